@@ -6,8 +6,8 @@ import ast
 import dataclasses
 import importlib
 import inspect
-import re
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +56,14 @@ def test_a_star_import_leaves_the_built_in_open_alone() -> None:
     names: dict[str, object] = {}
     exec("from memspan import *", names)  # noqa: S102  what a user may type
     assert "open" not in names
+
+
+@pytest.mark.parametrize("owner", [memspan.Scope, memspan.Session, memspan.Engine])
+def test_a_class_has_what_its_parts_define_as_its_own(owner: type) -> None:
+    calls = {name: member for name in dir(owner) if not name.startswith("_") and callable(member := getattr(owner, name))}
+    assert len(calls) > 25
+    assert {name: member.__qualname__ for name, member in calls.items()} == {name: f"{owner.__name__}.{name}" for name in calls}
+    assert {name for name in dir(owner) if not name.startswith("_")} <= set(vars(owner))  # where help and the reference look
 
 
 def test_every_exception_is_on_the_face() -> None:

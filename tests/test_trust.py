@@ -97,7 +97,9 @@ def test_bills_of_any_kind_end_in_no_budget_that_is_exceeded_and_shrink_no_other
     with memspan.open(tmp_path / "s", durability="relaxed") as engine:
         session = engine.user("u").session("s", model, budget=memspan.Budget(max_input_tokens=6_000))
         other = engine.user("v").session("s", model, budget=memspan.Budget(max_input_tokens=6_000))
-        other.add_many([{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "some words of prose " * 15} for n in range(119)])
+        other.add_many(
+            [{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "some words of prose " * 15} for n in range(119)]
+        )
         before, smallest = other.assemble().counted_tokens, 1.0
         for turn in range(60):
             session.add({"role": "user", "content": f"question {turn} " + "some words of prose here and there " * chance.randrange(5, 90)})

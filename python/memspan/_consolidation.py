@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memspan._learning import Heard, borne_out, completed
+from memspan._learning import Heard
+from memspan._refining import borne_out, completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 
@@ -46,8 +47,8 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
 def _proposals(work: Work) -> tuple[SlotProposal, ...]:
     """Slots that the gate reads in preferences without one, as if the user said them."""
     loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
-    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at, None) for place, one in enumerate(loose)]
-    slots = {one.index: one.slot for one in reversed(work.core.judge(heard, 0)) if one.slot is not None}
+    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at) for place, one in enumerate(loose)]
+    slots = {one.index: one.slot for one in reversed(work.core.judge(heard, 0, False).decisions()) if one.slot is not None}
     return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
 
 
@@ -76,6 +77,7 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
             "confidence": min(memory.confidence for memory in originals),
             "trust": min(memory.trust for memory in originals),
             "source": originals[-1].source,
+            "found": work.store.found_in(text),
         },
     )
     done = work.core.merge(_revisions(originals), None, draft)

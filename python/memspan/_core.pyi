@@ -5,11 +5,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, final
 
+from memspan import detectors
 from memspan._embedding import Embedding
 from memspan._kept import Found, Memory, Message, Passage, PromptFacts, Recalled, Remembered
 from memspan._learning import Heard
 from memspan._records import (
-    Beside,
     CacheMetrics,
     CheckedReply,
     CommittedCompaction,
@@ -18,8 +18,8 @@ from memspan._records import (
     Fill,
     Fitted,
     FoundCluster,
+    HeardLine,
     HeldSlot,
-    Judged,
     LearnedFrom,
     LearnedTokens,
     LearnState,
@@ -40,10 +40,13 @@ from memspan._records import (
     StoredUsage,
     StoredVersion,
     SummaryText,
+    Wanted,
 )
+from memspan._refining import Accepted
 from memspan._results import (
     Added,
     AddedDocument,
+    Decision,
     Document,
     DocumentInfo,
     Explained,
@@ -57,6 +60,7 @@ from memspan.answer import SourceName
 from memspan.compaction.writing import Written
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
+from memspan.life import Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
@@ -69,6 +73,7 @@ __all__ = [
     "DocumentDraft",
     "Draft",
     "EngineCore",
+    "Judged",
     "Kept",
     "Limits",
     "PromptCore",
@@ -223,6 +228,7 @@ class ScopeCore:
         metadata: Mapping[str, Any] | None,
         reason: str | None,
         vector: Vectors | None,
+        found: Sequence[detectors.Found] | None,
     ) -> Remembered: ...
     def recall(
         self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, given: Mapping[str, Any]
@@ -252,12 +258,17 @@ class ScopeCore:
     ) -> list[Memory]: ...
     def quarantined(self) -> list[Memory]: ...
     def approve(self, memory_id: str) -> Remembered: ...
-    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]: ...
+    def judge(self, heard: Sequence[Heard], first: int, discards_doubt: bool) -> Judged: ...
+    def judge_session(self, session: str, begin: int, end: int, first: int, discards_doubt: bool) -> Judged: ...
     def learn_mark(self, session: str) -> LearnState: ...
     def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def drafts(
+        self, judged: Judged, ids: Sequence[str | None], session: str | None, found: Sequence[Sequence[detectors.Found] | None]
+    ) -> list[Draft]: ...
+    def tell(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def learn(
-        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
-    ) -> list[Remembered] | None: ...
+        self, judged: Judged, drafts: Sequence[Draft], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Decision] | None: ...
     def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
     def merge(self, numbers: Sequence[tuple[int, int]], keep: int | None, draft: Draft | None) -> Remembered | None: ...
     def relate(
@@ -414,6 +425,19 @@ class PromptCore:
     def __len__(self) -> int: ...
 
 @final
+class Judged:
+    """What is to become of a page of messages. Private."""
+
+    def decisions(self) -> list[Decision]: ...
+    def doubts(self) -> list[str | None]: ...
+    def heard(self) -> list[HeardLine]: ...
+    def of_assistant(self) -> list[int]: ...
+    def wanted(self) -> list[Wanted]: ...
+    def wanted_texts(self) -> list[str]: ...
+    def without(self, decisions: list[int], reason: str) -> Judged: ...
+    def refined(self, kept: list[int], added: Sequence[Accepted]) -> Judged: ...
+
+@final
 class Draft:
     """One memory on its way into the store: checked, and not yet embedded. Private."""
 
@@ -468,7 +492,7 @@ def check_memory_text(text: str) -> None:
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""
 
-def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None = None) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memspan._results import RefusedLine, SummaryIdentifier, Usage
 
 __all__ = [
-    "Beside",
     "CacheMetrics",
     "CheckedReply",
     "CommittedCompaction",
@@ -23,8 +22,8 @@ __all__ = [
     "Fitted",
     "FoundCluster",
     "Group",
+    "HeardLine",
     "HeldSlot",
-    "Judged",
     "LearnState",
     "LearnedClass",
     "LearnedFrom",
@@ -51,6 +50,7 @@ __all__ = [
     "SummaryText",
     "UsedGrant",
     "UsedSection",
+    "Wanted",
 ]
 
 
@@ -258,32 +258,22 @@ class LearnedTokens:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What a message claims, with the letters of it that say so."""
+class HeardLine:
+    """A message that was judged, without blocks that a prompt showed."""
 
     index: int
-    category: str
+    role: str
     text: str
-    slot: str | None
-    replaces: str | None
-    ends: str | None
-    importance: float
-    confidence: float
-    span: tuple[int, int]
-    reason: str
-    doubt: str | None
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What a draft says of others, and where it comes from."""
+class Wanted:
+    """What of a message is to be stored: the place of the message in its page, its index, when it was added, the letter it begins at."""
 
-    replaces: str | None
-    ends: str | None
-    doubt: str | None
-    session: str | None
-    message: int | None
-    writer: str | None
+    place: int
+    index: int
+    added_at: datetime | None
+    begin: int
 
 
 @dataclass(frozen=True)

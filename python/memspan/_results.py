@@ -6,7 +6,7 @@ module of the call that returns it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._values import dataclass, field, fresh, of_module
@@ -14,12 +14,13 @@ from memspan._values import dataclass, field, fresh, of_module
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._kept import Message
+    from memspan._kept import Memory, Message
 
 __all__ = [
     "Added",
     "AddedDocument",
     "Breakpoint",
+    "Decision",
     "Document",
     "DocumentInfo",
     "Explained",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 
+Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "redacted", "rejected", "quarantined", "discarded"]
+Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
 _MOST_SHOWN = 60
 
 
@@ -406,6 +409,37 @@ class RefusedLine:
 
     text: str
     reason: str
+
+
+@of_module("memspan.life")
+@dataclass(frozen=True)
+class Decision:
+    """What became of a part of a message.
+
+    Attributes:
+        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
+            "discarded".
+        category: What it is: a kind of memory, or "discard".
+        text: What is stored; of what is not, the words themselves.
+        slot: The attribute that it gives a value to.
+        importance: 0 to 1.
+        confidence: 0 to 1: how sure the gate is.
+        index: The message, from 0.
+        span: The characters of the message that it rests on: first, and behind the last.
+        reason: Which rule, or why nothing was stored.
+        memory: As it is stored; `None` where nothing is, and in a dry run.
+    """
+
+    action: Action
+    category: Category
+    text: str
+    slot: str | None
+    importance: float
+    confidence: float
+    index: int
+    span: tuple[int, int]
+    reason: str
+    memory: Memory | None = None
 
 
 @of_module("memspan.life")

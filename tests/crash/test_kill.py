@@ -171,7 +171,9 @@ class Parent:
     """A process that has imported memspan, and forks those that write."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.process = subprocess.Popen(
+            [sys.executable, WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
 
     def ask(self, *request: str | int) -> int:
         stdin, stdout = self.process.stdin, self.process.stdout
@@ -200,7 +202,9 @@ def wait_for_lines(logs: list[Path], lines: int) -> None:
 @pytest.mark.timeout(7200)
 def test_no_acknowledged_write_is_lost(tmp_path: Path, rounds: int, parent: Parent) -> None:
     acknowledged = 0
-    for first in range(0, LONGER * rounds if rounds > ROUNDS else rounds, ROUNDS):  # a store for every ten, so that looking at all of it stays quick
+    for first in range(
+        0, LONGER * rounds if rounds > ROUNDS else rounds, ROUNDS
+    ):  # a store for every ten, so that looking at all of it stays quick
         folder = tmp_path / str(first)
         folder.mkdir()
         run = Rounds(parent, folder, seed=first)

@@ -65,7 +65,8 @@ class Learning(Recalling):
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
 
     def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
-        from memspan._learning import Work, check_model  # noqa: PLC0415
+        from memspan._learning import Work  # noqa: PLC0415
+        from memspan._refining import check_model  # noqa: PLC0415
 
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)

@@ -90,6 +90,7 @@ class Remembering(ScopePart):
             "occurred_at": occurred_at,
             "metadata": metadata,
             "vector": vector,
+            "found": self._store.found_in(text),
         }
         return self._core.remember(text, None if vector is not None else self._store.embedder_for(self._scope), fields)
 
@@ -148,14 +149,12 @@ class Remembering(ScopePart):
         """
         if text is not None:
             _core.check_memory_text(text)  # an embedder never sees what cannot be stored
-            policy = self._store.policy
-            left, _ = _core.screened(text, policy.secrets, policy.personal_data)
-            if left is None:
-                return self._core.revise(memory_id, text, slot, importance, metadata, reason, None)
+            found = self._store.found_in(text)
+            left, _ = _core.screened(text, self._store.policy, found)
             vector = self._store.stored_vector(text, self._scope) if left == text else None
         else:
-            vector = None
-        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector)
+            found = vector = None
+        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector, found)
 
     def forget(self, memory_id: str, *, reason: str | None = None) -> bool:
         """Forgets a memory: its words leave every index and every revision. A record stays that says there was one.

@@ -66,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
-    use super::life::{dbscan, gate_features, screen, screened};
+    use super::life::{Judged, dbscan, gate_features, screen, screened};
     #[pymodule_export]
     use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]

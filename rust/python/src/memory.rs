@@ -15,9 +15,9 @@ pub struct Memory(pub Arc<Named>);
 
 /// What became of a write.
 pub struct Remembered {
-    action: Action,
-    memory: Memory,
-    reason: Option<String>,
+    pub action: Action,
+    pub memory: Memory,
+    pub reason: Option<String>,
 }
 
 impl Memory {

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::arguments::{Argument, Trust, Ttl, checked, extracted};
 use crate::errors::invalid;
+use crate::life::detected;
 use crate::value::{Attached, Moment, as_is};
 use crate::vectors::{Space, Vectors, given_vector};
 
@@ -37,6 +38,7 @@ fn set(new: &mut NewMemory, name: &str, value: &Bound<'_, PyAny>, space: Space) 
         "ttl_seconds" => new.ttl = Some(Ttl::read(name, value)?.0),
         "occurred_at" => new.occurred_at = Some(Moment::read(name, value)?.0),
         "metadata" => new.metadata = Attached::read(name, value)?.0,
+        "found" => new.detected = detected(&new.text, Some(Argument::read(name, value)?)),
         "vector" => new.vector = Some(given_vector(value, space.map(|(dimensions, _)| dimensions))?),
         other => {
             let rule = "a key is one of the arguments of remember()";

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use memspan_engine::collection::CollectionName;
 use memspan_engine::engine::pace::Last;
 use memspan_engine::engine::{Engine, Erased};
-use memspan_engine::gate::Speaker;
+use memspan_engine::gate::Heard;
 use memspan_engine::life::consolidate::{self, Rule};
-use memspan_engine::life::{learn, relations};
+use memspan_engine::life::judgement::Judgement;
+use memspan_engine::life::{learn, learn_told, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{self, Listing, NewMemory, Origin};
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Session, sources};
-use memspan_engine::{Result, collection, gate, recall};
+use memspan_engine::session::{self, Session, StoredMessage, sources};
+use memspan_engine::{Result, collection, recall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -22,7 +23,7 @@ use crate::arguments::{Argument, Kinds, calls, extracted, options};
 use crate::collection::CollectionCore;
 use crate::engine::Handle;
 use crate::errors::{Pace, invalid, run, type_name};
-use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
+use crate::life::{Cluster, FoundParts, Judged, LearnState, LearnedFrom, Said, detected};
 use crate::memory::{Memory, Remembered};
 use crate::messages::ToolsJson;
 use crate::rows::{Draft, new_memory};
@@ -83,6 +84,12 @@ impl<'a> Scoped<'a> {
         Ok(found.into_iter().zip(self.engine.ids(self.scope, &numbers)?).collect())
     }
 
+    fn judged(&self, heard: Vec<Heard>, first: usize, discards_doubt: bool, now: i64) -> Judged {
+        let judgement = Judgement::of(heard, first, discards_doubt, now);
+        self.engine.note_judged(judgement.claims().iter().map(|placed| placed.claim.category));
+        Judged(judgement)
+    }
+
     fn answer(&self, remembered: memory::Remembered) -> Result<Remembered> {
         Remembered::new(self.engine, self.scope, remembered)
     }
@@ -92,10 +99,11 @@ calls! {
     ScopeCore |it, py| {
         revise(
             memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
-            reason: Option<String>, vector: Option<Py<Vectors>>,
+            reason: Option<String>, vector: Option<Py<Vectors>>, found: FoundParts,
         ) Waits |own, now| {
             let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().first(), made.get().place));
-            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by };
+            let detected = detected(text.as_deref().unwrap_or_default(), found);
+            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by, detected };
             own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
         };
         get(memory_id: String) Short |own, now|
@@ -128,14 +136,13 @@ calls! {
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         /// Remembers what waited, as the user's own word.
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
-        /// What messages claim, in their order: those from `first` on; the ones before are read for what they ask.
-        judge(heard: Vec<Heard>, first: usize) Waits |own, now| {
-            let said = |one: Heard| (Speaker::of_role(&one.role), one.text, one.at.map_or(now, |at| at.0));
-            let messages: Vec<_> = heard.into_iter().map(said).collect();
-            let claims = |index| gate::judge_among(&messages, index).into_iter().map(move |claim| (index, claim));
-            let claims: Vec<_> = (first..messages.len()).flat_map(claims).collect();
-            own.engine.note_judged(claims.iter().map(|(_, claim)| claim.category));
-            Ok(claims.into_iter().map(|(index, claim)| Judged { index, text: messages[index].1.clone(), claim }).collect::<Vec<_>>())
+        /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
+        judge(heard: Vec<Said>, first: usize, discards_doubt: bool) Waits |own, now|
+            Ok(own.judged(heard.into_iter().map(|said| said.0).collect(), first, discards_doubt, now));
+        /// The same of the messages of a session from `begin` to before `end`.
+        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Waits |own, now| {
+            let messages = own.session(&session).messages(begin, end.saturating_sub(begin))?;
+            Ok(own.judged(messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?, first, discards_doubt, now))
         };
         /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
         learn_mark(session: String) Short |own| {
@@ -149,14 +156,33 @@ calls! {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
         };
-        /// Stores claims in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(drafts: Vec<Py<Draft>>, beside: Vec<Beside>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits |own, now| {
-            let mut claims: Vec<NewMemory> = drafts.iter().zip(beside).map(|(draft, beside)| beside.claim(draft.get())).collect();
+        /// What of a judgement is to be stored, each with its id, as the policy leaves it. `found` has of each what detectors found in it.
+        drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<FoundParts>) Waits |own| {
+            let mut found = found.into_iter();
+            let draft = |mut new: NewMemory| {
+                new.detected = detected(&new.text, found.next().flatten());
+                new.screen(own.engine.screening());
+                Draft { scope: Arc::clone(&it.scope), new }
+            };
+            Ok(judged.get().0.memories(ids, session.as_deref())?.into_iter().map(draft).collect::<Vec<_>>())
+        };
+        /// Remembers what a model says by a tool: compared with what is known, as a claim is.
+        tell(draft: Py<Draft>, embedded: Option<Py<Vectors>>) Waits |own, now| {
+            let mut told = draft.get().new.clone();
+            if let Some(made) = embedded {
+                (told.vector, told.made_by) = (made.get().first(), made.get().place);
+            }
+            let done = learn_told(own.engine, own.scope, told, now)?;
+            done.map(|one| own.answer(one)).transpose()
+        };
+        /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits |own, now| {
+            let mut claims: Vec<NewMemory> = drafts.iter().map(|draft| draft.get().new.clone()).collect();
             for (claim, vector) in claims.iter_mut().zip(embedded.iter().flat_map(|made| made.get().made())) {
                 (claim.vector, claim.made_by) = vector;
             }
-            let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-            done.map(|done| Remembered::several(own.engine, own.scope, done)).transpose()
+            let Some(done) = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)? else { return Ok(None) };
+            Ok(Some(judged.get().decided(Remembered::several(own.engine, own.scope, done)?)))
         };
         /// The clusters of its memories, and the groups that rules merge.
         clusters(closeness: f64, min_points: usize) Waits |own, now| {

@@ -16,6 +16,7 @@ mod merge;
 mod named;
 mod near;
 pub mod new_memory;
+mod occasion;
 pub mod outcome;
 mod outline;
 pub mod provenance;

@@ -16,6 +16,7 @@ mod ask;
 pub mod candidates;
 mod closer;
 mod contenders;
+mod disputed;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
@@ -220,6 +221,9 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     contenders::sort(&mut contenders);
     let chosen = chosen(request, contenders).into_iter().filter_map(|one| ranked.hit(one).transpose());
     recall.hits = chosen.collect::<Result<_>>()?;
+    if !request.filter.limits_time() && request.filter.preferred.is_none() {
+        disputed::lift(&mut recall.hits);
+    }
     let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
     recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     recall.degraded = found.degraded;

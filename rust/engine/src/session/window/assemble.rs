@@ -230,7 +230,7 @@ fn gather<'s, P: Pages>(
             most_recalled: u64::MAX,
         });
     }
-    let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    let mut volatile = fixed.pinned.newer(&epoch);
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;

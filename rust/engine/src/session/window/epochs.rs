@@ -131,7 +131,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     fn pinned_changed(&self) -> Result<bool> {
         let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.epoch.form(), self.now)?;
-        Ok(!pinned.newer(&self.epoch.epoch.pinned).is_empty())
+        Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
     /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
