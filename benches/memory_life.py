@@ -345,12 +345,12 @@ def clock(work: Callable[[], object], rounds: int = 5) -> float:
 
 def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
     texts = [turn["text"] for dialogue, _ in zip(dialogues(path), range(100), strict=False) for turn in dialogue["turns"]]
-    heard = [Heard(at, "user" if at % 2 == 0 else "assistant", text, None, None) for at, text in enumerate(texts)]
-    core = user._core  # noqa: SLF001  the seam that learn() calls, one turn at a time
+    heard = [Heard(at, "user" if at % 2 == 0 else "assistant", text, None) for at, text in enumerate(texts)]
+    core, policy = user._core, memspan.Policy(personal_data="redact")  # noqa: SLF001  the seam that learn() calls, one turn at a time
 
     def one(at: int) -> None:
-        core.judge(heard[max(0, at - 1) : at + 1], min(at, 1))
-        _core.screened(heard[at].text, "reject", "redact")
+        core.judge(heard[max(0, at - 1) : at + 1], min(at, 1), False)
+        _core.screened(heard[at].text, policy)
 
     for at in range(0, len(heard), 2):
         one(at)

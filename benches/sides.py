@@ -46,8 +46,8 @@ class Conversation(Protocol):
 class MemspanSide:
     """memspan as a user drives it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder())
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder(), durability="full" if durable else "relaxed")
 
     def remember(self, user: str, text: str) -> object:
         return self._engine.user(user).remember(text)
@@ -91,9 +91,9 @@ class MemspanConversation:
 class DiySide:
     """The rival."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._store = Diy(folder / "memory.db", HashingEmbedder())
+        self._store = Diy(folder / "memory.db", HashingEmbedder(), synchronous="full" if durable else "off")
 
     def remember(self, user: str, text: str) -> object:
         return self._store.remember(user, text)
@@ -130,7 +130,13 @@ class DiyConversation:
         return {"model": MODEL, "messages": self._session.context(query, LIMIT), "max_completion_tokens": 4_096}
 
 
-SIDES: dict[str, Callable[[Path], Side]] = {"memspan": MemspanSide, "diy": DiySide}
+class OpenSide(Protocol):
+    """Opens a side: durable, so that what returned is on disk, or not."""
+
+    def __call__(self, folder: Path, *, durable: bool = True) -> Side: ...
+
+
+SIDES: dict[str, OpenSide] = {"memspan": MemspanSide, "diy": DiySide}
 
 
 @cache

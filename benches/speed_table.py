@@ -182,8 +182,15 @@ def shared(folder: Path, _texts: Texts) -> Iterator[str]:
 
 
 def turn(folder: Path, _texts: Texts) -> Iterator[str]:
-    """Add a question, assemble, render, add the reply: durable."""
-    sides: dict[str, Side] = {name: open_side(folder / f"shared-{name}") for name, open_side in SIDES.items()}
+    """Add a question, assemble, render, add the reply: with both messages on disk, and where neither side waits for the disk."""
+    for durable, what in ((True, "durable"), (False, "relaxed, synchronous=off")):
+        figures = turns(folder, durable=durable)
+        yield row(f"one whole turn at {' / '.join(f'{length:,}' for length in TURNS)} messages, {what}", figures, "10x")
+
+
+def turns(folder: Path, *, durable: bool) -> list[str]:
+    """What a turn takes at each length of history, and how often that goes into what the rival takes."""
+    sides: dict[str, Side] = {name: open_side(folder / f"shared-{name}", durable=durable) for name, open_side in SIDES.items()}
     figures, fresh = [], count(70_000_000 + int(time.time()) % 1_000_000 * 10)
     for length in TURNS:
         took: dict[str, list[float]] = {name: [] for name in sides}
@@ -200,7 +207,7 @@ def turn(folder: Path, _texts: Texts) -> Iterator[str]:
         figures.append(f"{ours:.2f} ms, {theirs / ours:.1f}x")
     for side in sides.values():
         side.close()
-    yield row(f"one whole turn at {' / '.join(f'{length:,}' for length in TURNS)} messages", figures, "10x")
+    return figures
 
 
 def memory(folder: Path, _texts: Texts) -> Iterator[str]:

@@ -93,7 +93,8 @@ fn page(data: &[u8]) {
         for index in 0..page.entries().min(64) {
             let _ = (page.key(index), page.value(index), page.child(index));
         }
-        let _ = page.search(&bytes[16..24], 0);
+        let _ = page.search(&bytes[16..24], 0, None);
+        let _ = page.search(&bytes[16..24], 0, Some(usize::from(bytes[16])));
     }
 }
 

@@ -409,3 +409,13 @@ def test_compacting_where_a_prompt_is_too_long(memspan_engine: memspan.Engine) -
     assert assistant.respond("u", "go on", session="assistant").text == "done"
     assert session.summary is not None
     assert "host-4" in provider.prompts[-1].text
+
+
+def test_an_awaited_assistant_closes_the_engine_that_it_opened(tmp_path: Path) -> None:
+    async def ask() -> memspan.Engine:
+        async with memspan.Assistant(tmp_path / "s", FakeProvider(["one"]), model="gpt-4o") as assistant:
+            assert (await assistant.arespond("u", "hi")).text == "one"
+            assert not assistant.engine.closed
+        return assistant.engine
+
+    assert asyncio.run(ask()).closed

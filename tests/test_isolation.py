@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from typing import TYPE_CHECKING
 
 import memspan
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 USERS = 12
 LOOK = 97  # operations between two looks at the user who is silent
+COMPACT = 4_999  # operations between two compactions
+STORES, EACH = 20, 50_000  # of the long form: every second store is encrypted
+RARELY = 0.02
 QUESTION = "which drink do I like best"
 
 
@@ -30,8 +34,8 @@ def strangers(text: str, own: int) -> set[int]:
 class Crowd:
     """Users who remember, ask, talk and forget in turn, and one who says nothing."""
 
-    def __init__(self, engine: memspan.Engine) -> None:
-        self.engine, self.chance = engine, random.Random(16)  # noqa: S311
+    def __init__(self, engine: memspan.Engine, seed: int = 16) -> None:
+        self.engine, self.chance = engine, random.Random(seed)  # noqa: S311
         self.users = [engine.user(f"user-{number}") for number in range(USERS)]
         self.silent = engine.user("silent")
         self.silent.remember_many([f"I like drink number {n} best" for n in ("one", "two", "three")])
@@ -44,7 +48,7 @@ class Crowd:
         """One operation of one user; the texts that it gave back."""
         own = self.chance.randrange(USERS)
         user, word = self.users[own], canary(own)
-        match self.chance.randrange(12):
+        match self.chance.randrange(13):
             case 0 | 1:
                 return [user.remember(f"{word} likes drink number {number}", id=f"m{number % 60}-{number}").memory.text]
             case 2:
@@ -65,6 +69,10 @@ class Crowd:
                 docs = user.collection("same name")
                 docs.add("same id", f"# {word}\n\nThe drink of {word} is number {number}.")
                 return [hit.text for hit in docs.search(f"drink {number} {canary(self.chance.randrange(USERS))}", limit=5)]
+            case 6 if self.chance.random() < RARELY:
+                user.erase(reason=f"{word} asked to")
+                self.users[own] = self.engine.user(f"user-{own}")
+                return [memory.text for memory in self.users[own].memories()]
             case _:
                 asked = self.chance.choice([QUESTION, canary(self.chance.randrange(USERS)), f"drink number {number}"])
                 return [hit.memory.text for hit in user.recall(asked, limit=5)]
@@ -77,14 +85,20 @@ class Crowd:
             for text in self.act(number):
                 seen = strangers(text, own)
                 assert not seen, f"operation {number}: user {own} was given what {seen} said: {text[:300]}"
+            if number % COMPACT == COMPACT - 1:
+                self.engine.maintain(compact=True)
             if number % LOOK == 0:
                 assert self.answer() == self.before, f"operation {number} moved an answer of another user"
 
 
 def test_no_user_ever_sees_a_word_or_moves_a_score_of_another(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    with memspan.open(tmp_path / "s", durability="relaxed", clock=FakeClock()) as engine:
-        Crowd(engine).run(1_000_000 if request.config.getoption("--soak") else 1_500)
-        assert engine.check().sound
+    stores, each = (STORES, EACH) if request.config.getoption("--soak") else (2, 1_000)
+    for seed in range(stores):
+        key = bytes(range(32)) if seed % 2 else None
+        with memspan.open(tmp_path / f"s{seed}", key=key, durability="relaxed", clock=FakeClock()) as engine:
+            Crowd(engine, seed).run(each)
+            assert engine.check().sound
+        shutil.rmtree(tmp_path / f"s{seed}")
 
 
 def test_a_word_of_another_is_noticed(tmp_path: Path) -> None:

@@ -346,6 +346,36 @@ def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
     assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
 
 
+def test_what_is_disputed_among_pinned_memories_says_so_too(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    user.learn([{"role": "user", "content": "You must be brief."}])
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "hello"})
+    first = session.assemble()
+    assert "disputed=" not in str(first.to_openai())
+    turn = session.add_response(openai_response("Hello."), prompt=first)
+    user.learn([{"role": "user", "content": "You must be thorough."}])
+    [brief, thorough] = user.memories("constraint")
+    assert (brief.disputes, thorough.disputes) == ([thorough.id], [brief.id])
+    session.add({"role": "user", "content": "and now?"})
+    second = session.assemble()
+    [before, now] = [prompt.to_openai()["messages"][0] for prompt in (first, second)]
+    assert now == before, "what was pinned stays as it was until the epoch ends"
+    assert str(second.to_openai()["messages"][-1]).count("disputed=") == 2
+    again = session.turn(turn.number).prompt
+    assert again is not None
+    assert again.to_openai() == first.to_openai()
+    other = user.session("s-2", model="gpt-4o")
+    other.add({"role": "user", "content": "hello"})
+    pinned = other.assemble()
+    assert str(pinned.to_openai()["messages"][0]).count("disputed=") == 2
+    reply = other.add_response(openai_response("Hello."), prompt=pinned)
+    user.forget(thorough.id)
+    shown = other.turn(reply.number).prompt
+    assert shown is not None
+    assert str(shown.to_openai()["messages"][0]).count("disputed=") == 1, "what was shown stays as it was, less what is forgotten"
+
+
 def test_the_gate_is_counted(engine: memspan.Engine) -> None:
     user = engine.user("u")
     before = engine.metrics()
@@ -433,6 +463,31 @@ def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, 
     assert json.loads(capsys.readouterr().out)["precision"] == 0.5
     with memspan.open(engine.path) as again, pytest.raises(memspan.InvalidInput, match="question 0"):
         memspan.evaluate(again, [{"question": "whose?"}])
+
+
+def test_evaluation_measures_the_gate_screening_merging_and_the_newest_value(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    for text in TEXTS:
+        user.remember(text, "episodic")
+    user.consolidate()
+    for day, value in ((1, "eu-west-1"), (2, "us-east-2")):
+        user.learn([{"role": "user", "content": f"The deploy region is {value}.", "created_at": datetime(2025, 1, day, tzinfo=UTC)}])
+    rows: list[dict[str, Any]] = [
+        {"user": "u", "question": "what is the deploy region?", "newest": "us-east-2"},
+        {"user": "u", "message": "Call me Ana.", "informs": True},
+        {"user": "u", "message": "What's the weather like?", "informs": False},
+        {"user": "u", "message": "ok thanks", "informs": True},
+        {"user": "u", "message": "pay with 4111 1111 1111 1111", "sensitive": True},
+        {"user": "u", "message": "commit 3f2a9bc costs $12.50", "sensitive": False},
+    ]
+    done = memspan.evaluate(engine, rows)
+    assert (done.questions, done.newest_first, done.consolidation) == (1, 1.0, 1.0)
+    assert done.gate_f1 == pytest.approx(2 / 3)
+    assert done.gate_auroc is not None
+    assert 0.0 < done.gate_auroc <= 1.0
+    assert (done.sensitive_found, done.false_alarms) == (1.0, 0.0)
+    assert len(list(user.memories())) == 2, "messages are measured and not stored"
+    assert str(done).count("\n") == 15
 
 
 # --- the six failure modes of agent memory

@@ -71,3 +71,45 @@ def test_what_is_newer_of_the_user_replaces_what_was_said_of_them_by_name(engine
     assert "Porto" in answer[0].memory.text
     older = next(hit for hit in answer if hit.memory.text == "Ana lives in Rome.")
     assert older.memory.id != answer[0].memory.id
+
+
+def test_a_slot_says_what_its_value_is(engine: memspan.Engine) -> None:
+    user = engine.user("u-1")
+    user.remember("The user's name is Ana.", "profile", slot="name")
+    user.remember("The user's dog is called Rex.")
+    user.remember("The user works for Acme.", "profile", slot="employer")
+    answer = user.recall("What is Ana's employer?", 2)
+    assert answer[0].memory.text == "The user works for Acme."
+    assert answer.confidence >= 0.5
+
+
+def test_without_a_slot_the_users_name_is_no_answer(engine: memspan.Engine) -> None:
+    user = engine.user("u-1")
+    user.remember("Ana", "profile", slot="name")
+    user.remember_many([{"text": "The user works for Acme."}, {"text": "The user lives in Porto."}])
+    answer = user.recall("What is Ana's employer?", 2)
+    assert answer[0].memory.text == "The user works for Acme."
+    assert answer.confidence > 0
+
+
+def test_messages_answer_as_if_the_user_asked(engine: memspan.Engine) -> None:
+    user = told(engine, "u-1", "Call me Ana.")
+    by_name, own = (user.search_transcripts(f"Where {who} live?", limit=1)[0] for who in ("does Ana", "do I"))
+    assert by_name.index == own.index
+    assert "Ana" not in str(by_name.message)
+
+
+def test_who_speaks_by_the_users_name_stays_that_speaker(engine: memspan.Engine) -> None:
+    user = engine.user("ana")
+    session = user.session("s", model="gpt-4o")
+    for name, text in (("Bob", "I live in Berlin."), ("Ana", "I live in Porto."), ("Bob", "I like Berlin a lot.")):
+        session.add({"role": "user", "name": name, "content": text})
+    assert user.search_transcripts("Where does Ana live?", limit=1)[0].index == 1
+
+
+def test_whom_the_question_asks_for_stands_before_others(engine: memspan.Engine) -> None:
+    user = engine.user("u-1")
+    others = [f"{name}'s university is {place}." for name, place in (("Bob", "Heidelberg"), ("Anna", "Leiden"), ("David", "Aarhus"))]
+    user.remember_many([{"text": text} for text in [*others, "My university is Leuven."]])
+    assert user.recall("Which university do I study at?", 1)[0].memory.text == "My university is Leuven."
+    assert user.recall("Which university does Bob study at?", 1)[0].memory.text == "Bob's university is Heidelberg."

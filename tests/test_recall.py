@@ -61,7 +61,13 @@ def test_the_answer_is_a_frozen_sequence(full: memspan.Scope) -> None:
     assert isinstance(recall[:1], memspan.Answer)
     assert list(recall[5:]) == []
     assert list(reversed(recall)) == hits[::-1]
-    assert (hits[1] in recall, "x" in recall, recall.index(hits[1]), recall.count(hits[0])) == (True, False, 1, 1)
+    others: list[object] = ["x"]
+    assert (hits[1] in recall, others[0] in recall, recall.index(hits[1]), recall.count(hits[0])) == (
+        True,
+        False,
+        1,
+        1,
+    )
     assert hash(recall[0]) == hash(hits[0])
     for wrong in (2, -3):
         with pytest.raises(IndexError):
@@ -254,7 +260,7 @@ def test_confidence_says_how_much_of_the_question_was_met(full: memspan.Scope) -
 def test_a_scope_that_was_never_written_to_finds_nothing(memspan_engine: memspan.Engine) -> None:
     stranger = memspan_engine.user("stranger")
     assert len(stranger.recall("tea")) == 0
-    assert list(stranger.memories()) == list(stranger.slots) == []
+    assert (list(stranger.memories()), list(stranger.slots)) == ([], [])
     assert list(memspan_engine.users()) == []
 
 

@@ -269,8 +269,8 @@ def test_values_are_frozen_and_picklable(session: memspan.Session) -> None:
             setattr(value, type(value).__match_args__[0], 3)
     turn = session.add_response({"role": "assistant", "content": "x"})
     for frozen in (turn, turn.calls[0]):
-        with pytest.raises(AttributeError, match="frozen"):
-            frozen.number = 3
+        with pytest.raises(AttributeError):
+            setattr(frozen, "number", 3)  # noqa: B010  which the type checker refuses
 
 
 def test_the_clock_is_the_engines(user: memspan.Scope, memspan_clock: FakeClock) -> None:

@@ -12,13 +12,14 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
-from memspan import cli
+from memspan import cli, models
 from memspan.testing import FakeClock, anthropic_response
 
 if TYPE_CHECKING:
@@ -89,6 +90,43 @@ def test_no_bill_makes_a_prompt_impossible(tmp_path: Path, times: int) -> None:
             )
             prompt = session.assemble()
             session.add_response(anthropic_response(f"ok {turn}", id=f"m{turn}", input_tokens=times * prompt.counted_tokens), prompt=prompt)
+
+
+def test_bills_of_any_kind_end_in_no_budget_that_is_exceeded_and_shrink_no_other_prompt_by_half(tmp_path: Path) -> None:
+    chance, model = random.Random(16), models["claude-sonnet-4-5"]
+    with memspan.open(tmp_path / "s", durability="relaxed") as engine:
+        session = engine.user("u").session("s", model, budget=memspan.Budget(max_input_tokens=6_000))
+        other = engine.user("v").session("s", model, budget=memspan.Budget(max_input_tokens=6_000))
+        other.add_many(
+            [{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "some words of prose " * 15} for n in range(119)]
+        )
+        before, smallest = other.assemble().counted_tokens, 1.0
+        for turn in range(60):
+            session.add({"role": "user", "content": f"question {turn} " + "some words of prose here and there " * chance.randrange(5, 90)})
+            prompt = session.assemble()
+            billed = int(prompt.counted_tokens * chance.choice([0, 0.3, 0.9, 1.2, 1.4, 2, 4, 19, 1e6]))
+            session.add_response(anthropic_response(f"ok {turn}", id=f"m{turn}", input_tokens=billed), prompt=prompt)
+            smallest = min(smallest, other.assemble().counted_tokens / before)
+        assert smallest > 0.4, "factors end at four, the prior is below two"
+        assert engine.metrics()["usages_ignored"] > 0
+
+
+def test_what_is_learned_at_one_address_is_not_believed_of_another(tmp_path: Path) -> None:
+    model = models["claude-sonnet-4-5"]
+    proxy = replace(model, base_url="https://me:secret@Proxy.example/v1/?key=secret")
+    with memspan.open(tmp_path / "s", durability="relaxed") as engine:
+        session = engine.user("u").session("s", proxy)
+        for turn in range(12):
+            session.add({"role": "user", "content": f"question {turn} " + "some words of prose here and there " * 90})
+            prompt = session.assemble()
+            session.add_response(anthropic_response("ok", id=f"m{turn}", input_tokens=int(prompt.counted_tokens * 2.5)), prompt=prompt)
+        assert list(engine.token_factors) == ["claude-sonnet-4-5 at https://proxy.example/v1"]
+        # The session moves to the vendor's own address, or to another proxy: a new one learns anew.
+        session = engine.user("u").session("s", replace(model, base_url="https://other.example"))
+        session.add({"role": "user", "content": "some words of prose here and there " * 200})
+        session.add_response(anthropic_response("ok", id="last", input_tokens=session.assemble().counted_tokens), prompt=session.assemble())
+        assert [name.split(" at ")[1] for name in engine.token_factors] == ["https://other.example", "https://proxy.example/v1"]
+    assert b"secret" not in b"".join(path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file())
 
 
 def test_locks_are_their_owners_alone(tmp_path: Path) -> None:
@@ -174,6 +212,17 @@ def test_ctrl_c_ends_a_call_at_once_and_leaves_the_store_whole(tmp_path: Path, c
         assert engine.check().sound
 
 
+def test_ctrl_c_ends_every_long_call_and_leaves_the_store_whole(tmp_path: Path) -> None:
+    program = Path(__file__).with_name("interrupted.py")
+    ran = subprocess.run([sys.executable, program, tmp_path], capture_output=True, text=True, check=True, timeout=120)
+    *lines, last = ran.stdout.splitlines()
+    took = {name: float(outcome) for name, outcome in map(str.split, lines) if outcome != "finished"}
+    assert last == "sound"
+    assert len(lines) == 13
+    assert len(took) >= 9, f"too few were still running: {lines}"
+    assert max(took.values()) < 3_000, f"{took}; 200 at most on a machine that is not busy"
+
+
 def test_a_full_file_can_be_emptied_from_within(tmp_path: Path) -> None:
     code = """
 import memspan, resource, signal, sys
@@ -240,7 +289,8 @@ UNCALLED = {"close", "aclose", "erase", "aerase", "maintenance", "amaintenance"}
 
 
 def public(target: object) -> list[str]:
-    return [name for name, member in vars(type(target)).items() if not name.startswith("_") and name not in UNCALLED and callable(member)]
+    named = [name for name in dir(type(target)) if not name.startswith("_") and name not in UNCALLED]
+    return [name for name in named if callable(getattr(type(target), name))]
 
 
 def shown(given: list[Any]) -> str:

@@ -60,11 +60,27 @@ def test_a_pickle_keeps_what_it_names_and_its_recalls(tmp_path: Path) -> None:
             assert (again.access_count, again.last_recalled_at) == (1, memory.last_recalled_at)
 
 
-def test_a_pickle_that_is_cut_is_an_error(user: memspan.Scope) -> None:
-    restore, (number, body, *ids) = user.remember("Lives in Porto", slot="home", metadata={"k": "v"}).memory.__reduce__()
-    for cut in range(len(body)):
-        with pytest.raises(memspan.Error):
-            restore(number, body[:cut], *ids)
+def test_fields_are_made_when_they_are_read_and_stay(user: memspan.Scope) -> None:
+    memory = user.remember("Lives in Porto", slot="home", metadata={"k": ["v"]}).memory
+    assert memory.text is memory.text
+    memory.metadata["k"].append("mine")
+    assert memory.metadata == {"k": ["v"]}
+    with pytest.raises(AttributeError, match="'Memory' object has no attribute 'colour'"):
+        getattr(memory, "colour")  # noqa: B009  what is tested
+    again = pickle.loads(pickle.dumps(memory))  # noqa: S301  our own bytes
+    again.metadata["k"].append("mine")
+    assert (again.metadata, again.to_dict()) == ({"k": ["v"]}, memory.to_dict())
+    assert list(memory.to_dict())[:3] == ["id", "text", "kind"]
+
+
+def test_what_was_pickled_can_be_named_to_the_engine(user: memspan.Scope) -> None:
+    memory = pickle.loads(pickle.dumps(user.remember("Lives in Porto").memory))  # noqa: S301  our own bytes
+    assert user.relate("the user", "lives in", "Porto", memory=memory).memory_id == memory.id
+
+
+def test_reprs_are_one_line(user: memspan.Scope) -> None:
+    memory = user.remember('She said "no"\nand\tleft C:\\temp').memory
+    assert repr(memory) == r'Memory("mem-1", "She said \"no\"\nand\tleft C:\\temp", kind="semantic")'
 
 
 def test_nothing_can_be_set_or_made(values: list[object]) -> None:
@@ -78,7 +94,15 @@ def test_nothing_can_be_set_or_made(values: list[object]) -> None:
 
 def test_reprs_are_short_and_name_what_matters(user: memspan.Scope, values: list[object]) -> None:
     user.remember("x" * 10_000)
-    for value in [*values, user.recall("x" * 10_000), user.slots, user]:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "port " * 2_000})
+    [hit] = user.search_transcripts("port")
+    assert repr(hit) == f'TranscriptHit({hit.score:.3f}, "{"port " * 12}...", session="s-1", index=0)'
+    kept = memspan.fit([{"role": "user", "content": "x " * 500}] * 3, model="gpt-4o")
+    with session.lease() as lease:
+        assert repr(lease) == "Lease(session='s-1', held=True)"
+    captured = session.reply(session.assemble())
+    for value in [*values, user.recall("x" * 10_000), user.slots, user, hit, kept, lease, captured]:
         assert repr(value).startswith(f"{type(value).__name__}(")
         assert len(repr(value)) < 400
 
@@ -106,6 +130,23 @@ def test_what_the_core_fills_belongs_to_the_module_of_its_call(user: memspan.Sco
     assert repr(added) == f"Added(index=0, tokens={added.tokens}, action='added', turn=0)"
     with pytest.raises(AttributeError):
         setattr(document, "metadata", {})  # noqa: B010  what is tested
+    whole = user.collection("docs").get("ports.md")
+    assert isinstance(whole, memspan.collection.DocumentInfo)
+    assert (whole.text, whole.metadata, whole.id) == ("payments-api: 8443", {"team": ["billing"]}, document.id)
+
+
+def test_a_call_says_what_was_billed_and_whether_its_prompt_is_kept(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "2 + 2?"})
+    reply = memspan.testing.openai_response("4", input_tokens=12, output_tokens=1)
+    call = session.add_response(reply, prompt=session.assemble()).calls[0]
+    assert call == session.turns[0].calls[0]
+    usage = call.usage
+    assert usage is not None
+    assert usage.raw is not None
+    assert (call.turn, call.number, call.reply, call.sent, usage.input_tokens) == (0, 0, 1, True, 12)
+    usage.raw["prompt_tokens"] = 0
+    assert usage.raw == reply["usage"]
 
 
 def test_whoever_reads_a_dict_of_a_value_gets_it_for_himself(user: memspan.Scope) -> None:

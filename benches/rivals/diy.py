@@ -56,11 +56,13 @@ class Diy:
     Args:
         path: The file; made where there is none.
         embedder: The same object that memspan is given.
+        synchronous: What SQLite waits for; "off" is nothing, as relaxed durability is.
     """
 
-    def __init__(self, path: str | Path, embedder: Any) -> None:
+    def __init__(self, path: str | Path, embedder: Any, *, synchronous: str = "full") -> None:
         self._path = Path(path)
         self._embedder = embedder
+        self._synchronous = synchronous
         self._local = threading.local()
         self._connections: list[Any] = []
         self.connection().executescript(_SCHEMA.format(dimensions=embedder.dimensions))
@@ -205,7 +207,8 @@ class Diy:
             connection.enable_load_extension(True)
             sqlite_vec.load(connection)
             connection.enable_load_extension(False)
-            for pragma in ("journal_mode=wal", "synchronous=full", "mmap_size=1073741824", "cache_size=-65536", "temp_store=memory"):
+            synchronous = f"synchronous={self._synchronous}"
+            for pragma in ("journal_mode=wal", synchronous, "mmap_size=1073741824", "cache_size=-65536", "temp_store=memory"):
                 connection.execute(f"pragma {pragma}")
             self._local.connection = connection
             self._connections.append(connection)

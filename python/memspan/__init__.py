@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core, tokenizers
-from memspan._core import Memory, Message, Recalled, Remembered
+from memspan._kept import Memory, Message, Recalled, Remembered
 from memspan._results import Explanation
 from memspan.answer import Answer, Hit
 from memspan.collection import Collection, NewDocument, Passage

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memspan._learning import Heard, borne_out, completed
+from memspan._learning import Heard
+from memspan._refining import borne_out, completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan._kept import Memory
     from memspan._learning import Work
 
 _PREFERS = re.compile(r"^(?:the user |user )?prefers ", re.IGNORECASE)
@@ -46,8 +47,8 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
 def _proposals(work: Work) -> tuple[SlotProposal, ...]:
     """Slots that the gate reads in preferences without one, as if the user said them."""
     loose = [memory for memory in work.scope.memories(kinds="preference") if memory.slot is None and memory.trust > 0]
-    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at, None) for place, one in enumerate(loose)]
-    slots = {one.index: one.slot for one in reversed(work.core.judge(heard, 0)) if one.slot is not None}
+    heard = [Heard(place, "user", _PREFERS.sub("I prefer ", one.text), one.occurred_at) for place, one in enumerate(loose)]
+    slots = {one.index: one.slot for one in reversed(work.core.judge(heard, 0, False).decisions()) if one.slot is not None}
     return tuple(SlotProposal(memory, slots[place]) for place, memory in enumerate(loose) if place in slots)
 
 
@@ -55,7 +56,7 @@ def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
     text = originals[keep].text
     if work.dry_run:
         return Cluster(tuple(originals), text, "rules")
-    done = work.core.merge(originals, keep, None)
+    done = work.core.merge(_revisions(originals), keep, None)
     return None if done is None else Cluster(tuple(originals), text, "rules", done.memory)
 
 
@@ -71,13 +72,20 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
         return Cluster(tuple(originals), text, "model")
     draft = work.core.draft(
         text,
-        importance=max(memory.importance for memory in originals),
-        confidence=min(memory.confidence for memory in originals),
-        trust=min(memory.trust for memory in originals),
-        source=originals[-1].source,
+        {
+            "importance": max(memory.importance for memory in originals),
+            "confidence": min(memory.confidence for memory in originals),
+            "trust": min(memory.trust for memory in originals),
+            "source": originals[-1].source,
+            "found": work.store.found_in(text),
+        },
     )
-    done = work.core.merge(originals, None, draft)
+    done = work.core.merge(_revisions(originals), None, draft)
     return None if done is None else Cluster(tuple(originals), text, "model", done.memory)
+
+
+def _revisions(memories: list[Memory]) -> list[tuple[int, int]]:
+    return [(memory._number, memory.revision) for memory in memories]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _numbers(text: str) -> set[str]:

@@ -1,17 +1,15 @@
-"""What the Rust border gives to the package: the values that calls return, and what `Engine` and `Scope` call.
-
-The values are frozen and may be shared between threads. A field is made when it is read. A text is copied when it is read.
-"""
+"""What the Rust border gives to the package: what `Engine`, `Scope`, `Session`, `Task` and `Collection` call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, final
+from typing import Any, ClassVar, Final, Literal, final
 
+from memspan import detectors
 from memspan._embedding import Embedding
+from memspan._kept import Found, Memory, Message, Passage, PromptFacts, Recalled, Remembered
 from memspan._learning import Heard
 from memspan._records import (
-    Beside,
     CacheMetrics,
     CheckedReply,
     CommittedCompaction,
@@ -20,8 +18,8 @@ from memspan._records import (
     Fill,
     Fitted,
     FoundCluster,
+    HeardLine,
     HeldSlot,
-    Judged,
     LearnedFrom,
     LearnedTokens,
     LearnState,
@@ -42,12 +40,13 @@ from memspan._records import (
     StoredUsage,
     StoredVersion,
     SummaryText,
-    UsedSection,
+    Wanted,
 )
+from memspan._refining import Accepted
 from memspan._results import (
     Added,
     AddedDocument,
-    Breakpoint,
+    Decision,
     Document,
     DocumentInfo,
     Explained,
@@ -61,10 +60,11 @@ from memspan.answer import SourceName
 from memspan.compaction.writing import Written
 from memspan.engine import BuildInfo
 from memspan.exceptions import Error
+from memspan.life import Policy
 from memspan.long_term import Scope
 from memspan.model import Model
 from memspan.short_term import NewMessage
-from memspan.working import Format, Item
+from memspan.working import Item
 
 __all__ = [
     "BuiltInCore",
@@ -73,14 +73,10 @@ __all__ = [
     "DocumentDraft",
     "Draft",
     "EngineCore",
-    "Found",
+    "Judged",
+    "Kept",
     "Limits",
-    "Memory",
-    "Message",
-    "Passage",
     "PromptCore",
-    "Recalled",
-    "Remembered",
     "ScopeCore",
     "SessionCore",
     "TaskCore",
@@ -106,15 +102,11 @@ __all__ = [
     "read_summary",
     "register_model",
     "repair",
-    "restore_memory",
-    "restore_remembered",
     "screen",
     "screened",
     "truncate",
     "unsaid",
 ]
-
-_HitT = TypeVar("_HitT")
 
 @final
 class _Limits:
@@ -156,178 +148,10 @@ class _Limits:
 Limits: Final[_Limits]
 
 @final
-class Memory:
-    """One revision of a memory. Times are aware, in UTC, exact to the microsecond.
+class Kept:
+    """What Python holds of a value of the engine's whose fields are made when they are read. Private."""
 
-    Equal where every field is; two scopes' memories can be equal.
-
-    Examples:
-        >>> memory = user.remember("Prefers Go for scripting", "preference", slot="scripting-language").memory
-        >>> memory
-        Memory("mem-1", "Prefers Go for scripting", kind="preference", slot="scripting-language")
-        >>> memory.known_from.isoformat(), memory.state
-        ('2025-01-01T00:00:00+00:00', 'current')
-    """
-
-    @property
-    def id(self) -> str:
-        """The id that was given, or one of the form `mem-7`; the same for all its revisions."""
-    @property
-    def text(self) -> str:
-        """What is remembered; empty once it is forgotten or expired."""
-    @property
-    def kind(self) -> Literal["episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile"]:
-        """What it is about."""
-    @property
-    def slot(self) -> str | None:
-        """The attribute that it gives a value to: case-folded, in Unicode normal form C."""
-    @property
-    def importance(self) -> float:
-        """0 to 1."""
-    @property
-    def confidence(self) -> float:
-        """0 to 1: how sure the source was."""
-    @property
-    def trust(self) -> int:
-        """0 to 3: how far the source is trusted."""
-    @property
-    def source(self) -> str:
-        """Who said it."""
-    @property
-    def revision(self) -> int:
-        """1, and one more with each `revise`."""
-    @property
-    def sequence(self) -> int:
-        """Place in the order of the scope's writes, from 1."""
-    @property
-    def created_at(self) -> datetime:
-        """When its first revision was written."""
-    @property
-    def known_from(self) -> datetime:
-        """When this revision was written: `known_at` finds it from then on."""
-    @property
-    def known_until(self) -> datetime | None:
-        """When the store learnt that it is not current any more; `None` while it is."""
-    @property
-    def occurred_at(self) -> datetime:
-        """When what it says happened or began to hold: `valid_at` finds it from then on."""
-    @property
-    def valid_until(self) -> datetime | None:
-        """When what it says stopped to hold, exclusive; `None` while it is current."""
-    @property
-    def expires_at(self) -> datetime | None:
-        """When it is to be forgotten; `None` for never."""
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """What the caller attached: a fresh dict at each use. A tuple comes back as a list."""
-    @property
-    def state(self) -> Literal["current", "superseded", "revised", "forgotten", "expired", "quarantined"]:
-        """Why it is not current any more, or that it is."""
-    @property
-    def reason(self) -> str | None:
-        """Why it ended, in the caller's words or the engine's."""
-    @property
-    def supersedes(self) -> str | None:
-        """The id of the memory whose slot it took."""
-    @property
-    def superseded_by(self) -> str | None:
-        """The id of the memory that took its slot."""
-    @property
-    def session(self) -> str | None:
-        """The session in which it was said, where it was learnt from one."""
-    @property
-    def message(self) -> int | None:
-        """The index of the message that it was learnt from."""
-    @property
-    def writer(self) -> str | None:
-        """What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller."""
-    @property
-    def derived_from(self) -> list[str]:
-        """The ids of the memories that it was made from."""
-    @property
-    def disputes(self) -> list[str]:
-        """The ids of memories that say otherwise, where neither is known to be newer or truer."""
-    @property
-    def reinforced(self) -> int:
-        """How often it was said again."""
-    @property
-    def last_seen(self) -> datetime:
-        """When it was said last."""
-    @property
-    def access_count(self) -> int:
-        """How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts, too."""
-    @property
-    def last_recalled_at(self) -> datetime | None:
-        """When it was last recalled, to the second; `None` where it never was."""
-    def to_dict(self) -> dict[str, Any]:
-        """Every field by name, in the order of this class; the counts of recalls are none."""
-    def __copy__(self) -> Memory: ...
-    def __deepcopy__(self, _memo: object, /) -> Memory: ...
-    def __reduce__(self) -> tuple[Callable[..., Memory], tuple[int, bytes, str | None, str | None]]: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-
-@final
-class Remembered:
-    """What became of a write.
-
-    Examples:
-        >>> _ = user.remember("Prefers tea")
-        >>> user.remember("  Prefers tea")
-        Remembered("duplicate", Memory("mem-1", "Prefers tea", kind="semantic"), reason="mem-1 says the same")
-    """
-
-    @property
-    def action(
-        self,
-    ) -> Literal["added", "updated", "superseded", "duplicate", "rejected", "reinforced", "redacted", "quarantined"]:
-        """One word.
-
-        "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another. "duplicate": it was there
-        already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored nowhere and has no text).
-        "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
-        "quarantined": it waits for `Scope.approve`.
-        """
-    @property
-    def memory(self) -> Memory:
-        """The memory as it is stored now; for a duplicate, the one that was there."""
-    @property
-    def reason(self) -> str | None:
-        """Why, where that is not plain."""
-    def __copy__(self) -> Remembered: ...
-    def __deepcopy__(self, _memo: object, /) -> Remembered: ...
-    def __reduce__(self) -> tuple[Callable[..., Remembered], tuple[str, Memory, str | None]]: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-
-@final
-class Recalled:
-    """One hit of a recall."""
-
-    @property
-    def text(self) -> str:
-        """The memory's text."""
-    @property
-    def source(self) -> Literal["memories"]:
-        """"memories"."""  # fmt: skip
-    @property
-    def memory(self) -> Memory:
-        """What was found."""
-    @property
-    def score(self) -> float:
-        """0 to 1: how it compares with the other answers to this question. Not comparable between questions."""
-    @property
-    def tokens(self) -> int:
-        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use."""
-    @property
-    def scope(self) -> Scope:
-        """Whose memory it is."""
-    def explain(self) -> Explanation:
-        """Where the score comes from. Cost: the text is analysed again."""
-    def __copy__(self) -> Recalled: ...
-    def __deepcopy__(self, _memo: object, /) -> Recalled: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
+    def field(self, name: str) -> Any: ...
 
 @final
 class BuiltInCore:
@@ -344,78 +168,10 @@ class BuiltInCore:
     def tokens(text: str) -> list[str]: ...
 
 @final
-class Message:
-    """A message of a session, as it was given. Fields are made when they are read.
-
-    Examples:
-        >>> session = user.session("s-1", model="gpt-4o")
-        >>> _ = session.add({"role": "user", "content": "which port?"}, author="ann")
-        >>> message = session.messages[0]
-        >>> message
-        Message(0, "user", "which port?")
-        >>> message.given, message.tokens, message.author
-        ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
-    """
-
-    @property
-    def index(self) -> int:
-        """Its place in the session, from 0."""
-    @property
-    def role(self) -> Literal["system", "developer", "user", "assistant", "tool"]:
-        """Who speaks: "system", "developer", "user", "assistant" or "tool"."""
-    @property
-    def given(self) -> dict[str, Any]:
-        """What the SDK was or would be given: a fresh dict at each use, equal to the one that was added."""
-    @property
-    def content(self) -> Any:
-        """Its `content` as it was given: a str, a list of parts, or `None`."""
-    @property
-    def text(self) -> str:
-        """Its texts, one a line; what a tool was called with and what it returned are among them."""
-    @property
-    def format(self) -> Format:
-        """The shape it was given in: "openai" or "anthropic"."""  # fmt: skip
-    @property
-    def tokens(self) -> int:
-        """Tokens of the form that is sent, its frame included, as counted when it was added."""
-    @property
-    def turn(self) -> int:
-        """Its turn, from 0."""
-    @property
-    def id(self) -> str | None:
-        """The caller's id."""
-    @property
-    def author(self) -> str | None:
-        """Who wrote it, in the caller's words."""
-    @property
-    def created_at(self) -> datetime | None:
-        """When it was said, where the caller knew: aware, in UTC."""
-    @property
-    def added_at(self) -> datetime:
-        """When it was added: aware, in UTC."""
-    @property
-    def redacted(self) -> bool:
-        """Whether its text was taken out."""
-    @property
-    def reason(self) -> str | None:
-        """Why it was."""
-    def __copy__(self) -> Message: ...
-    def __deepcopy__(self, _memo: object, /) -> Message: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
-
-@final
 class EngineCore:
     """One open store, as `memspan.Engine` calls it. Private."""
 
-    def __new__(
-        cls,
-        path: Path,
-        durability: str,
-        read_only: bool,
-        busy_timeout_seconds: float,
-        **options: Any,
-    ) -> EngineCore: ...
+    def __new__(cls, path: Path, given: Mapping[str, Any]) -> EngineCore: ...
     @property
     def path(self) -> Path: ...
     @property
@@ -445,7 +201,7 @@ class EngineCore:
     def compact(self) -> int: ...
     def learned(self) -> list[LearnedTokens]: ...
     def forget_learned(self, model: str) -> bool: ...
-    def check(self) -> dict[str, Any]: ...
+    def check(self) -> tuple[dict[str, int], list[str]]: ...
     def note_embedded(self, texts: int, reused: int, questions_reused: int) -> None: ...
     def note_pending(self, count: int) -> None: ...
     def metrics(self) -> dict[str, int]: ...
@@ -461,8 +217,8 @@ class ScopeCore:
     def tenant(self) -> str | None: ...
     @property
     def scope_type(self) -> Literal["user", "shared"]: ...
-    def draft(self, text: str, **fields: Any) -> Draft: ...
-    def remember(self, text: str, embed: Callable[[str], Vectors | None] | None, **fields: Any) -> Remembered: ...
+    def draft(self, text: str, fields: Mapping[str, Any]) -> Draft: ...
+    def remember(self, text: str, embed: Callable[[str], Vectors | None] | None, fields: Mapping[str, Any]) -> Remembered: ...
     def revise(
         self,
         memory_id: str,
@@ -472,14 +228,21 @@ class ScopeCore:
         metadata: Mapping[str, Any] | None,
         reason: str | None,
         vector: Vectors | None,
+        found: Sequence[detectors.Found] | None,
     ) -> Remembered: ...
     def recall(
-        self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, **options: Any
+        self, scopes: tuple[Scope, ...], query: str, vector: Vectors | None, degraded: str | None, given: Mapping[str, Any]
     ) -> Found[Recalled]: ...
     def search(
-        self, scopes: tuple[Scope, ...], query: str, sources: list[SourceName], vector: Vectors | None, degraded: str | None, **options: Any
+        self,
+        scopes: tuple[Scope, ...],
+        query: str,
+        sources: list[SourceName],
+        vector: Vectors | None,
+        degraded: str | None,
+        given: Mapping[str, Any],
     ) -> Found[Recalled | TranscriptHit | Passage]: ...
-    def search_transcripts(self, query: str, **options: Any) -> Found[TranscriptHit]: ...
+    def search_transcripts(self, query: str, given: Mapping[str, Any]) -> Found[TranscriptHit]: ...
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
     def memories(
@@ -495,20 +258,27 @@ class ScopeCore:
     ) -> list[Memory]: ...
     def quarantined(self) -> list[Memory]: ...
     def approve(self, memory_id: str) -> Remembered: ...
-    def judge(self, heard: Sequence[Heard], first: int) -> list[Judged]: ...
+    def judge(self, heard: Sequence[Heard], first: int, discards_doubt: bool) -> Judged: ...
+    def judge_session(self, session: str, begin: int, end: int, first: int, discards_doubt: bool) -> Judged: ...
     def learn_mark(self, session: str) -> LearnState: ...
     def shown_texts(self, session: str, first: int, end: int) -> list[tuple[int, list[str]]]: ...
+    def drafts(
+        self, judged: Judged, ids: Sequence[str | None], session: str | None, found: Sequence[Sequence[detectors.Found] | None]
+    ) -> list[Draft]: ...
+    def tell(self, draft: Draft, embedded: Vectors | None) -> Remembered: ...
     def learn(
-        self, drafts: Sequence[Draft], beside: Sequence[Beside], session: LearnedFrom | None, embedded: Vectors | None
-    ) -> list[Remembered] | None: ...
+        self, judged: Judged, drafts: Sequence[Draft], session: LearnedFrom | None, embedded: Vectors | None
+    ) -> list[Decision] | None: ...
     def clusters(self, closeness: float, min_points: int) -> list[FoundCluster]: ...
-    def merge(self, originals: Sequence[Memory], keep: int | None, draft: Draft | None) -> Remembered | None: ...
+    def merge(self, numbers: Sequence[tuple[int, int]], keep: int | None, draft: Draft | None) -> Remembered | None: ...
     def relate(
-        self, subject: str, relation: str, object: str, since: datetime | None, memory: Memory | None, holds: bool
+        self, subject: str, relation: str, object: str, since: datetime | None, memory: int | None, holds: bool
     ) -> tuple[Relation, bool]: ...
     def neighbors(self, entity: str, at: datetime | None) -> list[Relation]: ...
     def paths(self, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]: ...
     def sessions(self, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]: ...
+    def session(self, id: str, given: Mapping[str, Any]) -> SessionCore: ...
+    def collection(self, name: str) -> CollectionCore: ...
     def collections(self) -> list[str]: ...
     @staticmethod
     def kind_bits(kinds_given: str | Iterable[str] | None) -> int: ...
@@ -518,14 +288,12 @@ class ScopeCore:
 class DocumentDraft:
     """A document on its way into the store: checked. Frozen."""
 
-    def __new__(cls, id: str, text: str, **options: Any) -> DocumentDraft: ...
+    def __new__(cls, id: str, text: str, given: Mapping[str, Any]) -> DocumentDraft: ...
 
 @final
 class CollectionCore:
     """Documents of a scope, as `memspan.Collection` calls it. Private."""
 
-    @staticmethod
-    def open(scope: ScopeCore, name: str) -> CollectionCore: ...
     @property
     def name(self) -> str: ...
     def to_embed(self, draft: DocumentDraft) -> list[str]: ...
@@ -537,62 +305,9 @@ class CollectionCore:
     def expire(self, id: str, ttl_seconds: float | None) -> DocumentInfo | None: ...
     def drop(self) -> int: ...
     def counts(self) -> Counts: ...
-    def now(self) -> datetime: ...
-    def search(self, query: str, vector: Vectors | None, degraded: str | None, **options: Any) -> Found[Passage]: ...
+    def time(self) -> datetime: ...
+    def search(self, query: str, vector: Vectors | None, degraded: str | None, given: Mapping[str, Any]) -> Found[Passage]: ...
     def is_same(self, other: CollectionCore) -> bool: ...
-
-@final
-class Found(Generic[_HitT]):
-    """What is known of an answer besides its hits, and the hits. Private."""
-
-    @property
-    def hits(self) -> tuple[_HitT, ...]: ...
-    @property
-    def degraded_reason(self) -> str | None: ...
-    @property
-    def mode(self) -> Literal["hybrid", "lexical"]: ...
-    @property
-    def confidence(self) -> float: ...
-    def __copy__(self) -> Found[_HitT]: ...
-    def __deepcopy__(self, _memo: object, /) -> Found[_HitT]: ...
-
-@final
-class Passage:
-    """A chunk that answers a question, with its citation: `document text[start:end] == passage.text`."""
-
-    @property
-    def document(self) -> DocumentInfo:
-        """The document it is part of: id, version, source, metadata."""
-    @property
-    def start(self) -> int:
-        """Where it begins in the document's text, in characters as Python counts them."""
-    @property
-    def end(self) -> int:
-        """Where it ends, exclusive."""
-    @property
-    def span(self) -> tuple[int, int]:
-        """`start` and `end`."""
-    @property
-    def text(self) -> str:
-        """The document's text from `start` to `end`."""
-    @property
-    def heading(self) -> tuple[str, ...]:
-        """The headings above it, outermost first; for code the lines that open the enclosing blocks."""
-    @property
-    def score(self) -> float:
-        """0 to 1: how it compares with the other hits of the answer. Not comparable between questions."""
-    @property
-    def source(self) -> Literal["collections"]:
-        """"collections"."""  # fmt: skip
-    @property
-    def tokens(self) -> int:
-        """Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use."""
-    def explain(self) -> Explanation:
-        """Where the score comes from. Cost: the text is analysed again."""
-    def __copy__(self) -> Passage: ...
-    def __deepcopy__(self, _memo: object, /) -> Passage: ...
-    def __eq__(self, other: object, /) -> bool: ...
-    def __hash__(self) -> int: ...
 
 def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 
@@ -600,8 +315,6 @@ def repair(source: Path, target: Path) -> tuple[int, list[str]]: ...
 class SessionCore:
     """One session, as `memspan.Session` calls it. Private."""
 
-    @staticmethod
-    def open(scope: ScopeCore, id: str, **options: Any) -> SessionCore: ...
     @property
     def id(self) -> str: ...
     def status(self) -> SessionStatus: ...
@@ -628,7 +341,7 @@ class SessionCore:
     def usage(self, first: int, limit: int) -> list[StoredUsage]: ...
     def fill(self) -> Fill: ...
     def question(self) -> str | None: ...
-    def assemble(self, items: tuple[Item, ...], vector: Vectors | None, degraded: str | None, **options: Any) -> PromptCore: ...
+    def assemble(self, items: tuple[Item, ...], vector: Vectors | None, degraded: str | None, given: Mapping[str, Any]) -> PromptCore: ...
     def messages(self, first: int, limit: int) -> list[Message]: ...
     def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None: ...
@@ -700,49 +413,29 @@ class TaskCore:
 class PromptCore:
     """A prompt, as `memspan.Prompt` shows it. Private."""
 
-    @property
-    def total_tokens(self) -> int: ...
-    @property
-    def counted_tokens(self) -> int: ...
+    def facts(self) -> PromptFacts: ...
     def costing(self, tokens: int) -> PromptCore: ...
-    @property
-    def max_input_tokens(self) -> int: ...
-    @property
-    def max_output_tokens(self) -> int: ...
-    @property
-    def exact(self) -> bool: ...
-    @property
-    def degraded(self) -> str | None: ...
-    @property
-    def erased(self) -> list[str]: ...
-    @property
-    def same_bytes(self) -> bool: ...
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def epoch(self) -> int: ...
-    @property
-    def format(self) -> Format: ...
-    @property
-    def prefix_hash(self) -> str: ...
-    @property
-    def prefix_tokens(self) -> int: ...
-    @property
-    def digest(self) -> str: ...
-    def breakpoints(self) -> tuple[Breakpoint, ...]: ...
-    def sections(self) -> tuple[UsedSection, ...]: ...
     def explained(self) -> list[Explained]: ...
     def why(self, id: str) -> str: ...
     def shared_with(self, other: PromptCore) -> SharedSegments: ...
     def body(self, format: str | None, stream: bool) -> bytes: ...
     def prefix_body(self, segments: int) -> bytes: ...
-    def request(self, format: str | None, stream: bool, dialect: str | None = None) -> Any: ...
+    def request(self, format: str | None, stream: bool, dialect: str | None) -> Any: ...
     def text(self) -> str: ...
     def __len__(self) -> int: ...
-    def __copy__(self) -> PromptCore: ...
-    def __deepcopy__(self, _memo: object, /) -> PromptCore: ...
+
+@final
+class Judged:
+    """What is to become of a page of messages. Private."""
+
+    def decisions(self) -> list[Decision]: ...
+    def doubts(self) -> list[str | None]: ...
+    def heard(self) -> list[HeardLine]: ...
+    def of_assistant(self) -> list[int]: ...
+    def wanted(self) -> list[Wanted]: ...
+    def wanted_texts(self) -> list[str]: ...
+    def without(self, decisions: list[int], reason: str) -> Judged: ...
+    def refined(self, kept: list[int], added: Sequence[Accepted]) -> Judged: ...
 
 @final
 class Draft:
@@ -781,17 +474,6 @@ class Vectors:
     def __len__(self) -> int: ...
 
 def build_info() -> BuildInfo: ...
-def restore_memory(
-    number: int,
-    body: bytes,
-    slot: tuple[str | None, str | None],
-    others: tuple[list[str], list[str]],
-    access: tuple[int, int],
-) -> Memory:
-    """What `Memory` is unpickled by. Private."""
-
-def restore_remembered(action: str, memory: Memory, reason: str | None) -> Remembered:
-    """What `Remembered` is unpickled by. Private."""
 
 @final
 class WindowWatch:
@@ -810,7 +492,7 @@ def check_memory_text(text: str) -> None:
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""
 
-def screened(text: str, secrets: str, personal_data: str) -> tuple[str | None, list[str]]:
+def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None = None) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:

@@ -197,7 +197,7 @@ class Embedding:
         return EmbedderError(f"it did not return within embed_timeout_seconds={self._timeout_seconds}", reason="timeout")
 
     def _note(self, reason: str | None) -> None:
-        """Logs the begin and the end of an outage, not every call of it."""
+        """Logs the beginning and the end of an outage, not each of its calls."""
         if reason is not None and not self._failing:
             _logger().warning(
                 "the embedder %r fails: %s; recalls are answered by words alone, new memories wait for maintain()", self.name, reason

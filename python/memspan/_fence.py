@@ -32,6 +32,7 @@ _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 def fenced(cls: _C) -> _C:
     """A class whose public methods raise nothing but errors of memspan and of the caller's own code."""
+    _take_over(cls)
     for name, member in list(vars(cls).items()):
         if name == "__post_init__" or not name.startswith("_"):
             if isinstance(member, FunctionType):
@@ -40,6 +41,16 @@ def fenced(cls: _C) -> _C:
                 bound = cast("Any", member)  # its parameters are not known here
                 setattr(cls, name, type(bound)(guarded(bound.__func__)))
     return cls
+
+
+def _take_over(cls: type) -> None:
+    """Makes what its private parts define the class's own: errors, `help` and the reference know it by that name alone."""
+    for part in cls.__mro__[1:]:
+        for name, member in vars(part).items() if part.__module__.startswith("memspan._") else ():
+            if not name.startswith("__") and name not in vars(cls) and isinstance(member, FunctionType | property):
+                if isinstance(member, FunctionType):
+                    member.__qualname__ = f"{cls.__name__}.{name}"
+                setattr(cls, name, member)
 
 
 def guarded(plain: _F) -> _F:

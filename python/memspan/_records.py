@@ -9,12 +9,10 @@ from memspan._values import dataclass, field, fresh
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._core import Memory
-    from memspan._results import RefusedLine, SummaryIdentifier
+    from memspan._kept import Memory
+    from memspan._results import RefusedLine, SummaryIdentifier, Usage
 
 __all__ = [
-    "Beside",
-    "Billed",
     "CacheMetrics",
     "CheckedReply",
     "CommittedCompaction",
@@ -24,8 +22,8 @@ __all__ = [
     "Fitted",
     "FoundCluster",
     "Group",
+    "HeardLine",
     "HeldSlot",
-    "Judged",
     "LearnState",
     "LearnedClass",
     "LearnedFrom",
@@ -52,6 +50,7 @@ __all__ = [
     "SummaryText",
     "UsedGrant",
     "UsedSection",
+    "Wanted",
 ]
 
 
@@ -108,21 +107,9 @@ class Fill:
     window: int
 
 
-@fresh("raw")
-@dataclass(frozen=True)
-class Billed:
-    """What a provider billed for a call, and its own words for it."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    cache_write_tokens: int
-    raw: dict[str, Any] | None = field(hash=False)
-
-
 @dataclass(frozen=True)
 class StoredCall:
-    """A call as it is stored: what `memspan.transcript.Call` shows."""
+    """A call as it is stored: the fields of `memspan.transcript.Call`."""
 
     number: int
     reply: int
@@ -130,7 +117,7 @@ class StoredCall:
     response_id: str | None
     model: str | None
     finish: str | None
-    usage: Billed | None
+    usage: Usage | None
     sent: bool
 
 
@@ -153,7 +140,7 @@ class StoredUsage:
     model: str | None
     planned: int | None
     counted: int | None
-    billed: Billed | None
+    billed: Usage | None
 
 
 @dataclass(frozen=True)
@@ -271,32 +258,22 @@ class LearnedTokens:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What a message claims, with the letters of it that say so."""
+class HeardLine:
+    """A message that was judged, without blocks that a prompt showed."""
 
     index: int
-    category: str
+    role: str
     text: str
-    slot: str | None
-    replaces: str | None
-    ends: str | None
-    importance: float
-    confidence: float
-    span: tuple[int, int]
-    reason: str
-    doubt: str | None
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What a draft says of others, and where it comes from."""
+class Wanted:
+    """What of a message is to be stored: the place of the message in its page, its index, when it was added, the letter it begins at."""
 
-    replaces: str | None
-    ends: str | None
-    doubt: str | None
-    session: str | None
-    message: int | None
-    writer: str | None
+    place: int
+    index: int
+    added_at: datetime | None
+    begin: int
 
 
 @dataclass(frozen=True)

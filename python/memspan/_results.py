@@ -6,7 +6,7 @@ module of the call that returns it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
 from memspan._values import dataclass, field, fresh, of_module
@@ -14,12 +14,13 @@ from memspan._values import dataclass, field, fresh, of_module
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memspan._core import Message
+    from memspan._kept import Memory, Message
 
 __all__ = [
     "Added",
     "AddedDocument",
     "Breakpoint",
+    "Decision",
     "Document",
     "DocumentInfo",
     "Explained",
@@ -31,12 +32,24 @@ __all__ = [
     "TermScore",
     "ToolText",
     "TranscriptHit",
+    "Usage",
 ]
 
 
-def _quoted(text: str) -> str:
-    """A text as reprs of the core show it."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "redacted", "rejected", "quarantined", "discarded"]
+Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
+_MOST_SHOWN = 60
+
+
+def short(text: str) -> str:
+    """A text as reprs show it where it may be long: its first 60 characters."""
+    return quoted(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+
+
+def quoted(text: str) -> str:
+    """A text as reprs of values show it, on one line."""
+    body = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{body if body.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in body)}"'
 
 
 @of_module("memspan")
@@ -45,8 +58,8 @@ def _quoted(text: str) -> str:
 class Explanation:
     """Every number of a score; `str()` prints them as a table.
 
-    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and what is told of words, age and
-    use besides is 0, 1 or empty. Of a memory or a passage:
+    Of a message (`Scope.search_transcripts`) `parts` has every number, `cosine` is that of its meaning, and the
+    fields about words, age and use are 0, 1 or empty. Of a memory or a passage:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
@@ -154,7 +167,7 @@ class TermScore:
 
     def __repr__(self) -> str:
         numbers = f"weight={self.weight:.2f}, frequency={self.frequency}, idf={self.idf:.3f}, count={self.count}, score={self.score:.3f}"
-        return f"TermScore({_quoted(self.text)}, role={_quoted(self.role)}, {numbers})"
+        return f"TermScore({quoted(self.text)}, role={quoted(self.role)}, {numbers})"
 
 
 @of_module("memspan.collection")
@@ -167,7 +180,7 @@ class DocumentInfo:
         id: The id that it was added by.
         version: The version that was given, or one made of its content.
         format: How it is cut.
-        source: Where it comes from, as the caller said.
+        source: Where it comes from, in the caller's words.
         metadata: What the caller attached: a fresh dict at each use.
         created_at: When the id was first added.
         updated_at: When this version was.
@@ -193,24 +206,13 @@ class DocumentInfo:
 @of_module("memspan.collection")
 @fresh("metadata")
 @dataclass(frozen=True)
-class Document:
+class Document(DocumentInfo):
     """A document with its text.
 
     Attributes:
-        text: As it was given. What stands before it is as in `DocumentInfo`.
+        text: As it was given. Everything else is as in `DocumentInfo`.
     """
 
-    id: str
-    version: str
-    format: Literal["markdown", "text", "code"]
-    source: str | None
-    metadata: dict[str, Any] = field(hash=False)
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime | None
-    size_bytes: int
-    characters: int
-    chunks: int
     text: str
 
 
@@ -279,6 +281,9 @@ class TranscriptHit:
     message: Message
     score: float
     parts: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return f"TranscriptHit({self.score:.3f}, {short(self.text)}, session={quoted(self.session_id)}, index={self.index})"
 
     @property
     def source(self) -> Literal["transcripts"]:
@@ -408,16 +413,47 @@ class RefusedLine:
 
 @of_module("memspan.life")
 @dataclass(frozen=True)
-class Relation:
-    """How two things stand to each other, and since when.
+class Decision:
+    """What became of a part of a message.
 
     Attributes:
-        subject: What it is said of.
-        relation: How it stands.
-        object: To what.
-        since: Since when it holds.
-        until: When it stopped to hold; `None` while it does.
-        memory_id: The memory that says so.
+        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
+            "discarded".
+        category: What it is: a kind of memory, or "discard".
+        text: What is stored; of what is not, the words themselves.
+        slot: The attribute that it gives a value to.
+        importance: 0 to 1.
+        confidence: 0 to 1: how sure the gate is.
+        index: The message, from 0.
+        span: The characters of the message that it rests on: first, and behind the last.
+        reason: Which rule, or why nothing was stored.
+        memory: As it is stored; `None` where nothing is, and in a dry run.
+    """
+
+    action: Action
+    category: Category
+    text: str
+    slot: str | None
+    importance: float
+    confidence: float
+    index: int
+    span: tuple[int, int]
+    reason: str
+    memory: Memory | None = None
+
+
+@of_module("memspan.life")
+@dataclass(frozen=True)
+class Relation:
+    """A relation between two things, and when it holds.
+
+    Attributes:
+        subject: The name of the one.
+        relation: The relation, for instance "runs on".
+        object: The name of the other.
+        since: When it began to hold.
+        until: When it stopped holding; `None` while it holds.
+        memory_id: The memory that it was taken from.
     """
 
     subject: str
@@ -462,4 +498,33 @@ class SessionInfo:
     metadata: dict[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
-        return f"SessionInfo({_quoted(self.id)}, model={_quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"
+        return f"SessionInfo({quoted(self.id)}, model={quoted(self.model)}, messages={self.messages}, ended={str(self.ended).lower()})"
+
+
+@of_module("memspan.transcript")
+@fresh("raw")
+@dataclass(frozen=True)
+class Usage:
+    """What a provider billed, in its own tokens.
+
+    Attributes:
+        input_tokens: The whole prompt, what was read from a cache and written to it included.
+        output_tokens: The reply, hidden thinking included.
+        cached_tokens: Of the prompt: read from a cache.
+        cache_write_tokens: Of the prompt: written to a cache.
+        raw: The usage as the provider gave it, a fresh dict at each use; `None` for a sum of several calls.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    raw: dict[str, Any] | None = field(default=None, hash=False)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._detecting import found_in
 from memspan._fence import is_mapping
+from memspan._values import replace
 
 if TYPE_CHECKING:
     from memspan.life import Policy, Treatment
@@ -18,7 +20,8 @@ _LONGEST = 4 << 20
 def screened_message(message: Any, policy: Policy) -> Any:
     """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
     given: Any = message if is_mapping(message) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
-    left = _left(given, _redacts(policy.secrets), _redacts(policy.personal_data))
+    secrets, personal_data, detected = map(_redacts, (policy.secrets, policy.personal_data, policy.detected))
+    left = _left(given, replace(policy, secrets=secrets, personal_data=personal_data, detected=detected))
     return message if left is given else left
 
 
@@ -26,15 +29,15 @@ def _redacts(treatment: Treatment) -> Literal["allow", "redact"]:
     return "allow" if treatment == "allow" else "redact"
 
 
-def _left(value: Any, secrets: str, personal_data: str) -> Any:
+def _left(value: Any, policy: Policy) -> Any:
     """The value itself where nothing in it is taken out."""
     if isinstance(value, str):
-        text, types = _core.screened(value, secrets, personal_data) if len(value) <= _LONGEST else (value, [])
+        text, types = _core.screened(value, policy, found_in(value, policy)) if len(value) <= _LONGEST else (value, [])
         return text if types else value
     if isinstance(value, Mapping):
-        left = {key: item if key in _DATA else _left(item, secrets, personal_data) for key, item in value.items()}  # pyright: ignore
+        left = {key: item if key in _DATA else _left(item, policy) for key, item in value.items()}  # pyright: ignore
         return left if any(left[key] is not value[key] for key in left) else value  # pyright: ignore
     if isinstance(value, list):
-        items = [_left(item, secrets, personal_data) for item in value]  # pyright: ignore
+        items = [_left(item, policy) for item in value]  # pyright: ignore
         return items if any(one is not other for one, other in zip(items, value, strict=True)) else value  # pyright: ignore
     return value  # pyright: ignore[reportUnknownVariableType]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._detecting import found_in
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 from memspan.life import Policy
@@ -18,8 +19,9 @@ from memspan.life import Policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memspan._core import Remembered
     from memspan._embedding import Embedding, Reporter
+    from memspan._kept import Remembered
+    from memspan.detectors import Found
     from memspan.life import LanguageModel
     from memspan.long_term import Scope
 
@@ -140,6 +142,10 @@ class OpenStore:
             self._note_pending(vectors.bad, why, scope)
         return vectors
 
+    def found_in(self, text: object) -> list[Found] | None:
+        """What detectors of the policy find in a text."""
+        return found_in(text, self.policy) if isinstance(text, str) and self.policy.detectors else None
+
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool
     ) -> Iterator[tuple[list[Failed], list[Remembered], int]]:
@@ -202,7 +208,9 @@ class OpenStore:
                 'reading a row: it must say whose memory it is, and it has no scope: add "scope": engine.user(...), '
                 "or call remember_many of a scope"
             )
-        return core.draft(text, **fields)
+        if "found" in fields:
+            raise InvalidInput('reading a row: a key is one of the arguments of remember(), and "found" is none: remove it')
+        return core.draft(text, {**fields, "found": self.found_in(text)})
 
     def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
         embedding = self.embedding

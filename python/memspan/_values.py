@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["asdict", "dataclass", "field", "fields", "fresh", "of_module", "replace"]
+__all__ = ["Kept", "asdict", "dataclass", "field", "fields", "fresh", "of_module", "replace"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dataclasses import field as field
     from dataclasses import fields as fields
     from dataclasses import replace as replace
+    from typing import Self
 else:
 
     class _Field:
@@ -155,6 +156,32 @@ else:
             return dataclasses.make_dataclass(cls.__name__, rows).__dataclass_fields__
 
 
+class Kept:
+    """A value that the core keeps: a field is made when it is first read, and stays. A copy of it is itself."""
+
+    def kept(self, name: str) -> Any:
+        """What the core makes at each use."""
+        return self.__dict__["_kept"].field(name)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            values = self.__dict__
+            if "_kept" not in values or name not in self._fields:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = values[name] = values["_kept"].field(name)
+            return value
+
+        def __getstate__(self) -> dict[str, Any]:
+            return {name: getattr(self, name) for name in self._fields}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+
 _T = TypeVar("_T")
 
 
@@ -167,6 +194,9 @@ class _Fresh:
     def __get__(self, value: Any, _cls: type | None = None) -> Any:
         if value is None:
             return self
+        kept = value.__dict__.get("_kept")
+        if kept is not None:
+            return kept.field(self._name)
         from copy import deepcopy  # noqa: PLC0415  few values are asked for them
 
         return deepcopy(value.__dict__[self._name])

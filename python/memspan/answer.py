@@ -46,8 +46,10 @@ _HitT_co = TypeVar("_HitT_co", bound=Hit, covariant=True)
 
 
 class About(Protocol):
-    """What is known of an answer besides its hits; read when it is asked for."""
+    """What is known of an answer, and its hits; each is made when it is asked for."""
 
+    @property
+    def hits(self) -> Sequence[Any]: ...  # noqa: D102
     @property
     def confidence(self) -> float: ...  # noqa: D102
     @property
@@ -66,11 +68,15 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
         ('payments-api listens on port 8443', False, 'hybrid')
     """
 
-    __slots__ = ("_about", "_hits")
+    __slots__ = ("_about", "_part")
 
-    def __init__(self, hits: Sequence[_HitT_co], about: About) -> None:
-        self._hits = hits
+    def __init__(self, about: About, part: Sequence[_HitT_co] | None = None) -> None:
         self._about = about
+        self._part = part
+
+    @property
+    def _hits(self) -> Sequence[_HitT_co]:
+        return self._about.hits if self._part is None else self._part
 
     @property
     def confidence(self) -> float:
@@ -104,7 +110,7 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
     @overload
     def __getitem__(self, index: slice) -> Answer[_HitT_co]: ...
     def __getitem__(self, index: int | slice) -> _HitT_co | Answer[_HitT_co]:
-        return Answer(self._hits[index], self._about) if isinstance(index, slice) else self._hits[index]
+        return Answer(self._about, self._hits[index]) if isinstance(index, slice) else self._hits[index]
 
     def __iter__(self) -> Iterator[_HitT_co]:
         return iter(self._hits)

@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
 from memspan._twins import awaitable
-from memspan._values import dataclass, field
+from memspan._values import dataclass, field, replace
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
+from memspan.model import Model, models
 from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 
@@ -113,7 +114,7 @@ class Assistant:
         providers: The ways to single models, by name.
         budget: What prompts may cost.
         max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
-        tool_seconds: How long one tool may run. One that hangs is answered for, and its thread is left behind.
+        tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
@@ -223,11 +224,19 @@ class Assistant:
         if self._own:
             self.engine.close()
 
+    aclose = awaitable(close)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        await self.aclose()
 
     def _turn(
         self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
@@ -276,9 +285,15 @@ class Assistant:
     def _open(self, scope: Scope, session_id: str) -> Session:
         options: dict[str, Any] = {"system": self._system, "budget": self._budget}
         try:
-            return scope.session(session_id, self._model, tools=self._schemas(self._model), **options)
+            return scope.session(session_id, self._located(self._model), tools=self._schemas(self._model), **options)
         except ModelMismatch:  # it was switched to a fallback, and stays there
             return scope.session(session_id, **options)
+
+    def _located(self, model: str) -> str | Model:
+        """A model with the address that its provider sends it to, where that is not the vendor's own."""
+        provider = self._providers.get(model) or (self._provider if self._provider.serves(model) else None)
+        address = getattr(provider, "base_url", "")
+        return replace(models[model], base_url=address) if address else model
 
     def _schemas(self, model: str) -> list[dict[str, Any]] | None:
         shape = format_of(model)
@@ -308,7 +323,7 @@ class Assistant:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
         told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            again = partial(session.recover, refused, told, models=self._fallbacks, compact=compact)
+            again = partial(session.recover, refused, told, models=[self._located(model) for model in self._fallbacks], compact=compact)
             return cast("Prompt", self._step("recover", session, error, again))
         except ConnectionError as raised:
             if raised is not told:

@@ -233,7 +233,7 @@ class Recalls:
         other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
         roles: Whose messages: "user", "assistant", "tool".
         min_confidence: How sure a memory, a passage, and the best of the messages must be to be shown, 0 to 1; messages behind the best
-            need a tenth of it. `None` is 0.15. With 0 whatever was found is shown as far as it fits.
+            need a quarter of it. `None` is 0.15. With 0 whatever was found is shown as far as it fits.
 
     Raises:
         InvalidInput: A number is out of its range, or a role has another name.

@@ -100,7 +100,7 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     recall.add_argument("user", metavar="USER")
     recall.add_argument("query", metavar="QUERY")
     recall.add_argument("--tenant", help="the tenant that the user belongs to")
-    recall.add_argument("--limit", type=int, default=5, metavar="N", help="the most memories to return (default 5)")
+    recall.add_argument("--limit", type=int, default=10, metavar="N", help="the most memories to return (default 10)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     export = add(_export, "export", "Write everything that a store holds to a file of JSON lines.")
@@ -498,7 +498,7 @@ def _check(options: argparse.Namespace) -> int:
         sys.stderr.write(done.stderr)
         return EXIT_ERROR
     found = "\n".join(report["damage"]) or (
-        f"sound: {report['users']:,} users, {report['memories']:,} memories, {report['values']:,} values compared with their checksums"
+        f"sound: {report['values']:,} values compared with their checksums; scopes: {report['users']:,}, memories: {report['memories']:,}"
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0

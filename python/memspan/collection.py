@@ -10,8 +10,9 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
-from memspan._core import Limits, Passage
+from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._kept import Passage
 from memspan._results import AddedDocument, Document, DocumentInfo
 from memspan._twins import async_iterable, awaitable
 from memspan._values import dataclass, fields
@@ -185,12 +186,14 @@ class Collection:
         draft = _core.DocumentDraft(
             id,
             text,
-            version=version,
-            metadata=metadata,
-            format=format,
-            source=source,
-            ttl_seconds=ttl_seconds,
-            chunk_tokens=chunk_tokens,
+            {
+                "version": version,
+                "metadata": metadata,
+                "format": format,
+                "source": source,
+                "ttl_seconds": ttl_seconds,
+                "chunk_tokens": chunk_tokens,
+            },
         )
         return self._add(draft)
 
@@ -292,24 +295,26 @@ class Collection:
             raise InvalidInput("noting: the text is blank: leave the call out")
         if day is not None and not isinstance(day, date):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
             raise InvalidInput(f"noting: day= is a datetime.date, got {type(day).__name__}: make one with date.fromisoformat()")
-        chosen = self._core.now() if day is None else day
+        chosen = self._core.time() if day is None else day
         name = (chosen.date() if isinstance(chosen, datetime) else chosen).isoformat()
         for left in reversed(range(_NOTE_TRIES)):
             found = self._core.get(f"{name}.md")
             version, source, metadata, ttl, before = None, None, None, None, f"# {name}\n"
             if found is not None:  # all that is known of the note stays
                 version, source, metadata, before = found.version, found.source, found.metadata, found.text
-                ttl = None if found.expires_at is None else max(0.001, (found.expires_at - self._core.now()).total_seconds())
+                ttl = None if found.expires_at is None else max(0.001, (found.expires_at - self._core.time()).total_seconds())
             whole = f"{before}\n{text.strip()}\n"
             draft = _core.DocumentDraft(
                 f"{name}.md",
                 whole,
-                metadata=metadata,
-                format="markdown",
-                source=source,
-                ttl_seconds=ttl,
-                chunk_tokens=Limits.DEFAULT_CHUNK_TOKENS,
-                expected=(version,),
+                {
+                    "metadata": metadata,
+                    "format": "markdown",
+                    "source": source,
+                    "ttl_seconds": ttl,
+                    "chunk_tokens": Limits.DEFAULT_CHUNK_TOKENS,
+                    "expected": (version,),
+                },
             )
             try:
                 return self._add(draft)
@@ -362,15 +367,17 @@ class Collection:
             query,
             vector,
             why,
-            limit=limit,
-            where=where,
-            since=since,
-            until=until,
-            documents=documents,
-            min_score=min_score,
-            relevant_only=relevant_only,
+            {
+                "limit": limit,
+                "where": where,
+                "since": since,
+                "until": until,
+                "documents": documents,
+                "min_score": min_score,
+                "relevant_only": relevant_only,
+            },
         )
-        return Answer(found.hits, found)
+        return Answer(found)
 
     def get(self, id: str) -> Document:  # noqa: A002
         """A document with its text. Cost: one read transaction, and the text.

@@ -151,6 +151,9 @@ class Fit(Generic[_Message]):
     tokens: int
     exact: bool
 
+    def __repr__(self) -> str:
+        return f"Fit({len(self.messages):,} messages, {self.tokens:,} tokens, exact={self.exact})"
+
 
 def fit(
     messages: Iterable[_Message],

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memspan import _core
 from memspan._fence import guarded, is_mapping
 from memspan._values import asdict, dataclass
 from memspan.exceptions import InvalidInput
@@ -20,6 +21,7 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from memspan._kept import Memory
     from memspan.engine import Engine
     from memspan.long_term import Scope
 
@@ -45,6 +47,12 @@ class Evaluation:
         personal: Share of the questions whose answer has a preference, a constraint or something of the profile.
         empty: Share of the questions that recalled nothing.
         recall_ms: The median time of a recall, in milliseconds.
+        consolidation: Share of the merged memories that keep every number, date and identifier of those that they were made of.
+        newest_first: Share of the questions with a "newest" whose first memory says it.
+        gate_f1: F1 of the write gate, over messages that say whether they inform.
+        gate_auroc: Share of pairs of such messages in which the one that informs is more important to the gate; ties count half.
+        sensitive_found: Share of the messages marked as sensitive in which screening found something.
+        false_alarms: The same of those marked as not sensitive.
     """
 
     questions: int
@@ -57,6 +65,12 @@ class Evaluation:
     personal: float
     empty: float
     recall_ms: float
+    consolidation: float | None = None
+    newest_first: float | None = None
+    gate_f1: float | None = None
+    gate_auroc: float | None = None
+    sensitive_found: float | None = None
+    false_alarms: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure by name."""
@@ -67,7 +81,7 @@ class Evaluation:
             (name, "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value:,}")
             for name, value in self.to_dict().items()
         ]
-        return "\n".join(f"{name:<12} {value:>10}" for name, value in rows)
+        return "\n".join(f"{name:<15} {value:>10}" for name, value in rows)
 
 
 @guarded
@@ -77,7 +91,9 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
     Args:
         engine: The store. Its recalls are noted as any others.
         questions: A file of JSON lines, or mappings: "user" (or "shared"), "question", and, where it is known, "answers": ids of memories,
-            or texts of which one must be in a memory for it to answer. "tenant" where there is one.
+            or texts of which one must be in a memory for it to answer, and "newest": a text of the value that holds now. "tenant" where
+            there is one. A row with a "message" in place of the question measures the gate and the screening, and stores nothing: it has
+            "informs" and "sensitive", true or false.
         limit: Memories that a question recalls at most.
 
     Raises:
@@ -89,9 +105,11 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         >>> done.precision, done.coverage
         (1.0, 1.0)
     """
-    asked = list(_questions(questions))
+    rows = list(_questions(questions))
+    asked, messages = [row for row in rows if "message" not in row], [row for row in rows if "message" in row]
     found: list[tuple[float, float]] = []
     fresh: list[bool] = []
+    newest: list[bool] = []
     recalled: set[tuple[str, str]] = set()
     personal = empty = 0
     times: list[float] = []
@@ -106,34 +124,78 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         personal += any(memory.kind in _PERSONAL for memory in hits)
         empty += not hits
         fresh += [not memory.disputes for memory in hits]
+        if isinstance(row.get("newest"), str):
+            newest.append(bool(hits) and _answers("", hits[0].text, row["newest"]))
         if answers := [str(one) for one in row.get("answers", ())]:
             right = [memory for memory in hits if any(_answers(memory.id, memory.text, one) for one in answers)]
             covered = sum(any(_answers(memory.id, memory.text, one) for memory in hits) for one in answers)
             found.append((len(right) / len(hits) if hits else 0.0, covered / len(answers)))
     total, double = _doubles(scopes.values())
-    mean = statistics.fmean
     return Evaluation(
-        len(asked),
-        len(found),
-        mean(one for one, _ in found) if found else None,
-        mean(one for _, one in found) if found else None,
-        mean(fresh) if fresh else None,
-        double / total if total else 0.0,
-        total / len(recalled) if recalled else None,
-        personal / len(asked) if asked else 0.0,
-        empty / len(asked) if asked else 0.0,
-        statistics.median(times) if times else 0.0,
+        questions=len(asked),
+        labelled=len(found),
+        precision=_mean(one for one, _ in found),
+        coverage=_mean(one for _, one in found),
+        freshness=_mean(fresh),
+        duplicates=double / total if total else 0.0,
+        bloat=total / len(recalled) if recalled else None,
+        personal=personal / len(asked) if asked else 0.0,
+        empty=empty / len(asked) if asked else 0.0,
+        recall_ms=statistics.median(times) if times else 0.0,
+        consolidation=_mean(_kept_all(scope, memory) for scope in scopes.values() for memory in scope.memories() if memory.derived_from),
+        newest_first=_mean(newest),
+        **_of_messages(engine, messages),
     )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    """`None` of none."""
+    given = list(values)
+    return statistics.fmean(given) if given else None
+
+
+def _kept_all(scope: Scope, memory: Memory) -> bool:
+    """Whether a merged memory has every number, date and identifier of those that it was made of."""
+
+    def marks(text: str) -> set[str]:
+        return {word.strip(".,;:!?()") for word in text.split() if any(letter.isdigit() or letter in "-_/" for letter in word.strip("-"))}
+
+    return all(marks(scope.get(one).text) <= marks(memory.text) for one in memory.derived_from)
+
+
+def _of_messages(engine: Engine, rows: list[Mapping[str, Any]]) -> dict[str, float | None]:
+    """What the gate and the screening make of messages whose labels are given."""
+    from memspan._learning import Heard  # noqa: PLC0415  few evaluations have such rows
+
+    gate: list[tuple[bool, float, bool]] = []
+    flagged: dict[bool, list[bool]] = {True: [], False: []}
+    for row in rows:
+        if isinstance(row.get("informs"), bool):
+            core = _scope(engine, row)._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the rules alone: no model of the engine's is asked
+            learned = core.judge([Heard(0, "user", row["message"], None)], 0, False).decisions()
+            stored = any(one.category != "discard" for one in learned)
+            gate.append((stored, max((one.importance for one in learned), default=0.0), row["informs"]))
+        if isinstance(row.get("sensitive"), bool):
+            flagged[row["sensitive"]].append(bool(_core.screen(row["message"])))
+    both = sum(stored and informs for stored, _, informs in gate)
+    either = sum(stored for stored, _, _ in gate) + sum(informs for _, _, informs in gate)
+    pairs = [(yes > no) + (yes == no) / 2 for _, yes, informs in gate if informs for _, no, other in gate if not other]
+    return {
+        "gate_f1": 2 * both / either if either else None,
+        "gate_auroc": _mean(pairs),
+        "sensitive_found": _mean(flagged[True]),
+        "false_alarms": _mean(flagged[False]),
+    }
 
 
 def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     rows: Iterable[Any] = _lines(Path(given)) if isinstance(given, str | os.PathLike) else given
     for number, row in enumerate(rows):
         asked = row if is_mapping(row) else dict[str, Any]()
-        if not isinstance(asked.get("question"), str) or not isinstance(asked.get("user", asked.get("shared")), str):
-            raise InvalidInput(
-                f'evaluating: question {number} is a mapping with "user" (or "shared") and "question", and it is {row!r:.80}: correct it'
-            )
+        text = asked.get("message", asked.get("question"))
+        if not isinstance(text, str) or not isinstance(asked.get("user", asked.get("shared")), str):
+            rule = f'question {number} is a mapping with "user" (or "shared") and "question" (or "message")'
+            raise InvalidInput(f"evaluating: {rule}, and it is {row!r:.80}: correct it")
         yield row
 
 

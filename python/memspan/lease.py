@@ -64,6 +64,9 @@ class Lease:
         self._held = False
         self.added: Added | None = None
 
+    def __repr__(self) -> str:
+        return f"Lease(session={self._core.id!r}, held={self._held})"
+
     @property
     def held(self) -> bool:
         """Whether it is held: taken, and not given back. Its time may be over all the same."""

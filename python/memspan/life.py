@@ -8,15 +8,16 @@ merges. docs/life.md has the rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
 
 from memspan._fence import is_number
-from memspan._results import Relation
+from memspan._results import Decision, Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan._kept import Memory
+    from memspan.detectors import Detector
 
 __all__ = [
     "Cluster",
@@ -32,11 +33,22 @@ __all__ = [
 ]
 
 Treatment: TypeAlias = Literal["allow", "redact", "reject"]
-Action: TypeAlias = Literal["added", "superseded", "duplicate", "reinforced", "redacted", "rejected", "quarantined", "discarded"]
-Category: TypeAlias = Literal["preference", "decision", "task_outcome", "constraint", "semantic", "episodic", "profile", "discard"]
-
 _TREATMENTS = ("allow", "redact", "reject")
 _LONGEST = 1e9
+_DAY = 86_400.0
+
+
+def _callables(given: object) -> tuple[Detector, ...]:
+    """Detectors as a policy keeps them."""
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        raise InvalidInput(f"making a policy: detectors is a list of functions, and it is a {type(given).__name__}: put it into a list")
+    for one in cast("Sequence[object]", given):
+        from inspect import iscoroutinefunction  # noqa: PLC0415  a module that import is spared, and few have detectors
+
+        if not callable(one) or iscoroutinefunction(one):
+            rule = "a detector is a function of a text that returns parts of it, and no coroutine"
+            raise InvalidInput(f"making a policy: {rule}, and one is {one!r:.80}: give a function")
+    return tuple(cast("Sequence[Detector]", given))
 
 
 class LanguageModel(Protocol):
@@ -59,6 +71,9 @@ class Policy:
             keeps it for `Scope.approve`, "discard" drops it.
         transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
             conversation cannot do without a message.
+        detectors: Functions of yours that find what the rules do not: `memspan.detectors` has their shape, and one made of Presidio.
+        detected: What is done about what they find, as for secrets.
+        detector_seconds: How long one of them may take for a text; one that takes longer raises `memspan.detectors.DetectorError`.
         learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`, "compaction" also before messages
             leave its prompts, by `Session.compact` and `Session.switch_model`.
 
@@ -72,6 +87,9 @@ class Policy:
     unconfirmed: Literal["quarantine", "discard"] = "quarantine"
     transcripts: bool = False
     learn: Literal["called", "end", "compaction"] = "called"
+    detectors: Sequence[Detector] = ()
+    detected: Treatment = "redact"
+    detector_seconds: float = 5.0
 
     def __post_init__(self) -> None:
         for name, given, known in (
@@ -79,9 +97,14 @@ class Policy:
             ("personal_data", self.personal_data, _TREATMENTS),
             ("unconfirmed", self.unconfirmed, ("quarantine", "discard")),
             ("learn", self.learn, ("called", "end", "compaction")),
+            ("detected", self.detected, _TREATMENTS),
         ):
             if given not in known:
                 raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")
+        object.__setattr__(self, "detectors", _callables(self.detectors))
+        if not is_number(self.detector_seconds) or not 0 < self.detector_seconds <= _DAY:
+            rule = "detector_seconds is a number above 0 and at most a day"
+            raise InvalidInput(f"making a policy: {rule}, and it is {self.detector_seconds!r:.80}: give seconds")
 
 
 @dataclass(frozen=True)
@@ -90,7 +113,8 @@ class KindRule:
 
     Attributes:
         ttl_days: Days until one is forgotten that was remembered without `ttl_seconds`; `None` keeps it.
-        half_life_days: Days in which its value halves, where a cap makes the least valuable leave; `None` keeps the value.
+        half_life_days: Days in which its value halves, where a cap makes the least valuable leave and in the scores of `recall`, which lose
+            half at most. `None` keeps the value, and scores as the kind does by default.
         cap: Memories of the kind that a scope has at most; `Engine.maintain` forgets the least valuable above it. `None` sets no limit.
     """
 
@@ -102,36 +126,6 @@ class KindRule:
         for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
             if given is not None and (not is_number(given) or not 0 < given <= _LONGEST):
                 raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {given!r}: change it")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What became of a part of a message.
-
-    Attributes:
-        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
-            "discarded".
-        category: What it is: a kind of memory, or "discard".
-        text: What is stored; of what is not, the words themselves.
-        slot: The attribute that it gives a value to.
-        importance: 0 to 1.
-        confidence: 0 to 1: how sure the gate is.
-        index: The message, from 0.
-        span: The characters of the message that it rests on: first, and behind the last.
-        reason: Which rule, or why nothing was stored.
-        memory: As it is stored; `None` where nothing is, and in a dry run.
-    """
-
-    action: Action
-    category: Category
-    text: str
-    slot: str | None
-    importance: float
-    confidence: float
-    index: int
-    span: tuple[int, int]
-    reason: str
-    memory: Memory | None = None
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from memspan import _core, _records
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from memspan._core import Memory
+    from memspan import _core
+    from memspan._kept import Memory
     from memspan.long_term import Scope
 
 __all__ = ["ToolFormat", "call", "schemas"]
@@ -140,9 +140,10 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
 
 
 def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
-    del scope
-    draft = core.draft(text, kind=kind, slot=slot, confidence=0.8, source="assistant")
-    [done] = core.learn([draft], [_records.Beside(None, None, None, None, None, "tool")], None, None) or []
+    store = scope._store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  whose policy and embedder a tool has, too
+    fields = {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant", "found": store.found_in(text)}
+    draft = core.draft(text, fields)
+    done = core.tell(draft, store.stored_vector(draft.to_embed(), scope))
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}
 

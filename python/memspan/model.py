@@ -76,6 +76,8 @@ class Model:
         capabilities: Of "tools", "vision", "pdf", "reasoning", "structured_output", "prefill" (a reply may be begun for it),
             "mid_conversation_system" (system messages may stand anywhere), "preserved_thinking".
         retires_on: The day from which it is not served any more, as "2026-10-23".
+        base_url: The address that it is asked at, where that is not its vendor's own: what is learned of its tokenizer there is kept
+            apart. Credentials and a query in it are not stored.
 
     Examples:
         >>> from dataclasses import replace
@@ -99,6 +101,7 @@ class Model:
     cache: CacheRules = CacheRules()
     capabilities: frozenset[str] = frozenset()
     retires_on: str | None = None
+    base_url: str = ""
 
     @property
     def exact(self) -> bool:

@@ -105,6 +105,9 @@ class Reply:
         self._next = 0.0
         self.turn = None
 
+    def __repr__(self) -> str:
+        return f"Reply(session={self._session.id!r}, {len(self.text):,} characters, finish={self.finish!r})"
+
     @property
     def text(self) -> str:
         """What the model said so far."""

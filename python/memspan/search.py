@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from memspan._core import Recalled
+from memspan._kept import Passage, Recalled
 from memspan._values import dataclass
 from memspan.answer import Answer, SourceName
-from memspan.collection import Passage
 from memspan.exceptions import InvalidInput
 from memspan.transcript import TranscriptHit
 
@@ -62,13 +61,6 @@ def search(scopes: tuple[Scope, ...], query: str, limit: int, sources: tuple[Sou
         list(sources),
         vector,
         why,
-        limit=limit,
-        where=conditions.where,
-        since=conditions.since,
-        until=conditions.until,
-        min_score=conditions.min_score,
-        max_tokens=conditions.max_tokens,
-        relevant_only=conditions.relevant_only,
-        timezone=conditions.timezone,
+        {"limit": limit, **conditions.__dict__},
     )
-    return Answer(found.hits, found)
+    return Answer(found)

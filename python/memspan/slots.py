@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memspan import _core
-    from memspan._core import Memory
+    from memspan._kept import Memory
 
 __all__ = ["Slots"]
 

@@ -1,4 +1,4 @@
-"""What was said in a session, and what its models were sent: views that read only what is looked at.
+"""The messages of a session and the calls of its models: views that read only what you look at.
 
 `Messages` and `Turns` are sequences over the store: their length is read anew at each use, an index reads one entry, and an
 iteration reads pages. `Turn` and `Call` are frozen; the prompt of a call is composed again when it is asked for.
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from memspan._core import Message
-from memspan._results import TranscriptHit
-from memspan._values import dataclass
+from memspan._kept import Message
+from memspan._records import StoredCall
+from memspan._results import TranscriptHit, Usage
+from memspan._values import dataclass, field
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
+    from collections.abc import Callable
 
     from memspan._core import SessionCore
-    from memspan._records import StoredCall, StoredTurn
+    from memspan._records import StoredTurn
 
 __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usage"]
 
@@ -28,37 +28,8 @@ _PAGE = 64
 
 
 @dataclass(frozen=True)
-class Usage:
-    """What a provider billed, in its own tokens.
-
-    Attributes:
-        input_tokens: The whole prompt, what was read from a cache and written to it included.
-        output_tokens: The reply, hidden thinking included.
-        cached_tokens: Of the prompt: read from a cache.
-        cache_write_tokens: Of the prompt: written to a cache.
-        raw: The usage as the provider gave it; `None` for a sum of several calls.
-    """
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    raw: Mapping[str, Any] | None = None
-
-    def __hash__(self) -> int:
-        return hash((self.input_tokens, self.output_tokens, self.cached_tokens, self.cache_write_tokens))
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-        )
-
-
-class Call:
-    """One call of a model in a turn. Frozen.
+class Call(StoredCall):
+    """One call of a model in a turn.
 
     Attributes:
         turn: Number of its turn.
@@ -69,28 +40,11 @@ class Call:
         model: The model that answered, as the provider names it.
         finish: Why the reply ended, in the provider's word: "stop", "tool_calls", "end_turn".
         usage: What was billed; `None` where the response did not say it in a known form.
+        sent: Whether `add_response` was told what the model was sent.
     """
 
-    __slots__ = ("_core", "_sent", "added_at", "finish", "model", "number", "reply", "response_id", "turn", "usage")
-
     turn: int
-    number: int
-    reply: int
-    added_at: datetime
-    response_id: str | None
-    model: str | None
-    finish: str | None
-    usage: Usage | None
-
-    def __init__(self, core: SessionCore, turn: int, call: StoredCall) -> None:
-        billed = call.usage
-        usage = billed and Usage(billed.input_tokens, billed.output_tokens, billed.cached_tokens, billed.cache_write_tokens, billed.raw)
-        values = (core, call.sent, call.added_at, call.finish, call.model, call.number, call.reply, call.response_id, turn, usage)
-        for name, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, name, value)
-
-    _core: SessionCore
-    _sent: bool
+    _core: SessionCore = field(repr=False, compare=False)
 
     @property
     def prompt(self) -> Prompt | None:
@@ -98,20 +52,8 @@ class Call:
 
         `None` where `add_response` was not told. Texts that were erased since are missing, and `Prompt.erased` names them.
         """
-        core = self._core.sent_prompt(self.turn, self.number) if self._sent else None
+        core = self._core.sent_prompt(self.turn, self.number) if self.sent else None
         return None if core is None else Prompt(core)
-
-    def _fields(self) -> tuple[object, ...]:
-        return (self.turn, self.number, self.reply, self.added_at, self.response_id, self.model, self.finish, self.usage)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Call is frozen: {name} cannot be set")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Call) and self._fields() == other._fields()
-
-    def __hash__(self) -> int:
-        return hash(self._fields())
 
     def __repr__(self) -> str:
         return f"Call(turn={self.turn}, number={self.number}, reply={self.reply}, model={self.model!r}, finish={self.finish!r})"
@@ -144,7 +86,7 @@ class Turn:
     _core: SessionCore
 
     def __init__(self, core: SessionCore, turn: StoredTurn) -> None:
-        values = (core, tuple(Call(core, turn.number, call) for call in turn.calls), turn.end, turn.number, turn.start)
+        values = (core, tuple(Call(**vars(call), turn=turn.number, _core=core) for call in turn.calls), turn.end, turn.number, turn.start)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -155,8 +97,8 @@ class Turn:
 
     @property
     def prompt(self) -> Prompt | None:
-        """What the model was sent last in this turn; `None` where no call of it was told."""
-        last = next((call for call in reversed(self.calls) if call._sent), None)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  of this module
+        """The prompt of the last call of this turn; `None` where `add_response` was told none."""
+        last = next((call for call in reversed(self.calls) if call.sent), None)
         return None if last is None else last.prompt
 
     @property

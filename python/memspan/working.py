@@ -127,10 +127,11 @@ class Prompt:
         [{'role': 'system', 'content': 'You are terse.'}, {'role': 'user', 'content': 'which port does payments-api use?'}]
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_facts")
 
     def __init__(self, core: _core.PromptCore) -> None:
         self._core = core
+        self._facts = core.facts()
 
     @property
     def total_tokens(self) -> int:
@@ -139,87 +140,87 @@ class Prompt:
         Where `exact` is true it is the true number. Where the model's tokenizer is closed it is a bound: what the provider billed for the
         last call of the epoch, plus the most that what came since can be.
         """
-        return self._core.total_tokens
+        return self._facts.total_tokens
 
     @property
     def counted_tokens(self) -> int:
         """What was counted: the same as `total_tokens`, or by the reference encoding where the model's tokenizer is closed."""
-        return self._core.counted_tokens
+        return self._facts.counted_tokens
 
     @property
     def max_input_tokens(self) -> int:
         """The limit."""
-        return self._core.max_input_tokens
+        return self._facts.max_input_tokens
 
     @property
     def max_output_tokens(self) -> int:
         """What the reply may have; the request says so."""
-        return self._core.max_output_tokens
+        return self._facts.max_output_tokens
 
     @property
     def exact(self) -> bool:
         """Whether `total_tokens` is the true number, rather than a bound above it: the tokenizer is known, or the provider counted."""
-        return self._core.exact
+        return self._facts.exact
 
     @property
     def session_id(self) -> str:
         """The session that it is of."""
-        return self._core.session_id
+        return self._facts.session_id
 
     @property
     def model(self) -> str:
         """The model that it is for."""
-        return self._core.model
+        return self._facts.model
 
     @property
     def epoch(self) -> int:
         """The epoch of the session: within one, prompts only grow at their end."""
-        return self._core.epoch
+        return self._facts.epoch
 
     @property
     def format(self) -> Format:
         """The shape that the model's provider takes."""
-        return self._core.format
+        return self._facts.format
 
     @property
     def prefix_hash(self) -> str:
         """Of what stands before the cache boundary, 32 hexadecimal digits: equal hashes, equal bytes."""
-        return self._core.prefix_hash
+        return self._facts.prefix_hash
 
     @property
     def prefix_tokens(self) -> int:
         """Tokens before the cache boundary: what the next prompt of the epoch begins with."""
-        return self._core.prefix_tokens
+        return self._facts.prefix_tokens
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
         """Where a provider may cache, in order; at most four."""
-        return self._core.breakpoints()
+        return self._facts.breakpoints
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """The parts in their order, with tokens and grants."""
-        return tuple(map(_section, self._core.sections()))
+        return tuple(map(_section, self._facts.sections))
 
     @property
     def degraded(self) -> bool:
         """Whether memory was searched without vectors that could have been used."""
-        return self._core.degraded is not None
+        return self._facts.degraded is not None
 
     @property
     def degraded_reason(self) -> str | None:
         """Why it was."""
-        return self._core.degraded
+        return self._facts.degraded
 
     @property
     def erased(self) -> tuple[str, ...]:
         """Of a prompt out of the ledger: what it showed and was erased since, as "memory mem-3" or "message 31"."""
-        return tuple(self._core.erased)
+        return self._facts.erased
 
     @property
     def same_bytes(self) -> bool:
         """Of a prompt out of the ledger: whether it is proven to be, byte for byte, what was sent. Otherwise `True`."""
-        return self._core.same_bytes
+        return self._facts.same_bytes
 
     @property
     def text(self) -> str:
@@ -229,7 +230,7 @@ class Prompt:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages in the shape of OpenAI's chat, whatever the model: fresh dicts."""
-        found: list[dict[str, Any]] = self._core.request("openai", stream=False)["messages"]
+        found: list[dict[str, Any]] = self._core.request("openai", stream=False, dialect=None)["messages"]
         return found
 
     def explain(self) -> Explanations:
@@ -293,7 +294,7 @@ class Prompt:
         Raises:
             InvalidInput: The format has another name.
         """
-        request: dict[str, Any] = self._core.request(format, stream=False)
+        request: dict[str, Any] = self._core.request(format, stream=False, dialect=None)
         return request
 
     def to_openai(self, *, stream: bool = False, dialect: str | None = None) -> dict[str, Any]:
@@ -315,7 +316,7 @@ class Prompt:
         Args:
             stream: Ask for a stream.
         """
-        request: dict[str, Any] = self._core.request("anthropic", stream=stream)
+        request: dict[str, Any] = self._core.request("anthropic", stream=stream, dialect=None)
         return request
 
     def to_openai_responses(self, *, stream: bool = False) -> dict[str, Any]:
@@ -324,12 +325,12 @@ class Prompt:
         Args:
             stream: Ask for a stream.
         """
-        request: dict[str, Any] = self._core.request("openai_responses", stream=stream)
+        request: dict[str, Any] = self._core.request("openai_responses", stream=stream, dialect=None)
         return request
 
     def to_gemini(self) -> dict[str, Any]:
         """Keyword arguments of `client.models.generate_content(**...)` and of `generate_content_stream`, with signatures kept."""
-        request: dict[str, Any] = self._core.request("gemini", stream=False)
+        request: dict[str, Any] = self._core.request("gemini", stream=False, dialect=None)
         for content in request["contents"]:
             for part in content["parts"]:
                 _to_bytes(part, "thought_signature")
@@ -347,7 +348,7 @@ class Prompt:
         return hash(self._same())
 
     def _same(self) -> tuple[str, str, int, int]:
-        return (self._core.digest, self.model, self.max_input_tokens, self.max_output_tokens)
+        return (self._facts.digest, self.model, self.max_input_tokens, self.max_output_tokens)
 
     def __repr__(self) -> str:
         about = "" if self.exact else "at most "

@@ -5,8 +5,11 @@ Not tested here: the loss of power, which a process cannot stage for itself. The
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITER = Path(__file__).with_name("writer.py")
+ROUNDS = 10  # on one store, with two kills each
+LONGER = 25  # times as many of the long form: 10,000 kills
 
 
 @dataclass
@@ -32,9 +37,12 @@ class State:
     texts: dict[str, str | None] = field(default_factory=dict)
     slots: dict[str, str] = field(default_factory=dict)
     slot_of: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    documents: dict[str, str] = field(default_factory=dict)
+    plan: str | None = None
 
     def copy(self) -> State:
-        return State(dict(self.texts), dict(self.slots), dict(self.slot_of))
+        return copy.deepcopy(self)
 
     def apply(self, operation: list[Any]) -> None:
         match operation:
@@ -51,6 +59,16 @@ class State:
             case ["forget", memory_id]:
                 self.texts[memory_id] = None
                 self.slots = {slot: holder for slot, holder in self.slots.items() if holder != memory_id}
+            case ["say", text]:
+                self.said.append(text)
+            case ["redact", index]:
+                self.said[index] = ""
+            case ["document", document_id, text]:
+                self.documents[document_id] = text
+            case ["delete", document_id]:
+                del self.documents[document_id]
+            case ["task", text]:
+                self.plan = text
             case _:
                 pass
 
@@ -89,12 +107,17 @@ def stored(scope: memspan.Scope, name: str, ids: set[str]) -> State:
         state.texts[memory_id] = memory.text
         assert [one.text for one in scope.history(memory_id) if one.id == memory_id][-1] == memory.text
     state.slots = {slot: scope.slots[slot].id for slot in scope.slots if slot.startswith(f"{name} ")}
+    session, documents = scope.session(name, "gpt-4o"), scope.collection("documents")
+    state.said = ["" if message.redacted else message.text for message in session.messages]
+    state.documents = {one.id: documents.get(one.id).text for one in documents.documents() if one.id.startswith(f"{name}-")}
+    state.plan = session.task("work").get("plan")
     return state
 
 
 def matches(found: State, expected: State) -> bool:
     texts = {key: text for key, text in expected.texts.items() if text is not None}
-    return found.texts == texts and found.slots == expected.slots
+    beside = (found.said, found.documents, found.plan) == (expected.said, expected.documents, expected.plan)
+    return found.texts == texts and found.slots == expected.slots and beside
 
 
 def verify(store: Path, logs: dict[str, Path], chance: random.Random) -> None:
@@ -110,7 +133,8 @@ def verify(store: Path, logs: dict[str, Path], chance: random.Random) -> None:
             found = stored(scope, name, set(perhaps.texts))
             which = next((state for state in (acknowledged, perhaps) if matches(found, state)), None)
             lost = {key: text for key, text in acknowledged.texts.items() if found.texts.get(key) != text}
-            assert which is not None, f"{name}: neither what was acknowledged nor that and the last operation; differs in {lost}"
+            beside = [(one.said, one.documents, one.plan) for one in (found, acknowledged)]
+            assert which is not None, f"{name}: neither what was acknowledged nor that and the last operation; differs in {lost}, {beside}"
             expected |= which.current()
         assert current == expected
         for memory_id in chance.sample(sorted(expected), min(20, len(expected))):
@@ -121,7 +145,8 @@ def verify(store: Path, logs: dict[str, Path], chance: random.Random) -> None:
 class Rounds:
     """Rounds of writing and killing on one store, whose logs add up."""
 
-    def __init__(self, folder: Path, seed: int, conduct: str = "honest") -> None:
+    def __init__(self, parent: Parent, folder: Path, seed: int, conduct: str = "honest") -> None:
+        self.parent = parent
         self.store = folder / "a.memspan"
         self.folder = folder
         self.chance = random.Random(seed)  # noqa: S311
@@ -130,59 +155,79 @@ class Rounds:
         memspan.open(self.store).close()
 
     def kill_one_round(self, number: int) -> None:
-        writers = dict(self.start(number))
+        writers = {f"{letter}{number}": self.start(f"{letter}{number}") for letter in "ab"}
         self.logs |= {name: self.folder / f"{name}.log" for name in writers}
-        try:
-            wait_for_lines({self.logs[name]: writer for name, writer in writers.items()}, 4)
-            for writer in self.chance.sample(list(writers.values()), len(writers)):
-                time.sleep(self.chance.uniform(0.005, 0.3))
-                writer.kill()
-                assert writer.wait() == -signal.SIGKILL, "it was to die of the signal, not of an error"
-        finally:
-            for writer in writers.values():
-                writer.kill()
+        wait_for_lines([self.logs[name] for name in writers], 4)
+        for writer in self.chance.sample(list(writers.values()), len(writers)):
+            time.sleep(self.chance.uniform(0.001, 0.05))
+            os.kill(writer, signal.SIGKILL)
+            assert self.parent.ask("wait", writer) == signal.SIGKILL, "it was to die of the signal, not of an error"
 
-    def start(self, number: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-        for letter in "ab":
-            name = f"{letter}{number}"
-            arguments = [self.store, self.folder / f"{name}.log", name, self.chance.randrange(1 << 30), self.conduct]
-            yield name, subprocess.Popen([sys.executable, WRITER, *map(str, arguments)])
+    def start(self, name: str) -> int:
+        return self.parent.ask(str(self.store), str(self.folder / f"{name}.log"), name, self.chance.randrange(1 << 30), self.conduct)
 
 
-def wait_for_lines(writers: dict[Path, subprocess.Popen[bytes]], lines: int) -> None:
+class Parent:
+    """A process that has imported memspan, and forks those that write."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+
+    def ask(self, *request: str | int) -> int:
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(request) + "\n")
+        stdin.flush()
+        return int(stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def parent() -> Iterator[Parent]:
+    parent = Parent()
+    yield parent
+    with parent.process:
+        os.killpg(parent.process.pid, signal.SIGKILL)  # and whoever still writes
+
+
+def wait_for_lines(logs: list[Path], lines: int) -> None:
     deadline = time.monotonic() + 30
-    while not all(log.exists() and log.read_bytes().count(b"\n") >= lines for log in writers):
-        assert all(writer.poll() is None for writer in writers.values()), "a writer ended by itself"
+    while not all(log.exists() and log.read_bytes().count(b"\n") >= lines for log in logs):
         assert time.monotonic() < deadline, "the writers do not write: they wait for something that never comes"
-        time.sleep(0.002)
+        time.sleep(0.001)
 
 
-@pytest.mark.timeout(3600)
-def test_no_acknowledged_write_is_lost(tmp_path: Path, rounds: int) -> None:
+@pytest.mark.timeout(7200)
+def test_no_acknowledged_write_is_lost(tmp_path: Path, rounds: int, parent: Parent) -> None:
     acknowledged = 0
-    for first in range(0, rounds, 10):  # a store of its own for every ten, so that looking at all of it stays quick
+    for first in range(
+        0, LONGER * rounds if rounds > ROUNDS else rounds, ROUNDS
+    ):  # a store for every ten, so that looking at all of it stays quick
         folder = tmp_path / str(first)
         folder.mkdir()
-        run = Rounds(folder, seed=first)
-        for number in range(10):
+        run = Rounds(parent, folder, seed=first)
+        for number in range(ROUNDS):
             run.kill_one_round(number)
             verify(run.store, run.logs, run.chance)
         acknowledged += sum(read_log(log)[2] for log in run.logs.values())
+        shutil.rmtree(folder)
     assert acknowledged > 5 * rounds
 
 
 @pytest.mark.parametrize("conduct", ["behind", "forgetful"])
-def test_a_writer_that_lies_is_found_out(tmp_path: Path, conduct: str) -> None:
+def test_a_writer_that_lies_is_found_out(tmp_path: Path, conduct: str, parent: Parent) -> None:
     """The control: the same harness, and writers whose acknowledgements are not true."""
-    run = Rounds(tmp_path, seed=3, conduct=conduct)
+    run = Rounds(parent, tmp_path, seed=3, conduct=conduct)
     run.kill_one_round(0)
     with pytest.raises(AssertionError, match=r"differs in|current == expected|neither"):
         verify(run.store, run.logs, run.chance)
 
 
-def test_one_acknowledged_write_that_is_gone_is_found_out(tmp_path: Path) -> None:
+def test_one_acknowledged_write_that_is_gone_is_found_out(tmp_path: Path, parent: Parent) -> None:
     """The control's other half: honest writers, and one memory too few in the store."""
-    run = Rounds(tmp_path, seed=4)
+    run = Rounds(parent, tmp_path, seed=4)
     run.kill_one_round(0)
     verify(run.store, run.logs, run.chance)
     with memspan.open(run.store) as engine:

@@ -134,7 +134,8 @@ embedder = Embedder()
 if step == "embed":
     embedder.embed = dies(embedder.embed)
 elif step != "none":
-    setattr(_core.ScopeCore, step, dies(getattr(_core.ScopeCore, step)))
+    core = _core.ScopeCore if hasattr(_core.ScopeCore, step) else _core.EngineCore
+    setattr(core, step, dies(getattr(core, step)))
 with memspan.open(sys.argv[1], embedder=embedder) as engine:
     user = engine.user("u")
     user.learn(user.session("s"))
@@ -147,7 +148,18 @@ print("done", flush=True)
 @pytest.mark.parametrize("when", ["before", "behind"])
 @pytest.mark.parametrize(
     ("step", "call"),
-    [("learn_mark", 1), ("judge", 2), ("embed", 1), ("embed", 3), ("learn", 1), ("learn", 3), ("clusters", 1)],
+    [
+        ("learn_mark", 1),
+        ("judge_session", 2),
+        ("drafts", 2),
+        ("embed", 1),
+        ("embed", 3),
+        ("learn", 1),
+        ("learn", 3),
+        ("clusters", 1),
+        ("merge", 1),
+        ("maintain", 1),
+    ],
 )
 def test_a_death_at_a_step_is_gone_on_from(store: Path, step: str, call: int, when: str) -> None:
     with memspan.open(store, embedder=None) as engine:

@@ -1,8 +1,9 @@
-"""Facts for `newest.py` that no constant was fitted to: LOOKED_AT while rules were written, KEPT_BACK only to quote a figure."""
+"""Facts for `newest.py`, all of them seen: LOOKED_AT while rules were written, KEPT_BACK to quote figures up to 0.6.0."""
 
 from __future__ import annotations
 
-# A question, ways to say its value (the first is how it is told first), values. {P}: my, Anna's; {I}: I, Anna; {v}: the value.
+# A question, ways to say its value (the first is how it is told first), values.
+# {P}: my, Anna's; {I}: I, Anna; {me}: me, Anna; {do}, {am}: their verbs; {v}: the value.
 Row = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 LOOKED_AT: dict[str, Row] = {

@@ -5,12 +5,12 @@
     python tools/ranking/newest.py [--fit]
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
-words, of one person who may be the user; beside it every other fact of that person and of four others, and 100 texts about other things.
-Printed for the facts of FITTED and MEASURED, and of LOOKED_AT and KEPT_BACK (`facts.py`; `--only` takes names): the share of stores
-whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
+words, of one person who may be the user; beside it nine other facts of that person, ten of four others each, and 100 texts about other
+things. Printed for FITTED and MEASURED, LOOKED_AT and KEPT_BACK (`facts.py`), UNSEEN (`unseen.py`; `--only` takes names): the share of
+stores whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
 
---fit fits the constants to FITTED alone: pairs of a value and what else is known of the same person, each by its cosine with the question
-(without the names in it, by the built-in embedding) and its closeness; logistic regression, Newton's method. The facts were written for it.
+--fit fits the constants to all but UNSEEN: pairs of a value and what is newer of the same person, each newer one by its cosine with the
+question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression, Newton's method.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
 import random
+import re
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,8 +29,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from facts import KEPT_BACK, LOOKED_AT
+from unseen import UNSEEN
 
 import memspan
+import memspan.embedding
 import memspan.testing
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ CHANGES = (0, 1, 2, 5)
 
 @dataclass(frozen=True)
 class Fact:
-    """A question, ways to say its value, and values. {P}: my, Anna's; {I}: I, Anna; {v}: the value."""
+    """A question, ways to say its value, and values. {P}: my, Anna's; {I}: I, Anna; {me}: me, Anna; {v}: the value."""
 
     question: str
     ways: tuple[str, ...]
@@ -312,8 +315,10 @@ Told = tuple[tuple[str | None, str], int] | None
 
 
 def say(template: str, who: str | None, value: str = "") -> str:
-    own, subject, do = ("my", "I", "do") if who is None else (f"{who}'s", who, "does")
-    text = template.replace("{P}", own).replace("{I}", subject).replace("{do}", do).replace("{v}", value)
+    words = ("my", "I", "me", "do", "am") if who is None else (f"{who}'s", who, who, "does", "is")
+    text = template.replace("{v}", value)
+    for name, word in zip(("{P}", "{I}", "{me}", "{do}", "{am}"), words, strict=True):
+        text = text.replace(name, word)
     return text[0].upper() + text[1:]
 
 
@@ -350,27 +355,38 @@ def answers(
 
 def measured(facts: dict[str, Fact], changes: int, kind: str) -> str:
     newest = right = count = 0
-    for asked, hits in answers(facts, changes, kind, 10):
-        values = [told[1] for _, told in hits if told is not None and told[0] == asked]
-        newest += values[:1] == [changes]
-        right += bool(hits) and hits[0][1] is not None and hits[0][1][0] == asked
-        count += 1
+    names = list(facts)
+    tens = ({name: facts[name] for name in names[at : at + 10]} for at in range(0, len(names), 10))
+    for ten in tens:
+        for asked, hits in answers(ten, changes, kind, 10):
+            values = [told[1] for _, told in hits if told is not None and told[0] == asked]
+            newest += values[:1] == [changes]
+            right += bool(hits) and hits[0][1] is not None and hits[0][1][0] == asked
+            count += 1
     shares = f"newest before every older one {newest / count:.3f}, right person and thing first {right / count:.3f}"
     return f"{changes} changes: {shares} (n = {count})"
 
 
-def fit() -> str:
+def without(name: str | None, text: str) -> str:
+    return text if name is None else re.sub(rf"\b{name}(?:'s)?\b", "", text)
 
+
+def fit(groups: dict[str, dict[str, Fact]]) -> str:
+    embedding = memspan.embedding.BuiltIn()
     made, target = [], []
-    for changes in CHANGES:
-        for asked, hits in answers(FITTED, changes, "semantic", 20):
-            own = [(hit, told) for hit, told in hits if told is not None and told[0][0] == asked[0]]
-            values = sum(told[0] == asked for _, told in own)
-            for hit, told in own:
-                why = hit.explain()
-                # Once for each value that it might replace.
-                made += [[why.cosine or 0.0, why.further["closeness"][0], 1.0]] * (values - (told[0] == asked))
-                target += [float(told[0] == asked)] * (values - (told[0] == asked))
+    for facts in groups.values():
+        for changes in CHANGES:
+            for (who, name), hits in answers(facts, changes, "semantic", 26):
+                question = np.array(embedding.embed_query(without(who, say(facts[name].question, who))))
+                own = [(hit, told) for hit, told in hits if told is not None and told[0][0] == who]
+                for old in (hit for hit, told in own if told[0] == (who, name)):
+                    newer = [(hit, told) for hit, told in own if hit.memory.occurred_at > old.memory.occurred_at]
+                    if not newer:
+                        continue
+                    texts = np.array(embedding.embed([without(who, hit.memory.text) for hit, _ in newer]))
+                    closeness = [hit.explain().further["closeness"][0] for hit, _ in newer]
+                    made += [[cosine, close, 1.0] for cosine, close in zip(texts @ question, closeness, strict=True)]
+                    target += [float(told[0] == (who, name)) for _, told in newer]
     rows, goal, weights = np.array(made), np.array(target), np.zeros(3)
     for _ in range(50):
         share = 1 / (1 + np.exp(-rows @ weights))
@@ -385,10 +401,12 @@ def main() -> None:
     parser.add_argument("--kind", default="semantic")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
+    written = {"LOOKED_AT": LOOKED_AT, "KEPT_BACK": KEPT_BACK, "UNSEEN": UNSEEN}
+    fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in written.items()}
+    groups = {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}
     if given.fit:
-        print(fit(), flush=True)
-    fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in (("LOOKED_AT", LOOKED_AT), ("KEPT_BACK", KEPT_BACK))}
-    for name, facts in {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}.items():
+        print(fit({name: facts for name, facts in groups.items() if name != "UNSEEN"}), flush=True)
+    for name, facts in groups.items():
         if given.only and name not in given.only.split(","):
             continue
         for changes in CHANGES:

@@ -16,6 +16,7 @@ __all__ = [
     "Brief",
     "Compaction",
     "Identifiers",
+    "ModelSwitch",
     "RefusedLine",
     "Summary",
     "SummaryIdentifier",
@@ -132,6 +133,29 @@ class Summary:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class ModelSwitch(_records.PlannedSwitch):
+    """What a switch of models does, or would do.
+
+    Attributes:
+        from_model: The model before.
+        to_model: The model after.
+        max_input_tokens: The limit of prompts for it.
+        kept_messages: Messages that stay in prompts.
+        left_out_messages: Messages before them: out of prompts, still in the transcript, still found by `search_transcripts`.
+        tokens: Tokens of those that stay, counted for the new model.
+        first_message: Index of the first that stays.
+        fixed_tokens: Tokens of the tools, the system prompt, pinned memory, the summary and the reply's frame with the new model.
+        summary: What the messages before became; `None` where all of them stay, or an older summary does.
+        refused: As in `Compaction`.
+        checked: As in `Compaction`.
+    """
+
+    summary: Summary | None = None
+    refused: tuple[RefusedLine, ...] = ()
+    checked: str = "rules"
 
 
 def summary_of(made: _records.SummaryText, model: str, recent: tuple[Any, ...] = ()) -> Summary:

@@ -48,20 +48,7 @@ class Bedrock(Provider):
     package = "boto3"
     extra = "bedrock"
     vendors = None
-
-    def __init__(
-        self,
-        client: Any = None,
-        *,
-        timeout_seconds: float = 600.0,
-        names: Mapping[str, str] | None = None,
-        options: Mapping[str, Any] | None = None,
-        **client_options: Any,
-    ) -> None:
-        super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
-        if client is None:
-            self._sync = self._make(self._sdk(), client_options, awaitable=False)
-        self._own = False  # boto3 has plain calls alone: awaited ones are made in a thread
+    awaits = False
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         del stream  # another operation

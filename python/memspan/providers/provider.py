@@ -36,6 +36,8 @@ class Provider(ABC):
     extra = ""
     vendors: frozenset[str] | None = None
     """The vendors whose models it serves; `None` where that is not known."""
+    awaits = True
+    """Whether its SDK has calls to be awaited; else awaitable twins make the plain call in a thread."""
 
     def __init__(
         self,
@@ -73,6 +75,13 @@ class Provider(ABC):
             return True
         return not vendor or vendor in self.vendors
 
+    @property
+    def base_url(self) -> str:
+        """Where its requests go, where that is not the vendor's own address; else empty."""
+        given = self._client_options.get("base_url") or getattr(self._sync or self._async, "base_url", "")
+        address = str(given)
+        return address if "://" in address else ""
+
     def with_model(self, model: str) -> Writer:
         """This provider with a model, for `llm=`: a function of chat messages and `max_tokens` that returns the reply's text.
 
@@ -103,13 +112,13 @@ class Provider(ABC):
 
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
-        if self._async is None and not self._own:
+        if self._async is None and not (self._own and self.awaits):
             return await in_thread(lambda: self.complete(prompt, **options))
         return await self._send(self._async_client(), await self._arequest(prompt, options, stream=False), stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
-        if self._async is None and not self._own:
+        if self._async is None and not (self._own and self.awaits):
             async with aclosing(each_in_thread(self.stream(prompt, **options))) as chunks:
                 async for chunk in chunks:
                     yield chunk

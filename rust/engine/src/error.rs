@@ -58,6 +58,16 @@ pub enum ErrorKind {
     UnknownModel,
     /// A tokenizer file is not what it should be.
     Tokenizer,
+    /// The engine found itself in a state that must not be.
+    Internal,
+}
+
+impl ErrorKind {
+    /// Its name, as callers in other languages tell errors apart.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
 }
 
 /// A value that belongs to an error, for programs.
@@ -91,6 +101,19 @@ impl Error {
     /// Bad input: the commonest kind.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidInput, message)
+    }
+
+    /// What a panic becomes for whoever called; `payload` is that of [`std::panic::catch_unwind`].
+    #[must_use]
+    pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+        let words = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+        Self::new(
+            ErrorKind::Internal,
+            format!(
+                "running the engine: it found itself in a state that must not be ({}); nothing half done was written: please report this with the steps that led here",
+                words.unwrap_or("no message")
+            ),
+        )
     }
 
     /// Adds a value for programs.
@@ -154,5 +177,19 @@ impl From<&str> for Field {
 impl From<String> for Field {
     fn from(value: String) -> Self {
         Self::Text(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_with_its_words() {
+        let caught = std::panic::catch_unwind(|| std::panic::panic_any("the index was 7")).unwrap_err();
+        let error = Error::of_panic(&*caught);
+        assert_eq!(error.kind().name(), "Internal");
+        assert!(error.message().contains("(the index was 7); nothing half done was written"), "{error}");
+        assert!(Error::of_panic(&7).message().contains("(no message)"));
     }
 }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
@@ -60,6 +60,28 @@ pub fn under<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// How often a long call lets its caller look.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs `work` in a thread of its own, and asks `ends` on this one, now and again, whether it is to end; an error is its panic.
+pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, ends: impl Fn() -> bool) -> std::thread::Result<T> {
+    let flag = Arc::new(AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (finished, finish) = mpsc::channel::<()>();
+        let theirs = Arc::clone(&flag);
+        let worker = scope.spawn(move || {
+            let _finished = finished; // its end is told by being dropped
+            under(theirs, work)
+        });
+        while matches!(finish.recv_timeout(LOOK), Err(mpsc::RecvTimeoutError::Timeout)) {
+            if ends() {
+                flag.store(true, Relaxed);
+            }
+        }
+        worker.join()
+    })
+}
+
 /// An error where the caller wants the call to end.
 pub fn check() -> Result<()> {
     if is_wanted() { Err(interrupted()) } else { Ok(()) }
@@ -93,5 +115,17 @@ mod tests {
         });
         assert_eq!(outcome, Err(ErrorKind::Interrupted));
         assert!(check().is_ok(), "the flag belonged to that work");
+    }
+
+    #[test]
+    fn watched_work_ends_when_its_caller_wants_it_to() {
+        let until_asked = || loop {
+            if let Err(error) = check() {
+                return error.kind();
+            }
+        };
+        assert_eq!(watched(until_asked, || true).ok(), Some(ErrorKind::Interrupted));
+        assert_eq!(watched(|| 7, || true).ok(), Some(7), "what is short is not asked");
+        assert!(watched(|| -> u8 { panic!("it broke") }, || false).is_err());
     }
 }

@@ -18,6 +18,7 @@ pub mod life;
 pub mod limits;
 pub mod memory;
 pub mod models;
+pub mod plain;
 pub mod recall;
 pub mod scope;
 pub mod session;

@@ -54,8 +54,10 @@ pub const MAX_RECALLS: usize = 1_000;
 pub const MAX_DAYS: f64 = 36_525.0;
 /// The longest that a call may wait, for a lock, a lease, a model or a tool: a day.
 pub const MAX_WAIT: Duration = Duration::from_secs(86_400);
-/// Levels of a message, a tool schema or metadata.
+/// Levels of a message or a tool schema.
 pub const MAX_JSON_DEPTH: usize = 128;
+/// Levels of metadata.
+pub const MAX_METADATA_DEPTH: usize = 32;
 
 /// The most hits that a question to transcripts may ask for.
 pub const MAX_HITS: usize = 1 << 20;

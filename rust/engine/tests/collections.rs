@@ -158,6 +158,21 @@ fn what_expires_is_not_found_and_goes() {
 }
 
 #[test]
+fn a_word_is_found_in_every_form_and_an_identifier_whole() {
+    let folder = Folder::in_memory();
+    let engine = open(&folder.0, false);
+    let docs = name(&user("u-1"), "notes");
+    add(&engine, &docs, "a", "The generator was connected to getUserById on k8s-prod, port 8443.", None, 10).expect("added");
+    for question in ["connections of generations", "connecting", "GENERATORS", "getUserById", "getuserbyid", "user ids", "k8s-prod", "8443"]
+    {
+        assert_eq!(ask(&engine, &docs, question, 5, 20).len(), 1, "{question}");
+    }
+    assert!(ask(&engine, &docs, "converted 8444", 5, 20).is_empty());
+    assert!(remove::delete(&engine, &docs, "a", 30).expect("deleted"));
+    assert_sound(&engine);
+}
+
+#[test]
 fn readers_see_the_version_before_until_the_new_one_is_whole() {
     let folder = Folder::in_memory();
     let engine = Arc::new(open(&folder.0, false));

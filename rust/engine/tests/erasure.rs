@@ -168,7 +168,8 @@ fn what_is_superseded_redacted_deleted_and_dropped_is_in_no_byte_after_a_compact
     let folder = Folder::in_memory();
     let (engine, scope, seed) = store(&folder);
     let nothing = BTreeSet::new();
-    let collection_seed = letters(&scope).seed(engine.store().secret());
+    let mut collection_seed = letters(&scope).seed(engine.store().secret());
+    collection_seed.terms = collection_seed.terms.with_stems(true);
     let message = [texts(["zqfeather"]), terms(seed, "zqfeather", &nothing)].concat();
     let letter = [texts(["zqparcel"]), terms(collection_seed, "zqparcel", &nothing), terms(seed, "zqparcel", &nothing)].concat();
     let revised = [of_memory(seed, 5), texts(["zqrevised"]), terms(seed, "zqrevised", &nothing), vectors("zqrevised is new")].concat();
@@ -202,7 +203,8 @@ fn an_erased_scope_is_in_no_byte_of_any_file() {
     let folder = Folder::in_memory();
     let (engine, scope, seed) = store(&folder);
     let nothing = BTreeSet::new();
-    let collection_seed = letters(&scope).seed(engine.store().secret());
+    let mut collection_seed = letters(&scope).seed(engine.store().secret());
+    collection_seed.terms = collection_seed.terms.with_stems(true);
     // A hash is of the scope: none is another scope's.
     let memories: Needles = (0..=300).flat_map(|number| of_memory(seed, number)).collect();
     let words = [terms(seed, SAID, &nothing), terms(collection_seed, "zqletter zqparcel", &nothing), vectors("zqrevised is new")].concat();

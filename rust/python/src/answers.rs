@@ -1,68 +1,53 @@
 //! Answers to questions: what is asked, the hits, and where their scores come from.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use memspan_engine::collection;
-use memspan_engine::recall::filter::ALL_KINDS;
-use memspan_engine::recall::when::Range;
 use memspan_engine::recall::{self, Filter, Fusion, explain::lexical_score, tokens_of};
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, TranscriptHit, sources};
+use memspan_engine::session::{self, TranscriptHit, TranscriptRequest, sources};
 use memspan_engine::units::score::SCORE_ONE;
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{self, Argument, Conditions, Kinds, Options, Trust, option};
-use crate::errors::{hold_for, run};
-use crate::memory::{Memory, shortened};
+use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, options};
+use crate::errors::{Pace, run};
+use crate::memory::Memory;
 use crate::time;
-use crate::value::{Moment, Named, Show, Tuple, properties, shows};
+use crate::value::{Moment, Named, Show, Tuple, keeps, shows};
 use crate::vectors::Vectors;
 
-fn time_of(options: Options<'_, '_>, name: &str) -> PyResult<Option<i64>> {
-    Ok(option::<Moment>(options, name)?.map(|at| at.0))
-}
-
-fn conditions(options: Options<'_, '_>) -> PyResult<Vec<(String, Vec<Vec<u8>>)>> {
-    Ok(option::<Conditions>(options, "where")?.unwrap_or_default().0)
-}
-
-fn range(options: Options<'_, '_>) -> PyResult<Range> {
-    Ok(Range { since: time_of(options, "since")?, until: time_of(options, "until")? })
+fn moment(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    Moment::read(name, value).map(|at| Some(at.0))
 }
 
 /// What is asked of memories.
 pub fn question(
     scopes: Vec<Scope>,
-    query: &Bound<'_, PyAny>,
-    vector: Option<&Bound<'_, Vectors>>,
-    options: Options<'_, '_>,
+    text: String,
+    vector: Option<&Py<Vectors>>,
+    given: &Bound<'_, PyDict>,
     now: i64,
 ) -> PyResult<recall::Request> {
-    let Range { since, until } = range(options)?;
-    let filter = Filter {
-        kinds: option::<Kinds>(options, "kinds")?.map_or(ALL_KINDS, |kinds| kinds.0),
-        metadata: conditions(options)?,
-        since,
-        until,
-        valid_at: time_of(options, "valid_at")?,
-        known_at: time_of(options, "known_at")?,
-        min_trust: option::<Trust>(options, "min_trust")?.map_or(0, |trust| trust.0),
-        relevant_only: option(options, "relevant_only")?.unwrap_or_default(),
-        ..Filter::all(now)
-    };
-    let mut request = recall::Request {
-        text: String::read("query", query)?,
-        vector: vector.and_then(|vector| vector.get().query()),
-        scopes,
-        limit: option(options, "limit")?.unwrap_or_default(),
-        filter,
-        fusion: Fusion::default(),
-        min_score: option(options, "min_score")?.unwrap_or_default(),
-        max_tokens: option(options, "max_tokens")?,
-    };
-    match option::<Bound<'_, PyAny>>(options, "timezone")? {
+    let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().query()));
+    let mut request =
+        recall::Request { text, vector, scopes, limit: 0, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let mut zone = None;
+    options! { given |name, value|
+        limit => request.limit = Argument::read(name, value)?;
+        kinds => request.filter.kinds = Kinds::read(name, value)?.0;
+        where => request.filter.metadata = Conditions::read(name, value)?.0;
+        since => request.filter.since = moment(name, value)?;
+        until => request.filter.until = moment(name, value)?;
+        valid_at => request.filter.valid_at = moment(name, value)?;
+        known_at => request.filter.known_at = moment(name, value)?;
+        min_trust => request.filter.min_trust = Trust::read(name, value)?.0;
+        relevant_only => request.filter.relevant_only = Argument::read(name, value)?;
+        min_score => request.min_score = Argument::read(name, value)?;
+        max_tokens => request.max_tokens = Some(Argument::read(name, value)?);
+        timezone => zone = Some(value.clone());
+    }
+    match zone {
         None => request.read_time_in_utc(),
         Some(zone) => request.read_time(|now| time::to_local(now, &zone), |local| time::from_local(local, &zone))?,
     }
@@ -70,193 +55,135 @@ pub fn question(
 }
 
 /// What is asked of transcripts.
-pub fn transcripts(query: &Bound<'_, PyAny>, options: Options<'_, '_>, now: i64) -> PyResult<session::TranscriptRequest> {
-    let (said, metadata) = (range(options)?, conditions(options)?);
-    let limit = option(options, "limit")?.unwrap_or_default();
-    Ok(session::TranscriptRequest { said, metadata, ..session::TranscriptRequest::new(&String::read("query", query)?, limit, now) })
+pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult<TranscriptRequest> {
+    let mut request = TranscriptRequest::new(query, 0, now);
+    options! { given |name, value|
+        limit => request.limit = Argument::read(name, value)?;
+        where => request.metadata = Conditions::read(name, value)?.0;
+        since => request.said.since = moment(name, value)?;
+        until => request.said.until = moment(name, value)?;
+    }
+    Ok(request)
 }
 
-/// What is asked of collections.
-pub fn passages(
-    name: &collection::CollectionName,
-    query: &Bound<'_, PyAny>,
-    vector: Option<&Bound<'_, Vectors>>,
-    degraded: Option<String>,
-    options: Options<'_, '_>,
-    now: i64,
-) -> PyResult<collection::Request> {
-    let limit = option(options, "limit")?.unwrap_or_default();
-    Ok(collection::Request {
-        metadata: conditions(options)?,
-        updated: range(options)?,
-        documents: option::<arguments::Texts>(options, "documents")?.map(|texts| texts.0),
-        min_score: option(options, "min_score")?.unwrap_or_default(),
-        relevant_only: option(options, "relevant_only")?.unwrap_or_default(),
-        vector: vector.and_then(|vector| vector.get().query()),
-        embedder_failed: degraded,
-        ..collection::Request::new(String::read("query", query)?, vec![name.clone()], limit, now)
-    })
+/// What is asked of a collection.
+pub fn passages(name: &collection::CollectionName, query: String, given: &Bound<'_, PyDict>, now: i64) -> PyResult<collection::Request> {
+    let mut request = collection::Request::new(query, vec![name.clone()], 0, now);
+    options! { given |name, value|
+        limit => request.limit = Argument::read(name, value)?;
+        where => request.metadata = Conditions::read(name, value)?.0;
+        since => request.updated.since = moment(name, value)?;
+        until => request.updated.until = moment(name, value)?;
+        documents => request.documents = Some(Texts::read(name, value)?.0);
+        min_score => request.min_score = Argument::read(name, value)?;
+        relevant_only => request.relevant_only = Argument::read(name, value)?;
+    }
+    Ok(request)
 }
 
-/// What is known of an answer besides its hits, and the hits. Private.
-#[pyclass(frozen, module = "memspan._core")]
+/// Hits that are made when they are looked at.
+type Hits = Box<dyn Fn(Python<'_>) -> PyResult<Bound<'_, PyAny>> + Send + Sync>;
+
+fn later(make: impl Fn(Python<'_>) -> PyResult<Bound<'_, PyAny>> + Send + Sync + 'static) -> Hits {
+    Box::new(make)
+}
+
+/// What is known of an answer besides its hits, and the hits.
 pub struct Found {
-    hits: Py<PyTuple>,
+    hits: Hits,
     degraded: Option<String>,
     hybrid: bool,
     confidence: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
-properties! {
-    Found |it| {
-        hits: &Py<PyTuple> = &it.hits;
-        degraded_reason: Option<&str> = it.degraded.as_deref();
-        mode: &'static str = if it.hybrid { "hybrid" } else { "lexical" };
-        confidence: f64 = (it.confidence)();
-    }
-}
-
 impl Found {
-    /// An answer of memories, which belong to `scopes`.
-    pub fn of_memories(answer: recall::Answer, scopes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let answer = Arc::new(Answered { answer, scopes: scopes.clone().unbind() });
-        let hits = (0..answer.answer.found.len()).map(|place| Recalled::new(&answer, place, None));
-        let (degraded, hybrid) = (answer.answer.degraded.clone(), answer.answer.hybrid);
-        let hits = PyTuple::new(scopes.py(), hits.collect::<Vec<_>>())?.unbind();
-        Ok(Self { hits, degraded, hybrid, confidence: Box::new(move || answer.answer.confidence()) })
+    /// An answer of memories, which belong to `scopes`: the `Scope` objects of the question, in its order.
+    pub fn of_memories(answer: recall::Answer, scopes: Py<PyTuple>) -> Self {
+        let (degraded, hybrid) = (answer.degraded.clone(), answer.hybrid);
+        let answer = Arc::new(Answered { answer, scopes });
+        let whole = Arc::clone(&answer);
+        let hits = later(move |py| {
+            let hit = |place| Recalled { answer: Arc::clone(&answer), place, weighed: None };
+            Tuple((0..answer.answer.found.len()).map(hit).collect()).show(py)
+        });
+        Self { hits, degraded, hybrid, confidence: Box::new(move || whole.answer.confidence()) }
     }
 
-    pub fn of_transcripts(py: Python<'_>, found: Vec<TranscriptHit>) -> PyResult<Self> {
+    pub fn of_transcripts(found: Vec<TranscriptHit>) -> Self {
         let confidence = found.first().map_or(0.0, |best| best.confidence);
-        let hits = Tuple(found.into_iter().map(Said::of).collect()).show(py)?.cast_into::<PyTuple>()?.unbind();
-        Ok(Self { hits, degraded: None, hybrid: true, confidence: Box::new(move || confidence) })
+        let score = |hit: &TranscriptHit| hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64;
+        let hits = later(move |py| Tuple(found.iter().map(|hit| Said(hit.clone(), score(hit))).collect()).show(py));
+        Self { hits, degraded: None, hybrid: true, confidence: Box::new(move || confidence) }
     }
 
-    pub fn of_passages(py: Python<'_>, found: collection::Search) -> PyResult<Self> {
+    pub fn of_passages(found: collection::Search) -> Self {
+        let (degraded, hybrid) = (found.degraded.clone(), found.hybrid);
         let found = Arc::new(found);
-        let hits = (0..found.hits.len()).map(|rank| Passage { found: Arc::clone(&found), rank, weighed: None });
-        let hits = PyTuple::new(py, hits.collect::<Vec<_>>())?.unbind();
-        Ok(Self { hits, degraded: found.degraded.clone(), hybrid: found.hybrid, confidence: Box::new(move || found.confidence()) })
+        let whole = Arc::clone(&found);
+        let hits = later(move |py| {
+            let hit = |rank| Passage { found: Arc::clone(&found), rank, weighed: None };
+            Tuple((0..found.hits.len()).map(hit).collect()).show(py)
+        });
+        Self { hits, degraded, hybrid, confidence: Box::new(move || whole.confidence()) }
     }
 
     /// An answer of several sources, in one order.
-    pub fn of_sources(answer: sources::Answer, scopes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let py = scopes.py();
-        let memories = answer.memories.map(|answer| Arc::new(Answered { answer, scopes: scopes.clone().unbind() }));
-        let passages: Vec<_> = answer.passages.into_iter().map(Arc::new).collect();
-        let one = |hit: &sources::Ranked| match hit.source {
-            sources::Source::Memories => {
-                memories.as_ref().map(|answer| Recalled::new(answer, hit.place, Some(hit.score))).into_bound_py_any(py)
-            }
-            sources::Source::Transcripts => Said(answer.transcripts[hit.answer][hit.place].clone(), hit.score).show(py),
-            sources::Source::Collections => {
-                Passage { found: Arc::clone(&passages[hit.answer]), rank: hit.place, weighed: Some(hit.score) }.into_bound_py_any(py)
-            }
-        };
-        let hits = PyTuple::new(py, answer.order.iter().map(one).collect::<PyResult<Vec<_>>>()?)?.unbind();
-        let confidence = answer.confidence;
-        Ok(Self { hits, degraded: answer.degraded, hybrid: answer.hybrid, confidence: Box::new(move || confidence) })
+    pub fn of_sources(answer: sources::Answer, scopes: Py<PyTuple>) -> Self {
+        let sources::Answer { order, memories, transcripts, passages, degraded, hybrid, confidence, .. } = answer;
+        let memories = memories.map(|answer| Arc::new(Answered { answer, scopes }));
+        let passages: Vec<_> = passages.into_iter().map(Arc::new).collect();
+        let hits = later(move |py| {
+            let one = |hit: &sources::Ranked| match hit.source {
+                sources::Source::Memories => {
+                    let of = |answer| Recalled { answer: Arc::clone(answer), place: hit.place, weighed: Some(hit.score) };
+                    memories.as_ref().map(of).show(py)
+                }
+                sources::Source::Transcripts => Said(transcripts[hit.answer][hit.place].clone(), hit.score).show(py),
+                sources::Source::Collections => {
+                    Passage { found: Arc::clone(&passages[hit.answer]), rank: hit.place, weighed: Some(hit.score) }.show(py)
+                }
+            };
+            Ok(PyTuple::new(py, order.iter().map(one).collect::<PyResult<Vec<_>>>()?)?.into_any())
+        });
+        Self { hits, degraded, hybrid, confidence: Box::new(move || confidence) }
     }
 }
 
 /// A message with what it scores.
 struct Said(TranscriptHit, f64);
 
-impl Said {
-    fn of(hit: TranscriptHit) -> Self {
-        let score = hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64;
-        Self(hit, score)
-    }
-}
-
-/// An answer with the `Scope` objects of the question, in its order.
-#[derive(Debug)]
+/// An answer with the `Scope` objects of the question.
 struct Answered {
     answer: recall::Answer,
     scopes: Py<PyTuple>,
 }
 
-/// One hit of a recall.
-#[pyclass(frozen, eq, module = "memspan")]
-#[derive(Debug, Clone)]
-pub struct Recalled {
+/// One hit of a recall, and what it scores beside hits of other sources.
+struct Recalled {
     answer: Arc<Answered>,
     place: usize,
-    /// What it scores beside hits of other sources.
     weighed: Option<f64>,
-    tokens: OnceLock<usize>,
-}
-
-/// The same memory with the same score for the same reasons. How old it was to the microsecond is none: nobody asks twice at once.
-impl PartialEq for Recalled {
-    fn eq(&self, other: &Self) -> bool {
-        let why = |hit: &Self| (hit.found().parts.fixed, hit.found().parts.lexical, hit.found().parts.dense);
-        why(self) == why(other) && self.found().named == other.found().named
-    }
 }
 
 impl Recalled {
-    fn new(answer: &Arc<Answered>, place: usize, weighed: Option<f64>) -> Self {
-        Self { answer: Arc::clone(answer), place, weighed, tokens: OnceLock::new() }
-    }
-
     fn found(&self) -> &recall::Found {
         &self.answer.answer.found[self.place]
     }
-}
 
-properties! {
-    Recalled |it| {
-        /// The memory's text.
-        text: &str = &it.found().named.memory.text;
-        /// "memories".
-        source: &'static str = "memories";
-        /// What was found.
-        memory: Memory = Memory(Arc::clone(&it.found().named));
-        /// 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
-        score: f64 = it.weighed.unwrap_or_else(|| it.found().parts.score());
+    fn text(&self) -> &str {
+        &self.found().named.memory.text
     }
 
-    /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted on first use.
-    #[getter]
-    fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
-        if let Some(tokens) = self.tokens.get() {
-            return Ok(*tokens);
-        }
-        // Counted before the cell is entered: a thread that held it while it waits for the interpreter would block the others for ever.
-        let tokens = run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))?;
-        Ok(*self.tokens.get_or_init(|| tokens))
-    }
-
-    /// Whose memory it is.
-    #[getter]
-    fn scope<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.answer.scopes.bind(py).get_item(self.found().scope)
-    }
-
-    /// Where the score comes from. Cost: the text is analysed again.
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn why(&self) -> Why {
         let (found, query) = (self.found(), &self.answer.answer.queries[self.found().scope]);
-        let why = run(py, hold_for(self.text()), || Ok(query.explain(found.parts, self.text())))?;
-        Why::new(why, found.duplicates.clone(), found.related.clone()).show(py)
-    }
-
-    fn __hash__(&self) -> u64 {
-        self.found().parts.fixed as u64 ^ u64::from(self.found().named.memory.number)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Recalled({:.3}, {:?}, id={:?})", self.score(), shortened(self.text()), self.found().named.id)
+        Why::new(query.explain(found.parts, self.text()), found.duplicates.clone(), found.related.clone())
     }
 }
 
-/// A chunk that answers a question, with its citation: `document text[start:end] == passage.text`.
-#[pyclass(frozen, eq, module = "memspan.collection")]
-#[derive(Debug, Clone)]
-pub struct Passage {
+/// A chunk that answers a question, and what it scores beside hits of other sources.
+struct Passage {
     found: Arc<collection::Search>,
     rank: usize,
-    /// What it scores beside hits of other sources.
     weighed: Option<f64>,
 }
 
@@ -264,63 +191,32 @@ impl Passage {
     fn hit(&self) -> &collection::Hit {
         &self.found.hits[self.rank]
     }
-}
 
-impl PartialEq for Passage {
-    fn eq(&self, other: &Self) -> bool {
-        let same = |one: &Self| (one.hit().characters.clone(), one.score().to_bits());
-        same(self) == same(other) && self.hit().document == other.hit().document && self.hit().text == other.hit().text
+    fn why(&self) -> Why {
+        let hit = self.hit();
+        Why::new(self.found.queries[hit.collection].explain(hit.parts, &hit.indexed()), Vec::new(), None)
     }
 }
 
-properties! {
-    Passage |it| {
-        /// Where it begins in the document's text, in characters as Python counts them.
-        start: usize = it.hit().characters.start;
-        /// Where it ends, exclusive.
-        end: usize = it.hit().characters.end;
-        /// `start` and `end`.
-        span: (usize, usize) = (it.start(), it.end());
-        /// The document's text from `start` to `end`.
-        text: &str = &it.hit().text;
-        /// 0 to 1: how it compares with the other hits of the answer. Not comparable between questions.
-        score: f64 = it.weighed.unwrap_or(it.hit().score);
-        /// "collections".
-        source: &'static str = "collections";
-    }
+/// What takes as long as the text is.
+fn of_text<T: Send>(py: Python<'_>, text: &str, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    run(py, Pace::of_text(text), || Ok(work()))
+}
 
-    /// The document it is part of: id, version, source, metadata.
-    #[getter]
-    fn document<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        collection::Document::clone(&self.hit().document).show(py)
+keeps! {
+    Found as Found |it, py| {
+        hits = (it.hits)(py)?, degraded_reason = it.degraded.as_deref(), mode = if it.hybrid { "hybrid" } else { "lexical" },
+        confidence = (it.confidence)()
     }
-
-    /// The headings above it, outermost first; for code the lines that open the enclosing blocks.
-    #[getter]
-    fn heading<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.hit().path.iter())
+    Recalled as Recalled |it, py| {
+        text = it.text(), memory = Memory(Arc::clone(&it.found().named)), score = it.weighed.unwrap_or_else(|| it.found().parts.score()),
+        source = "memories", scope = it.answer.scopes.bind(py).get_item(it.found().scope)?,
+        tokens = of_text(py, it.text(), || tokens_of(it.text()))?, explanation = of_text(py, it.text(), || it.why())?
     }
-
-    /// Tokens of its text, exact for `o200k_base` (GPT-4o and later). Counted at each use.
-    #[getter]
-    fn tokens(&self, py: Python<'_>) -> PyResult<usize> {
-        run(py, hold_for(self.text()), || Ok(tokens_of(self.text())))
-    }
-
-    /// Where the score comes from. Cost: the text is analysed again.
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (hit, query) = (self.hit(), &self.found.queries[self.hit().collection]);
-        let why = run(py, hold_for(&hit.text), || Ok(query.explain(hit.parts, &hit.indexed())))?;
-        Why::new(why, Vec::new(), None).show(py)
-    }
-
-    fn __hash__(&self) -> u64 {
-        (self.start() as u64) ^ ((self.end() as u64) << 32) ^ self.score().to_bits()
-    }
-
-    fn __repr__(&self) -> String {
-        let (hit, text) = (self.hit(), shortened(self.text()));
-        format!("Passage({:.3}, {text:?}, document={:?}, span=({}, {}))", self.score(), hit.document.id, self.start(), self.end())
+    Passage as Passage |it, py| {
+        document = collection::Document::clone(&it.hit().document), start = it.hit().characters.start, end = it.hit().characters.end,
+        text = &*it.hit().text, score = it.weighed.unwrap_or(it.hit().score), source = "collections", heading = Tuple(it.hit().path.to_vec()),
+        tokens = of_text(py, &it.hit().text, || tokens_of(&it.hit().text))?, explanation = of_text(py, &it.hit().text, || it.why())?
     }
 }
 

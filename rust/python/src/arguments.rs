@@ -10,10 +10,10 @@ use memspan_engine::{Result, collection, context, limits, session};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-use crate::errors::{invalid, to_python, type_name};
+use crate::errors::{invalid, shown, to_python, type_name};
+use crate::plain;
 use crate::time::{self, Naive};
 use crate::value::{Attached, Moment};
-use crate::written;
 
 /// What an argument is read as.
 pub trait Argument<'py>: Sized {
@@ -105,14 +105,20 @@ impl Tokens {
 /// How far a source is trusted.
 pub struct Trust(pub u8);
 
-/// Arguments that are given by name.
-pub type Options<'a, 'py> = Option<&'a Bound<'py, PyDict>>;
-
-/// An argument among several that are given by name; `None` where it is left out.
-pub fn option<'py, T: Argument<'py>>(options: Options<'_, 'py>, name: &str) -> PyResult<Option<T>> {
-    let value = options.map_or(Ok(None), |options| options.get_item(name))?;
-    value.map_or(Ok(None), |value| Option::<T>::read(name, &value))
+/// Reads what was given by name, each by the line that names it. `None` is not given.
+macro_rules! options {
+    ($given:ident |$name:ident, $value:ident| $($key:ident => $read:expr;)*) => {
+        for (key, value) in $given.iter().filter(|(_, value)| !value.is_none()) {
+            let key = key.cast_into::<pyo3::types::PyString>()?;
+            let ($name, $value) = (key.to_str()?, &value);
+            match $name {
+                $(stringify!($key) => $read,)*
+                other => return Err($crate::errors::invalid(value.py(), format!("reading arguments: {other:?} is none of this call"))),
+            }
+        }
+    };
 }
+pub(crate) use options;
 
 macro_rules! reads {
     ($($kind:ty: |$name:ident, $value:ident| $read:expr;)*) => {
@@ -127,7 +133,7 @@ macro_rules! reads {
 
 reads! {
     Moment: |name, value| time::from_python(name, value, Naive::Utc).map(Self);
-    Attached: |name, value| written::metadata(value).map(Self);
+    Attached: |name, value| plain::metadata(value).map(Self);
     Tokens: |name, value| whole(name, value, 0, limits::MAX_TOKENS as i64).map(|tokens| Self(tokens as u64));
     Trust: |name, value| whole(name, value, 0, limits::MAX_TRUST.into()).map(|trust| Self(trust as u8));
     Ttl: |name, value| checked(value, limits::ttl(number(name, value)?)).map(Self);
@@ -142,7 +148,7 @@ reads! {
     Texts: |name, value| if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
     Kinds: |name, value| kinds(value).map(Self);
     Conditions: |name, value| {
-        let map = written::mapping("where", value)?;
+        let map = plain::mapping("where", value)?;
         map.iter().map(|(key, wanted)| Ok((text_of("a key of where", &key)?, alternatives(&wanted)?))).collect::<PyResult<_>>().map(Self)
     };
 }
@@ -174,7 +180,7 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(number) if is_number => Ok(number),
         _ => Err(invalid(
             value.py(),
-            format!("reading {name}: it must be a number, and {} is {}: pass a float", written::shown(value), type_name(value)),
+            format!("reading {name}: it must be a number, and {} is {}: pass a float", shown(value), type_name(value)),
         )),
     }
 }
@@ -184,16 +190,13 @@ fn whole(name: &str, value: &Bound<'_, PyAny>, least: i64, most: i64) -> PyResul
     let py = value.py();
     let is_whole = !value.is_instance_of::<PyBool>() && (value.is_instance_of::<PyInt>() || value.hasattr("__index__")?);
     if !is_whole {
-        return Err(invalid(
-            py,
-            format!("reading {name}: it must be an int, and {} is {}: pass an int", written::shown(value), type_name(value)),
-        ));
+        return Err(invalid(py, format!("reading {name}: it must be an int, and {} is {}: pass an int", shown(value), type_name(value))));
     }
     match value.extract::<i64>() {
         Ok(number) if (least..=most).contains(&number) => Ok(number),
         _ => {
             let range = if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
-            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", written::shown(value))))
+            Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", shown(value))))
         }
     }
 }
@@ -219,35 +222,41 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         || wanted.is_instance_of::<PyTuple>()
         || wanted.is_instance_of::<PySet>()
         || wanted.is_instance_of::<PyFrozenSet>();
-    if several {
-        wanted.try_iter()?.map(|one| written::metadata_value(&one?)).collect()
-    } else {
-        Ok(vec![written::metadata_value(wanted)?])
-    }
+    if several { wanted.try_iter()?.map(|one| plain::metadata_value(&one?)).collect() } else { Ok(vec![plain::metadata_value(wanted)?]) }
 }
 
-/// Declares the methods of a class that call the engine: what each takes, how it holds the interpreter, what it calls. Arguments are read
-/// before the engine is entered, and what it gives is converted after it is left.
+/// Declares the methods of a class that call the engine: what each takes, what is made of it (`with`) while Python's objects may be looked
+/// at, how long it takes, what it calls. What the call gives is converted after the engine is left.
 macro_rules! calls {
-    ($core:ident |$it:ident| {
-        $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?) $hold:ident |$of:ident $(, $now:ident)?| $work:expr;)*
+    ($core:ident |$it:ident, $py:ident| {
+        $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?)
+            $pace:tt $(with $ready:ident = $made:expr;)* |$of:ident $(, $now:ident)?| $work:expr;)*
     } $($methods:tt)*) => {
         #[pyo3::pymethods]
         impl $core {
             $(
                 $(#[$doc])*
                 #[allow(unused_variables)] // few calls look at what they are a method of
-                fn $name<'py>(&self, py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                fn $name<'py>(&self, $py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
                     let $it = self;
                     $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
-                    $(let $now = self.now(py)?;)?
-                    $crate::value::Show::show(self.run(py, $crate::errors::Hold::$hold, |$of| $work)?, py)
+                    $(let $now = $it.now($py)?;)?
+                    $(let $ready = $made;)*
+                    let done = $crate::errors::run($py, $crate::arguments::calls!(@ $pace), || {
+                        let $of = $it.own()?;
+                        $work
+                    })?;
+                    $crate::value::Show::show(done, $py)
                 }
             )*
 
             $($methods)*
         }
     };
+    (@ ($pace:expr)) => { $pace };
+    (@ Short) => { $crate::errors::Pace::Short };
+    (@ Waits) => { $crate::errors::Pace::Waits };
+    (@ Long) => { $crate::errors::Pace::Long };
     (@ $arg:ident) => { stringify!($arg) };
     (@ $arg:ident $label:literal) => { $label };
 }

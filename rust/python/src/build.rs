@@ -8,7 +8,7 @@ use memspan_engine::store::repair;
 use pyo3::prelude::*;
 
 use crate::clock::Clock;
-use crate::errors::{Hold, run};
+use crate::errors::{Pace, run};
 use crate::value::{Named, Show};
 
 /// Facts about this build, for reports of errors and of measurements.
@@ -30,6 +30,6 @@ pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction(name = "repair")]
 pub fn repair_store(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<(u64, Vec<String>)> {
     let now = Clock::System.now(py)?;
-    let repaired = run(py, Hold::Long, || repair::repair(&source, &target, FORMAT_VERSION, now))?;
+    let repaired = run(py, Pace::Long, || repair::repair(&source, &target, FORMAT_VERSION, now))?;
     Ok((repaired.saved, repaired.lost))
 }

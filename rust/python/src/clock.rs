@@ -17,18 +17,14 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The clock that was given, if one was.
-    pub fn new(given: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
-        match given {
-            None => Ok(Self::System),
-            Some(clock) if clock.is_callable() => Ok(Self::Callable(clock.unbind())),
-            Some(clock) => Err(invalid(
-                clock.py(),
-                format!(
-                    "opening a store: clock must be a callable that returns an aware datetime, and {clock} cannot be called: pass for instance memspan.testing.FakeClock()"
-                ),
-            )),
+    /// The clock that was given.
+    pub fn new(clock: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if clock.is_callable() {
+            return Ok(Self::Callable(clock.clone().unbind()));
         }
+        let rule = "clock must be a callable that returns an aware datetime";
+        let next = "pass for instance memspan.testing.FakeClock()";
+        Err(invalid(clock.py(), format!("opening a store: {rule}, and {clock} cannot be called: {next}")))
     }
 
     /// Microseconds since 1970 (UTC).

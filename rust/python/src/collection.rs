@@ -9,13 +9,11 @@ use memspan_engine::store::Snapshot;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::answers::{Found, passages};
-use crate::arguments::{Argument, Ttl, calls, extracted, option};
-use crate::engine::{ATTACHED_UP_TO, Handle};
-use crate::errors::{Hold, hold_for, run};
-use crate::scope::ScopeCore;
-use crate::time;
-use crate::value::{Attached, Moment, shows};
+use crate::answers::{self, Found};
+use crate::arguments::{Argument, Ttl, calls, extracted, options};
+use crate::engine::Handle;
+use crate::errors::{Pace, run};
+use crate::value::{Attached, Moment, as_is, shows};
 use crate::vectors::Vectors;
 
 shows! {
@@ -44,23 +42,18 @@ extracted!(Py<DocumentDraft>);
 #[pymethods]
 impl DocumentDraft {
     #[new]
-    #[pyo3(signature = (id, text, **options))]
-    fn new(id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let new = NewDocument {
-            id: String::read("a document's id", id)?,
-            text: String::read("text", text)?,
-            version: option(options, "version")?,
-            metadata: option::<Attached>(options, "metadata")?.map_or_else(Vec::new, |metadata| metadata.0),
-            format: option::<Format>(options, "format")?,
-            source: option(options, "source")?,
-            ttl: option::<Ttl>(options, "ttl_seconds")?.map(|ttl| ttl.0),
-            chunk_tokens: option(options, "chunk_tokens")?.unwrap_or_default(),
-            if_version: option::<Bound<'_, PyAny>>(options, "expected")?
-                .map(|given| given.extract::<(Option<String>,)>())
-                .transpose()?
-                .map(|one| one.0),
-        };
-        run(id.py(), Hold::Long, || Prepared::new(new)).map(|prepared| Self(Mutex::new(prepared)))
+    fn new(id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>, given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut new = NewDocument::new(String::read("a document's id", id)?, String::read("text", text)?);
+        options! { given |name, value|
+            version => new.version = Some(Argument::read(name, value)?);
+            metadata => new.metadata = Attached::read(name, value)?.0;
+            format => new.format = Some(Format::read(name, value)?);
+            source => new.source = Some(Argument::read(name, value)?);
+            ttl_seconds => new.ttl = Some(Ttl::read(name, value)?.0);
+            chunk_tokens => new.chunk_tokens = Argument::read(name, value)?;
+            expected => new.if_version = Some(value.extract::<(Option<String>,)>()?.0);
+        }
+        run(id.py(), Pace::Long, || Prepared::new(new)).map(|prepared| Self(Mutex::new(prepared)))
     }
 }
 
@@ -70,6 +63,7 @@ pub struct CollectionCore {
     pub handle: Arc<Handle>,
     pub name: CollectionName,
 }
+as_is!(CollectionCore);
 extracted!(Py<CollectionCore>);
 
 /// A collection in its engine: what its calls work on.
@@ -85,7 +79,7 @@ impl Named<'_> {
 }
 
 calls! {
-    CollectionCore |it| {
+    CollectionCore |it, py| {
         /// What a caller's embedder must embed of a draft, chunk by chunk; nothing of one that is stored already.
         to_embed(draft: Py<DocumentDraft>) Long |own, now| {
             let mut prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,55 +92,33 @@ calls! {
             collection::add::add_embedded(own.engine, own.name, prepared, made, now)
         };
         /// The document of that id with its text.
-        get(id as "a document's id": String) Detached |own, now|
+        get(id as "a document's id": String) Waits |own, now|
             Ok(own.read(|pages| collection::get(pages, own.name, &id, now))?.map(|(document, text)| Whole(document, text)));
         /// The same without its text.
-        info(id as "a document's id": String) Attached |own, now| own.read(|pages| collection::info(pages, own.name, &id, now));
+        info(id as "a document's id": String) Short |own, now| own.read(|pages| collection::info(pages, own.name, &id, now));
         /// Documents from number `first` on, at most `limit`, and the number to go on from; `None` after the last.
-        page(first: u32, limit: usize) Detached |own, now| own.read(|pages| collection::page(pages, own.name, first, limit, now));
+        page(first: u32, limit: usize) Waits |own, now| own.read(|pages| collection::page(pages, own.name, first, limit, now));
         /// Removes a document; whether it was there.
-        delete(id as "a document's id": String) Detached |own, now| remove::delete(own.engine, own.name, &id, now);
+        delete(id as "a document's id": String) Waits |own, now| remove::delete(own.engine, own.name, &id, now);
         /// Says in how many seconds a document is to be removed; `None` keeps it.
-        expire(id as "a document's id": String, ttl_seconds: Option<Ttl>) Detached |own, now|
+        expire(id as "a document's id": String, ttl_seconds: Option<Ttl>) Waits |own, now|
             remove::expire_at(own.engine, own.name, &id, ttl_seconds.map(|ttl| now.saturating_add(ttl.0)), now);
         /// Removes the collection; how many documents it had.
         drop() Long |own| remove::drop_collection(own.engine, own.name);
-        counts() Attached |own| own.read(|pages| collection::count(pages, own.name));
-    }
-
-    /// The collection of that name in a scope; nothing is read or written.
-    #[staticmethod]
-    fn open(scope: &Bound<'_, ScopeCore>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let name = String::read("a collection's name", name)?;
-        let owner = scope.get();
-        let name = run(scope.py(), Hold::Attached, || CollectionName::new(&owner.scope, &name))?;
-        Ok(Self { handle: Arc::clone(&owner.handle), name })
+        search(query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
+            (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.now(py)?)?; |own| {
+                let vector = vector.and_then(|vector| vector.get().query());
+                let request = collection::Request { vector, embedder_failed: degraded, ..request };
+                search::ask(own.engine, &request).map(Found::of_passages)
+            };
+        /// The time now, by the engine's clock.
+        time() Short |own, now| Ok(Moment(now));
+        counts() Short |own| own.read(|pages| collection::count(pages, own.name));
     }
 
     #[getter]
     fn name(&self) -> &str {
         &self.name.name
-    }
-
-    /// The time now, by the engine's clock.
-    #[pyo3(name = "now")]
-    fn time_now<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        time::to_python(py, self.now(py)?)
-    }
-
-    #[pyo3(signature = (query, vector, degraded, **options))]
-    fn search<'py>(
-        &self,
-        query: &Bound<'py, PyAny>,
-        vector: Option<&Bound<'py, Vectors>>,
-        degraded: Option<String>,
-        options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Found> {
-        let py = query.py();
-        let request = passages(&self.name, query, vector, degraded, options, self.now(py)?)?;
-        let chunks = self.run(py, Hold::Attached, |own| Ok(own.read(|pages| collection::count(pages, own.name))?.chunks))?;
-        let hold = if chunks <= ATTACHED_UP_TO / 4 { hold_for(&request.text) } else { Hold::Detached };
-        Found::of_passages(py, self.run(py, hold, |own| search::ask(own.engine, &request))?)
     }
 
     /// Whether two handles name the same collection of the same engine.
@@ -156,11 +128,16 @@ calls! {
 }
 
 impl CollectionCore {
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.clock.now(py)
+    fn own(&self) -> Result<Named<'_>> {
+        Ok(Named { engine: self.handle.engine()?, name: &self.name })
     }
 
-    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Named<'_>) -> Result<T> + Send) -> PyResult<T> {
-        run(py, hold, || work(Named { engine: self.handle.engine()?, name: &self.name }))
+    fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.handle.now(py)
+    }
+
+    fn pace(&self, py: Python<'_>, query: &str) -> PyResult<Pace> {
+        let counts = || self.own()?.read(|pages| collection::count(pages, &self.name));
+        run(py, Pace::Short, counts).map(|counts| Pace::of_chunks(counts.chunks, query))
     }
 }

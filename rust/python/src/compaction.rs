@@ -7,9 +7,8 @@ use memspan_engine::{Result, compaction};
 use pyo3::prelude::*;
 
 use crate::arguments::{Argument, calls, checked, extracted, field};
-use crate::errors::{Hold, run};
 use crate::messages::all_messages;
-use crate::value::{Show, Tuple, plain, shows};
+use crate::value::{Show, Tuple, as_is, shows};
 
 shows! {
     Identifier as SummaryIdentifier |it| { text, phrase, messages = Tuple(it.sources) }
@@ -26,7 +25,7 @@ shows! {
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct CompactionDraft(pub Writing);
-plain!(CompactionDraft);
+as_is!(CompactionDraft);
 extracted!(Py<CompactionDraft>);
 
 impl CompactionDraft {
@@ -34,24 +33,24 @@ impl CompactionDraft {
         Self(Writing::new(draft))
     }
 
-    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(&Writing) -> Result<T> + Send) -> PyResult<T> {
-        run(py, hold, || work(&self.0))
+    fn own(&self) -> Result<&Writing> {
+        Ok(&self.0)
     }
 }
 
 calls! {
-    CompactionDraft |it| {
-        messages() Attached |writing| Ok(writing.draft.sources.iter().cloned().zip(writing.draft.ids.iter().cloned()).collect::<Vec<_>>());
+    CompactionDraft |it, py| {
+        messages() Short |writing| Ok(writing.draft.sources.iter().cloned().zip(writing.draft.ids.iter().cloned()).collect::<Vec<_>>());
         /// The blocks that a model is given, each at most so many tokens.
-        passes(max_tokens: u64) Detached |writing| Ok(writing.passes(max_tokens));
+        passes(max_tokens: u64) Waits |writing| Ok(writing.passes(max_tokens));
         /// The summary before, as a model is given it.
-        before() Attached |writing| Ok(writing.before());
+        before() Short |writing| Ok(writing.before());
         /// Holds a reply against the messages and takes the lines that pass.
-        check(reply as "a model's reply": String) Detached |writing| Ok(writing.check(&reply));
+        check(reply as "a model's reply": String) Waits |writing| Ok(writing.check(&reply));
         /// Forgets what a model wrote.
-        clear() Attached |writing| { writing.clear(); Ok(()) };
+        clear() Short |writing| { writing.clear(); Ok(()) };
         /// Makes the summary.
-        make() Detached |writing| Ok(writing.make());
+        make() Waits |writing| Ok(writing.make());
     }
 
     /// The messages that leave, as a half-open range.

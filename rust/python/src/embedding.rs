@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
 use crate::arguments::Argument;
-use crate::errors::{Hold, run};
+use crate::errors::{Pace, run};
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl BuiltInCore {
     #[staticmethod]
     fn embed<'py>(py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
         let texts = Vec::<String>::read("a text", texts)?;
-        let bytes = run(py, Hold::Detached, || {
+        let bytes = run(py, Pace::Waits, || {
             let mut bytes = Vec::with_capacity(texts.len() * embedding::DIMENSIONS * size_of::<f32>());
             for text in &texts {
                 embedding::embed(text).as_slice().iter().for_each(|x| bytes.extend_from_slice(&x.to_ne_bytes()));

@@ -17,26 +17,23 @@ use memspan_engine::text::screening::Screening;
 use memspan_engine::tokens::bound::Class;
 use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::PyDict;
 
-use crate::arguments::{Argument, calls, checked, field, option};
+use crate::arguments::{Argument, calls, checked, field, options};
 use crate::calls::{Calls, call, check_signals};
 use crate::clock::Clock;
-use crate::errors::{Hold, look_for_signals, run, to_python};
+use crate::errors::{Pace, look_for_signals, run};
 use crate::memory::Remembered;
 use crate::rows::{Draft, ToEmbed, with_vectors};
 use crate::scope::{GivenScope, ScopeCore};
 use crate::value::{Named, Show, Tuple, shows};
 use crate::vectors::{Space, Vectors};
 
-/// Up to so many memories in its scopes, a read is over in well under a millisecond and keeps the interpreter.
-pub const ATTACHED_UP_TO: u64 = 20_000;
-
 /// An open store, shared by the engine object and its scopes.
 #[derive(Debug)]
 pub struct Handle {
     engine: Engine,
-    pub clock: Clock,
+    clock: Clock,
     closed: AtomicBool,
 }
 
@@ -58,10 +55,9 @@ impl Handle {
         self.engine.embedding().map(|embedding| (embedding.dimensions as usize, self.engine.embedding_place()))
     }
 
-    /// How a prompt that asks these scopes is assembled.
-    pub fn hold(&self, scopes: &[Scope]) -> Result<Hold> {
-        let small = self.engine()?.documents(scopes)? <= ATTACHED_UP_TO;
-        Ok(if small { Hold::Attached } else { Hold::Detached })
+    /// The time now, by the clock of the engine.
+    pub fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.clock.now(py)
     }
 }
 
@@ -92,6 +88,7 @@ impl<'py> Argument<'py> for GraphOptions {
 }
 
 /// Rules of kinds by name: `memspan.KindRule`.
+#[derive(Default)]
 struct Rules([KindRule; 7]);
 
 impl<'py> Argument<'py> for Rules {
@@ -104,11 +101,6 @@ impl<'py> Argument<'py> for Rules {
         }
         Ok(Self(rules))
     }
-}
-
-/// The key that a caller gave; `None` for a store that is not encrypted.
-fn store_key(py: Python<'_>, given: Option<&[u8]>) -> PyResult<Option<StoreKey>> {
-    given.map(StoreKey::new).transpose().map_err(|error| to_python(py, &error))
 }
 
 shows! {
@@ -128,43 +120,43 @@ pub struct EngineCore {
 }
 
 calls! {
-    EngineCore |it| {
+    EngineCore |it, py| {
         /// Makes another embedding the one of this engine; its place.
-        exchange_embedding(embedding: Embedding) Attached |engine| Ok(engine.exchange_embedding(&embedding));
+        exchange_embedding(embedding: Embedding) Short |engine| Ok(engine.exchange_embedding(&embedding));
         /// The place of the embedding that a scope is searched by, among those that the engine was given.
-        place_of(scope: GivenScope) Attached |engine| engine.place_of(&scope.0.get().scope);
+        place_of(scope: GivenScope) Short |engine| engine.place_of(&scope.0.get().scope);
         /// Compares the first of these vectors, which is that of `PROBE`, with what the store knows.
-        check_probe(probe: Py<Vectors>) Detached |engine| {
+        check_probe(probe: Py<Vectors>) Waits |engine| {
             let probe = probe.get();
             probe.first().map_or(Ok(()), |vector| engine.check_probe(probe.place, &vector))
         };
         /// The names of the embeddings that the store has met.
-        embeddings() Attached |engine| Ok(engine.embeddings()?.into_iter().map(|embedding| embedding.name).collect::<Vec<_>>());
+        embeddings() Short |engine| Ok(engine.embeddings()?.into_iter().map(|embedding| embedding.name).collect::<Vec<_>>());
         /// A scope: `scope_type` is "user" or "shared".
-        scope(scope_type: String, id as "a scope's id": String, tenant: Option<String>) Attached |_engine|
+        scope(scope_type: String, id as "a scope's id": String, tenant: Option<String>) Short |_engine|
             Ok(ScopeCore::new(&it.handle, Scope::new(tenant.as_deref(), ScopeType::parse(&scope_type)?, &id)?));
         /// Scopes behind partition `after`, in the order in which they were first written to: partition, scope.
-        scopes(after: u32, limit: usize) Attached |engine| {
+        scopes(after: u32, limit: usize) Short |engine| {
             let page = engine.scopes(after, limit)?.into_iter();
             Ok(page.map(|(partition, scope)| (partition, ScopeCore::new(&it.handle, scope))).collect::<Vec<_>>())
         };
         /// Whether a scope is one of this engine's.
-        owns(scope: GivenScope) Attached |_engine| Ok(Arc::ptr_eq(&scope.0.get().handle, &it.handle));
+        owns(scope: GivenScope) Short |_engine| Ok(Arc::ptr_eq(&scope.0.get().handle, &it.handle));
         /// What the embedder at `place` is asked for drafts.
-        to_embed(drafts: Vec<Py<Draft>>, place: u32) Detached |engine| ToEmbed::new(engine, &drafts, place);
+        to_embed(drafts: Vec<Py<Draft>>, place: u32) Waits |engine| ToEmbed::new(engine, &drafts, place);
         /// Forgets what a kind has in a scope above its cap; how many.
-        forget_over_cap() Detached |engine, now| engine.forget_over_caps(now);
+        forget_over_cap() Waits |engine, now| engine.forget_over_caps(now);
         /// A whole, verified, compacted copy; how many values it has.
         backup(path: PathBuf) Long |engine| engine.backup(&path);
         /// Writes everything that the store holds; how many values that are.
         export(path: PathBuf) Long |engine| engine.export(&path);
         /// Reads an export into the empty store; how many values it has then.
         load(path: PathBuf) Long |engine| engine.load(&path);
-        is_encrypted() Attached |engine| Ok(engine.store().is_encrypted());
+        is_encrypted() Short |engine| Ok(engine.store().is_encrypted());
         /// Rewrites the store into a new generation; how many values it has.
         compact() Long |engine| engine.compact();
         /// Counts what an embedder was asked, and what it was not because it had been asked before.
-        note_embedded(texts: u64, reused: u64, questions_reused: u64) Attached |engine| {
+        note_embedded(texts: u64, reused: u64, questions_reused: u64) Short |engine| {
             let metrics = engine.store().metrics();
             add(&metrics.texts_embedded, texts);
             add(&metrics.vectors_reused, reused);
@@ -172,47 +164,56 @@ calls! {
             Ok(())
         };
         /// Counts memories whose vector could not be made.
-        note_pending(count: u64) Attached |engine| {
+        note_pending(count: u64) Short |engine| {
             add(&engine.store().metrics().vectors_pending, count);
             Ok(())
         };
         /// What is in the store, and what happened since this process opened it.
-        metrics() Detached |engine| engine.metrics().map(Named);
+        metrics() Waits |engine| engine.metrics().map(Named);
         /// What was learned of closed tokenizers.
-        learned() Attached |engine| memspan_engine::session::learned(engine);
+        learned() Short |engine| memspan_engine::session::learned(engine);
+        /// Makes `key` the one that opens the store, or leaves it plain.
+        rekey(key: Option<Vec<u8>>) Long |engine| engine.rekey(key.as_deref().map(StoreKey::new).transpose()?);
+        /// Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took.
+        remember_many(drafts: Vec<Py<Draft>>, embedded: Option<Py<Vectors>>, all_or_nothing: bool)
+            Long with new = with_vectors(&drafts, embedded.as_ref().map(Py::get)); |engine, now| {
+                let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
+                let written = engine.remember_many(new, now, all_or_nothing)?;
+                let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
+                Ok((written.outcomes.into_iter().zip(&scopes).map(named).collect::<Vec<_>>(), written.transactions))
+            };
+        /// Reads everything; what was counted, and what contradicts what.
+        check() Long |engine| {
+            let report = engine.check()?;
+            Ok((Named(report.counted()), report.lines()))
+        };
         /// Forgets what was learned of a model; whether there was something.
-        forget_learned(model: String) Detached |engine| memspan_engine::session::forget_learned(engine, &model);
+        forget_learned(model: String) Waits |engine| memspan_engine::session::forget_learned(engine, &model);
     }
 
     /// Opens a store, or makes one. With `by_default` the embedding is the built-in one, unless the store has met another.
     #[new]
-    #[pyo3(signature = (path, durability, read_only, busy_timeout_seconds, **options))]
-    fn new(
-        py: Python<'_>,
-        path: PathBuf,
-        durability: &Bound<'_, PyAny>,
-        read_only: bool,
-        busy_timeout_seconds: &Bound<'_, PyAny>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let clock = Clock::new(option(options, "clock")?)?;
-        let by_default = option(options, "by_default")?.unwrap_or_default();
-        let key = option::<Bound<'_, PyAny>>(options, "key")?.map(|key| key.extract::<Vec<u8>>()).transpose()?;
-        let key = store_key(py, key.as_deref())?;
-        let screening: Screening = option(options, "policy")?.unwrap_or_default();
-        let rules = option::<Rules>(options, "kinds")?.map_or([KindRule::default(); 7], |rules| rules.0);
-        let graph: GraphOptions = option(options, "graph")?.unwrap_or_default();
-        let options = EngineOptions {
-            durability: Argument::read("durability", durability)?,
-            read_only,
-            busy_timeout: checked(durability, busy_timeout(f64::read("busy_timeout_seconds", busy_timeout_seconds)?))?,
-            embedding: option(options, "embedding")?,
-            now: clock.now(py)?,
-        };
+    fn new(py: Python<'_>, path: PathBuf, given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let (mut clock, mut by_default, mut key) = (Clock::System, false, None);
+        let (mut screening, mut rules, mut graph) = (Screening::default(), Rules::default(), GraphOptions::default());
+        let mut options = EngineOptions::default();
+        options! { given |name, value|
+            durability => options.durability = Argument::read(name, value)?;
+            read_only => options.read_only = Argument::read(name, value)?;
+            busy_timeout_seconds => options.busy_timeout = checked(value, busy_timeout(f64::read(name, value)?))?;
+            embedding => options.embedding = Some(Argument::read(name, value)?);
+            by_default => by_default = Argument::read(name, value)?;
+            clock => clock = Clock::new(value)?;
+            key => key = Some(checked(value, StoreKey::new(&value.extract::<Vec<u8>>()?))?);
+            policy => screening = Argument::read(name, value)?;
+            kinds => rules = Argument::read(name, value)?;
+            graph => graph = Argument::read(name, value)?;
+        }
+        options.now = clock.now(py)?;
         memspan_engine::interrupt::ask_by(look_for_signals);
-        let engine = run(py, Hold::Long, || {
+        let engine = run(py, Pace::Long, || {
             graph.check()?;
-            Ok(Engine::open_as(&path, options, by_default, key)?.with_graph(graph)?.with_screening(screening).with_rules(rules))
+            Ok(Engine::open_as(&path, options, by_default, key)?.with_graph(graph)?.with_screening(screening).with_rules(rules.0))
         })?;
         Ok(Self { handle: Arc::new(Handle { engine, clock, closed: AtomicBool::new(false) }) })
     }
@@ -238,38 +239,13 @@ calls! {
         self.handle.space()
     }
 
-    /// Makes `key` the one that opens the store, or leaves it plain.
-    fn rekey(&self, py: Python<'_>, key: Option<&[u8]>) -> PyResult<()> {
-        let key = store_key(py, key)?;
-        self.run(py, Hold::Long, |engine| engine.rekey(key))
-    }
-
-    /// Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took.
-    fn remember_many<'py>(
-        &self,
-        py: Python<'py>,
-        drafts: Vec<Py<Draft>>,
-        embedded: Option<&Bound<'py, Vectors>>,
-        all_or_nothing: bool,
-    ) -> PyResult<(Bound<'py, PyList>, u64)> {
-        let now = self.now(py)?;
-        let new = with_vectors(&drafts, embedded.map(Bound::get));
-        let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
-        let (outcomes, transactions) = self.run(py, Hold::Long, |engine| {
-            let written = engine.remember_many(new, now, all_or_nothing)?;
-            let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
-            Ok((written.outcomes.into_iter().zip(&scopes).map(named).collect::<Vec<_>>(), written.transactions))
-        })?;
-        let one = |outcome: Result<Remembered>| outcome.map_or_else(|error| to_python(py, &error).show(py), |done| done.show(py));
-        Ok((PyList::new(py, outcomes.into_iter().map(one).collect::<PyResult<Vec<_>>>()?)?, transactions))
-    }
-
     /// Does what can wait. `embed` takes a list of texts and returns `Vectors`, where the embedding is a caller's. A signal ends it
     /// between two steps.
     fn maintain<'py>(&self, py: Python<'py>, embed: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let now = self.now(py)?;
         let mut calls = Calls::new(embed);
-        let done = self.run(py, Hold::Detached, |engine| {
+        let done = run(py, Pace::Waits, || {
+            let engine = self.own()?;
             let mut signal = None;
             let mut between = || check_signals(&mut signal);
             let done = engine.maintain(calls.embedder(), now, &mut between);
@@ -282,7 +258,8 @@ calls! {
     /// Makes the vectors that are missing and gives up what is built of any other embedding; `progress` is told of each step.
     fn reembed(&self, py: Python<'_>, embed: Option<Py<PyAny>>, progress: Py<PyAny>) -> PyResult<u64> {
         let mut calls = Calls::new(embed);
-        let made = self.run(py, Hold::Detached, |engine| {
+        let made = run(py, Pace::Waits, || {
+            let engine = self.own()?;
             let mut raised = None;
             let mut told = |made: u64| call(&progress, (made,), &mut raised).map(drop);
             let made = engine.reembed(calls.embedder(), &mut told);
@@ -292,39 +269,21 @@ calls! {
         calls.or_raise(made)
     }
 
-    /// Reads everything; what was counted, and what contradicts what.
-    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let report = self.run(py, Hold::Long, Engine::check)?;
-        let counted = vec![
-            ("values", report.values),
-            ("scopes", report.scopes),
-            ("memories", report.memories),
-            ("ended", report.ended),
-            ("postings", report.postings),
-            ("vectors", report.vectors),
-            ("documents", report.documents),
-            ("chunks", report.chunks),
-        ];
-        let values = Named(counted).show(py)?;
-        values.set_item("findings", PyTuple::new(py, report.lines())?)?;
-        Ok(values)
-    }
-
     /// Closes the engine; a second time does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.handle.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        run(py, Hold::Detached, || self.handle.engine.close())
+        run(py, Pace::Waits, || self.handle.engine.close())
     }
 }
 
 impl EngineCore {
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.clock.now(py)
+    fn own(&self) -> Result<&Engine> {
+        self.handle.engine()
     }
 
-    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(&Engine) -> Result<T> + Send) -> PyResult<T> {
-        run(py, hold, || work(self.handle.engine()?))
+    fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.handle.now(py)
     }
 }

@@ -4,11 +4,11 @@
 //! some milliseconds once for a hundred thousand new tokens.
 
 use memspan_engine::Error;
-use memspan_engine::context::{Factor, fit as engine_fit};
+use memspan_engine::context::Fit;
 use pyo3::prelude::*;
 
 use crate::arguments::Argument;
-use crate::errors::{Hold, run, run_reading};
+use crate::errors::run_reading;
 use crate::messages;
 use crate::models::model;
 use crate::value::{Show, Tuple, shows};
@@ -29,12 +29,10 @@ pub fn fit<'py>(
     tools: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, profile) = (given.py(), model(model_name)?);
-    let model = &profile.model;
-    let named = Option::<u64>::read("max_input_tokens", max_input_tokens)?;
-    let limit = run(py, Hold::Attached, || named.map_or_else(|| model.default_input_limit(), Ok))?;
+    let limit = Option::<u64>::read("max_input_tokens", max_input_tokens)?;
     let (tools, items) = (messages::tools(tools)?, messages::items(given)?);
     let count = items.len()?;
-    // An error of the border on its way through the engine.
+    // An error of Python's on its way through the engine.
     let mut raised = None;
     let mut read = |index: usize| {
         messages::message_at(&items, index).map_err(|error| {
@@ -43,12 +41,8 @@ pub fn fit<'py>(
             passing
         })
     };
-    let (room, counter) = (model.factor.room(limit), model.counter());
-    let fitted = run_reading(py, || engine_fit(count, &mut read, tools.as_deref(), room, &model.framing, &counter));
-    let fitted = match raised {
-        Some(error) => return Err(error),
-        None => fitted?,
-    };
-    let kept = fitted.kept.iter().map(|index| items.get_item(*index)).collect::<PyResult<Vec<_>>>()?;
-    Fitted(kept, model.factor.bound(fitted.tokens), fitted.exact && model.factor == Factor::EXACT).show(py)
+    let fitted = run_reading(py, || profile.model.fit(count, &mut read, tools.as_deref(), limit));
+    let Fit { kept, tokens, exact } = raised.map_or(fitted, Err)?;
+    let kept = kept.into_iter().map(|index| items.get_item(index)).collect::<PyResult<Vec<_>>>()?;
+    Fitted(kept, tokens, exact).show(py)
 }

@@ -25,13 +25,12 @@ mod embedding;
 mod engine;
 mod errors;
 mod fit;
-mod from_json;
 mod life;
 mod limits;
 mod memory;
 mod messages;
-mod metadata;
 mod models;
+mod plain;
 mod prompt;
 mod rows;
 mod scope;
@@ -43,7 +42,6 @@ mod tokens;
 mod value;
 mod vectors;
 mod window;
-mod written;
 
 use pyo3::prelude::*;
 
@@ -54,7 +52,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::answers::{Found, Passage, Recalled, explain_message};
+    use super::answers::explain_message;
     #[pymodule_export]
     use super::build::{build_info, repair_store};
     #[pymodule_export]
@@ -68,11 +66,7 @@ mod _core {
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]
-    use super::life::{dbscan, gate_features, screen, screened};
-    #[pymodule_export]
-    use super::memory::{Memory, Remembered, restore_memory, restore_remembered};
-    #[pymodule_export]
-    use super::messages::Message;
+    use super::life::{Judged, dbscan, gate_features, screen, screened};
     #[pymodule_export]
     use super::models::{dialect_fields, model_fields, model_names, register_model};
     #[pymodule_export]
@@ -87,6 +81,8 @@ mod _core {
     use super::task::TaskCore;
     #[pymodule_export]
     use super::tokens::{TokenCounterCore, count_by_encoding, count_cache_metrics, count_tokens, load_tokenizer, truncate};
+    #[pymodule_export]
+    use super::value::Kept;
     #[pymodule_export]
     use super::vectors::Vectors;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Messages on their way in, each converted when it is looked at and not before; and `Message`, one that is read back.
+//! Messages on their way in, each converted when it is looked at and not before; and those that are read back.
 
 use std::sync::Arc;
 
@@ -9,17 +9,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::arguments::{Argument, checked, field};
-use crate::errors::{invalid, type_name};
-use crate::memory::shortened;
-use crate::value::{Json, Moment, Show, plain, properties};
-use crate::written;
+use crate::errors::{invalid, to_python, type_name};
+use crate::plain;
+use crate::value::{Json, Moment, keeps};
 
 /// A message of either provider's shape: a mapping, or an object of an SDK.
 pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
     if let Some(plain) = plain_message(value)? {
         return Ok(plain);
     }
-    let bytes = written::json("a message", value)?;
+    let bytes = plain::json("a message", value)?;
     checked(value, context::Message::parse(&bytes, None, Arguments::Keep))
 }
 
@@ -82,7 +81,7 @@ impl<'py> Argument<'py> for ToolsJson {
             Ok(tools) if !one => PyList::new(value.py(), tools.collect::<PyResult<Vec<_>>>()?)?.into_any(),
             _ => value.clone(),
         };
-        written::json("tools", &tools).map(Self)
+        plain::json("tools", &tools).map(Self)
     }
 }
 
@@ -91,7 +90,7 @@ pub struct Given(pub Vec<u8>);
 
 impl<'py> Argument<'py> for Given {
     fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        written::json(name, value).map(Self)
+        plain::json(name, value).map(Self)
     }
 }
 
@@ -129,79 +128,11 @@ impl<'py> Argument<'py> for Messages {
     }
 }
 
-/// A message of a session, as it was given. Fields are made when they are read.
-///
-/// Examples:
-///     >>> session = user.session("s-1", model="gpt-4o")
-///     >>> _ = session.add({"role": "user", "content": "which port?"}, author="ann")
-///     >>> message = session.messages[0]
-///     >>> message
-///     Message(0, "user", "which port?")
-///     >>> message.given, message.tokens, message.author
-///     ({'role': 'user', 'content': 'which port?'}, 7, 'ann')
-#[pyclass(frozen, eq, module = "memspan")]
-#[derive(Debug, Clone)]
-pub struct Message(pub StoredMessage);
-plain!(Message);
-
-impl PartialEq for Message {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.record == other.0.record && self.0.given == other.0.given
-    }
-}
-
-impl Show for StoredMessage {
-    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        Message(self).show(py)
-    }
-}
-
-properties! {
-    Message |it| {
-        /// Its place in the session, from 0.
-        index: u64 = it.0.record.placed.index;
-        /// What the SDK was or would be given: a fresh dict at each use, equal to the one that was added.
-        given: Json = Json(it.0.given.clone());
-        /// Its texts, one a line; what a tool was called with and what it returned are among them.
-        text: &str = &it.0.text;
-        /// The shape it was given in: "openai" or "anthropic".
-        format: &'static str = it.0.record.format.name();
-        /// Tokens of the form that is sent, its frame included, as counted when it was added.
-        tokens: u64 = it.0.record.cost.tokens;
-        /// Its turn, from 0.
-        turn: u64 = it.0.record.placed.turn;
-        /// The caller's id.
-        id: Option<&str> = it.0.record.id.as_deref();
-        /// Who wrote it, in the caller's words.
-        author: Option<&str> = it.0.record.author.as_deref();
-        /// When it was said, where the caller knew: aware, in UTC.
-        created_at: Option<Moment> = it.0.record.created_at.map(Moment);
-        /// When it was added: aware, in UTC.
-        added_at: Moment = Moment(it.0.record.added_at);
-        /// Whether its text was taken out.
-        redacted: bool = it.0.record.state == MessageState::Redacted;
-        /// Why it was.
-        reason: Option<&str> = it.0.record.reason.as_deref();
-    }
-
-    /// Who speaks: "system", "developer", "user", "assistant" or "tool".
-    #[getter]
-    pub fn role(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.0.role().map(Role::name).map_err(|error| crate::errors::to_python(py, &error))
-    }
-
-    /// Its `content` as it was given: a str, a list of parts, or `None`.
-    #[getter]
-    fn content<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.given().into_pyobject(py)?.call_method1("get", ("content",))
-    }
-
-    fn __hash__(&self) -> u64 {
-        self.0.record.request ^ self.0.record.placed.index
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let redacted = if self.redacted() { ", redacted" } else { "" };
-        Ok(format!("Message({}, {:?}, {:?}{redacted})", self.index(), self.role(py)?, shortened(&self.0.text)))
+keeps! {
+    StoredMessage as Message |it, py| {
+        index = it.record.placed.index, role = it.role().map_err(|error| to_python(py, &error))?.name(), given = Json(&*it.given), text = &*it.text,
+        format = it.record.format.name(), tokens = it.record.cost.tokens, turn = it.record.placed.turn, id = it.record.id.as_deref(),
+        author = it.record.author.as_deref(), created_at = it.record.created_at.map(Moment), added_at = Moment(it.record.added_at),
+        redacted = it.record.state == MessageState::Redacted, reason = it.record.reason.as_deref()
     }
 }

@@ -44,6 +44,7 @@ pub fn model_fields<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<
         name = name.clone(), context_window = model.context_window, max_output_tokens = model.max_output_tokens,
         encoding = model.encoding.name(), factor = model.factor.as_f64(), framing = nearest_framing_name(model.framing),
         append_only = model.append_only, min_cached_tokens = model.min_cached_tokens, max_input_tokens = model.max_input_tokens,
+        base_url = &*model.base_url,
         usable_window = profile.usable_window, vendor = &*profile.vendor, retires_on = profile.retires_on.as_deref(),
         prices = prices(py, profile.prices)?.into_any(),
         cache = dict! { py; step_tokens = cache.step_tokens, ttl_seconds = cache.ttl_seconds, breakpoints = cache.breakpoints }.into_any(),
@@ -84,6 +85,7 @@ fn described(given: &Bound<'_, PyAny>, capabilities: &[Box<str>]) -> PyResult<Mo
         framing: Framing { media: models::media(capabilities), ..framing },
         append_only: field(given, "append_only")?,
         min_cached_tokens: field(given, "min_cached_tokens")?,
+        base_url: models::address(&field::<String>(given, "base_url")?).into(),
     })
 }
 

@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use memspan_engine::context::{Breakpoint, Format, Grant, Prompt, SectionUse, Shared, render};
+use memspan_engine::Result;
+use memspan_engine::context::{Breakpoint, Format, Grant, SectionUse, Shared, render};
 use memspan_engine::session::{Assembled, Candidate, Replayed};
-use memspan_engine::{Error, ErrorKind};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
-use crate::arguments::{Argument, Tokens};
-use crate::errors::{Hold, run};
-use crate::from_json;
+use crate::arguments::{Argument, Tokens, calls};
+use crate::errors::Pace;
 use crate::session::Named;
-use crate::value::{Hex, Show, Tuple, plain, properties, shows};
-
-/// Up to so many tokens a prompt is assembled and rendered in well under a millisecond, and the interpreter is kept.
-pub const ATTACHED_TOKENS: u64 = 40_000;
+use crate::value::{Hex, Json, Raw, Tuple, as_is, keeps, shows};
 
 shows! {
     Grant as UsedGrant |it| { floor, weight, ceiling = it.most() }
@@ -31,11 +26,10 @@ pub struct PromptCore {
     assembled: Arc<Assembled>,
     /// The session that it is of, for what only the store knows.
     named: Arc<Named>,
-    degraded: Option<String>,
     erased: Vec<String>,
     same_bytes: bool,
 }
-plain!(PromptCore);
+as_is!(PromptCore);
 
 impl<'py> Argument<'py> for Arc<Assembled> {
     fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
@@ -43,108 +37,69 @@ impl<'py> Argument<'py> for Arc<Assembled> {
     }
 }
 
+/// What a prompt is, besides its texts.
+struct Facts {
+    assembled: Arc<Assembled>,
+    erased: Vec<String>,
+    same_bytes: bool,
+}
+
+keeps! {
+    Facts as PromptFacts |it, py| {
+        total_tokens = it.assembled.prompt.total_tokens, counted_tokens = it.assembled.prompt.counted_tokens,
+        max_input_tokens = it.assembled.prompt.max_input_tokens, max_output_tokens = it.assembled.prompt.max_output_tokens,
+        exact = it.assembled.prompt.exact, degraded = it.assembled.degraded.as_deref(), erased = Tuple(it.erased.clone()),
+        same_bytes = it.same_bytes, session_id = &*it.assembled.session_id, model = &*it.assembled.model.name, epoch = it.assembled.epoch,
+        format = it.assembled.model.framing.format.name(), prefix_hash = Hex(it.assembled.prompt.prefix_hash()),
+        prefix_tokens = it.assembled.prompt.boundary().map_or(0, |boundary| boundary.tokens), digest = Hex(it.assembled.prompt.digest()),
+        breakpoints = Tuple(it.assembled.prompt.breakpoints.clone()), sections = Tuple(it.assembled.prompt.sections.clone())
+    }
+}
+
 impl PromptCore {
-    /// A prompt that was assembled now; `degraded` is what the embedder did, if it failed.
-    pub fn assembled(named: &Arc<Named>, assembled: Assembled, degraded: Option<&str>) -> Self {
-        let why = assembled.degraded.as_deref().map(|why| degraded.unwrap_or(why).to_owned());
-        Self { named: Arc::clone(named), assembled: Arc::new(assembled), degraded: why, erased: Vec::new(), same_bytes: true }
+    /// A prompt that was assembled now.
+    pub fn assembled(named: &Arc<Named>, assembled: Assembled) -> Self {
+        Self { named: Arc::clone(named), assembled: Arc::new(assembled), erased: Vec::new(), same_bytes: true }
     }
 
     /// A prompt that was sent once.
     pub fn replayed(named: &Arc<Named>, replayed: Replayed) -> Self {
         let Replayed { assembled, erased, same_bytes } = replayed;
-        Self { named: Arc::clone(named), assembled: Arc::new(assembled), degraded: None, erased, same_bytes }
+        Self { named: Arc::clone(named), assembled: Arc::new(assembled), erased, same_bytes }
     }
 
-    fn prompt(&self) -> &Prompt {
-        &self.assembled.prompt
+    fn own(&self) -> Result<&Assembled> {
+        Ok(&self.assembled)
     }
 
-    /// The request as JSON; `format` is the model's own by default.
-    fn render(&self, py: Python<'_>, format: &Bound<'_, PyAny>, dialect: Option<&str>, stream: bool) -> PyResult<String> {
-        let format = Option::<Format>::read("format", format)?.unwrap_or(self.assembled.model.framing.format);
-        let hold = if self.prompt().total_tokens > ATTACHED_TOKENS { Hold::Detached } else { Hold::Attached };
-        let damaged =
-            |_| Error::new(ErrorKind::StoreCorrupt, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup");
-        run(py, hold, || String::from_utf8(self.assembled.request(format, dialect, stream)?).map_err(damaged))
+    fn pace(&self) -> Pace {
+        Pace::of_prompt(self.assembled.prompt.total_tokens)
     }
 }
 
-properties! {
-    PromptCore |it| {
-        total_tokens: u64 = it.prompt().total_tokens;
-        /// What the counter said, by the reference encoding where the tokenizer is closed.
-        counted_tokens: u64 = it.prompt().counted_tokens;
-        max_input_tokens: u64 = it.prompt().max_input_tokens;
-        max_output_tokens: u64 = it.prompt().max_output_tokens;
-        exact: bool = it.prompt().exact;
-        degraded: Option<&str> = it.degraded.as_deref();
-        erased: Vec<String> = it.erased.clone();
-        same_bytes: bool = it.same_bytes;
-        session_id: &str = &it.assembled.session_id;
-        model: &str = &it.assembled.model.name;
-        epoch: u64 = it.assembled.epoch;
-        /// The format that the model's provider takes.
-        format: &'static str = it.assembled.model.framing.format.name();
-        /// Hash of what stands before the cache boundary.
-        prefix_hash: Hex = Hex(it.prompt().prefix_hash());
-        /// Its tokens.
-        prefix_tokens: u64 = it.prompt().boundary().map_or(0, |boundary| boundary.tokens);
-        /// Hash of the whole.
-        digest: Hex = Hex(it.prompt().digest());
-    }
-
-    /// The same prompt, counted by its provider.
-    fn costing(&self, py: Python<'_>, tokens: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let tokens = Tokens::read("the provider's count", tokens)?.0;
-        let counted = run(py, Hold::Attached, || self.assembled.costing(tokens))?;
-        let (named, degraded) = (Arc::clone(&self.named), self.degraded.clone());
-        Ok(Self { named, assembled: Arc::new(counted), degraded, erased: Vec::new(), same_bytes: true })
-    }
-
-    fn breakpoints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Tuple(self.prompt().breakpoints.clone()).show(py)
-    }
-
-    fn sections<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Tuple(self.prompt().sections.clone()).show(py)
-    }
-
-    fn explained<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.assembled.candidates().show(py)
-    }
-
-    /// Why a memory that is no candidate of it is none, as the store is now.
-    fn why(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<String> {
-        let id = String::read("a memory's id", id)?;
-        self.named.run(py, Hold::Detached, |session| session.why(&self.assembled, &id))
-    }
-
-    fn shared_with<'py>(&self, py: Python<'py>, other: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        self.prompt().shared_with(other.get().prompt()).show(py)
-    }
-
-    fn body<'py>(&self, py: Python<'py>, format: &Bound<'py, PyAny>, stream: bool) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.render(py, format, None, stream)?.as_bytes()))
-    }
-
-    /// The bytes of an OpenAI request up to the end of so many segments.
-    fn prefix_body<'py>(&self, py: Python<'py>, segments: usize) -> Bound<'py, PyBytes> {
-        let segments = &self.prompt().segments[..segments.min(self.prompt().segments.len())];
-        PyBytes::new(py, &render::openai_prefix(segments, Some(&self.assembled.model.name), self.prompt().shape))
-    }
-
-    /// The request as keyword arguments of the provider's SDK.
-    #[pyo3(signature = (format, stream, dialect = None))]
-    fn request<'py>(&self, py: Python<'py>, format: &Bound<'py, PyAny>, stream: bool, dialect: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        from_json::decode(py, &self.render(py, format, dialect, stream)?)
-    }
-
-    fn text(&self, py: Python<'_>) -> PyResult<String> {
-        run(py, Hold::Attached, || Ok(render::to_text(self.prompt())))
+calls! {
+    PromptCore |it, py| {
+        facts() Short |own| Ok(Facts { assembled: Arc::clone(&it.assembled), erased: it.erased.clone(), same_bytes: it.same_bytes });
+        /// The same prompt, counted by its provider.
+        costing(tokens as "the provider's count": Tokens) Short |own| Ok(Self::assembled(&it.named, own.costing(tokens.0)?));
+        explained() Short |own| Ok(own.candidates());
+        /// Why a memory that is no candidate of it is none, as the store is now.
+        why(id as "a memory's id": String) Waits |own| it.named.own()?.why(own, &id);
+        shared_with(other: Arc<Assembled>) Short |own| Ok(own.prompt.shared_with(&other.prompt));
+        /// The request as JSON; `format` is the model's own by default.
+        body(format: Option<Format>, stream: bool) (it.pace()) |own| Ok(Raw(own.request_in(format, None, stream)?.into_bytes()));
+        /// The bytes of an OpenAI request up to the end of so many segments.
+        prefix_body(segments: usize) Short |own| {
+            let first = &own.prompt.segments[..segments.min(own.prompt.segments.len())];
+            Ok(Raw(render::openai_prefix(first, Some(&own.model.name), own.prompt.shape)))
+        };
+        /// The request as keyword arguments of the provider's SDK.
+        request(format: Option<Format>, stream: bool, dialect: Option<String>) (it.pace()) |own|
+            own.request_in(format, dialect.as_deref(), stream).map(Json);
+        text() Short |own| Ok(render::to_text(&own.prompt));
     }
 
     fn __len__(&self) -> usize {
-        self.prompt().segments.len()
+        self.assembled.prompt.segments.len()
     }
 }

@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use memspan_engine::Result;
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::{NewMemory, ToEmbed as Wanted, Verdict};
+use memspan_engine::memory::{NewMemory, ToEmbed as Wanted};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::{Argument, Trust, Ttl, checked, extracted};
 use crate::errors::invalid;
-use crate::value::{Attached, Moment, plain};
+use crate::life::detected;
+use crate::value::{Attached, Moment, as_is};
 use crate::vectors::{Space, Vectors, given_vector};
 
 /// A memory of the arguments of `remember`, checked. `space` is that of the embedder, without which no vector is taken.
-pub fn new_memory(text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>, space: Space) -> PyResult<NewMemory> {
+pub fn new_memory(text: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>, space: Space) -> PyResult<NewMemory> {
     let mut new = NewMemory::new(String::read("text", text)?);
     new.made_by = space.map_or(0, |(_, place)| place);
-    for (name, value) in fields.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_none()) {
         set(&mut new, &String::read("the name of an argument", &name)?, &value, space)?;
     }
     checked(text, new.check())?;
@@ -37,6 +38,7 @@ fn set(new: &mut NewMemory, name: &str, value: &Bound<'_, PyAny>, space: Space) 
         "ttl_seconds" => new.ttl = Some(Ttl::read(name, value)?.0),
         "occurred_at" => new.occurred_at = Some(Moment::read(name, value)?.0),
         "metadata" => new.metadata = Attached::read(name, value)?.0,
+        "found" => new.detected = detected(&new.text, Some(Argument::read(name, value)?)),
         "vector" => new.vector = Some(given_vector(value, space.map(|(dimensions, _)| dimensions))?),
         other => {
             let rule = "a key is one of the arguments of remember()";
@@ -52,6 +54,7 @@ pub struct Draft {
     pub scope: Arc<Scope>,
     pub new: NewMemory,
 }
+as_is!(Draft);
 extracted!(Py<Draft>);
 
 #[pymethods]
@@ -63,7 +66,7 @@ impl Draft {
 
     /// The text to embed; `None` where a vector came with it.
     pub fn to_embed(&self) -> Option<&str> {
-        (self.new.vector.is_none() && !matches!(self.new.screened, Verdict::Refused(_))).then_some(self.new.text.as_str())
+        self.new.to_embed()
     }
 }
 
@@ -83,7 +86,7 @@ pub struct ToEmbed {
     wanted: Wanted,
     place: u32,
 }
-plain!(ToEmbed);
+as_is!(ToEmbed);
 
 impl ToEmbed {
     pub fn new(engine: &Engine, drafts: &[Py<Draft>], place: u32) -> Result<Self> {
@@ -126,5 +129,5 @@ pub fn check_text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Checks a text as `remember` does, before it is embedded.
 #[pyfunction]
 pub fn check_memory_text(text: &Bound<'_, PyAny>) -> PyResult<()> {
-    new_memory(text, None, None).map(drop)
+    new_memory(text, &PyDict::new(text.py()), None).map(drop)
 }

@@ -1,30 +1,34 @@
 //! `ScopeCore`: the memory of one scope, as the package's `Scope` calls it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use memspan_engine::collection::CollectionName;
+use memspan_engine::engine::pace::Last;
 use memspan_engine::engine::{Engine, Erased};
-use memspan_engine::gate::Speaker;
+use memspan_engine::gate::Heard;
 use memspan_engine::life::consolidate::{self, Rule};
-use memspan_engine::life::{learn, relations};
+use memspan_engine::life::judgement::Judgement;
+use memspan_engine::life::{learn, learn_told, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{self, Listing, NewMemory, Origin};
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Session};
-use memspan_engine::{Result, collection, gate, recall};
+use memspan_engine::session::{self, Session, StoredMessage, sources};
+use memspan_engine::{Result, collection, recall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, Found};
-use crate::arguments::{Argument, Kinds, calls, extracted};
+use crate::arguments::{Argument, Kinds, calls, extracted, options};
 use crate::collection::CollectionCore;
-use crate::engine::{ATTACHED_UP_TO, Handle};
-use crate::errors::{Hold, hold_for, invalid, run, type_name};
-use crate::life::{Beside, Cluster, Heard, Judged, LearnState, LearnedFrom};
+use crate::engine::Handle;
+use crate::errors::{Pace, invalid, run, type_name};
+use crate::life::{Cluster, FoundParts, Judged, LearnState, LearnedFrom, Said, detected};
 use crate::memory::{Memory, Remembered};
+use crate::messages::ToolsJson;
 use crate::rows::{Draft, new_memory};
-use crate::value::{Attached, Moment, Tuple, plain, shows};
+use crate::session::{Named, SessionCore};
+use crate::value::{Attached, Moment, Tuple, as_is, shows};
 use crate::vectors::Vectors;
 
 shows! {
@@ -40,10 +44,10 @@ struct HeldSlot(memory::slots::Slot, Vec<Memory>);
 pub struct ScopeCore {
     pub handle: Arc<Handle>,
     pub scope: Arc<Scope>,
-    /// How many memories it had when it was last asked: whether a read is short enough to keep the interpreter.
-    documents: AtomicU64,
+    /// How many memories it had when it was last asked.
+    last: Last,
 }
-plain!(ScopeCore);
+as_is!(ScopeCore);
 extracted!(Py<ScopeCore>);
 
 /// What is inside of a `Scope` object.
@@ -80,117 +84,181 @@ impl<'a> Scoped<'a> {
         Ok(found.into_iter().zip(self.engine.ids(self.scope, &numbers)?).collect())
     }
 
+    fn judged(&self, heard: Vec<Heard>, first: usize, discards_doubt: bool, now: i64) -> Judged {
+        let judgement = Judgement::of(heard, first, discards_doubt, now);
+        self.engine.note_judged(judgement.claims().iter().map(|placed| placed.claim.category));
+        Judged(judgement)
+    }
+
     fn answer(&self, remembered: memory::Remembered) -> Result<Remembered> {
         Remembered::new(self.engine, self.scope, remembered)
     }
 }
 
 calls! {
-    ScopeCore |it| {
+    ScopeCore |it, py| {
         revise(
             memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
-            reason: Option<String>, vector: Option<Py<Vectors>>,
-        ) Detached |own, now| {
+            reason: Option<String>, vector: Option<Py<Vectors>>, found: FoundParts,
+        ) Waits |own, now| {
             let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().first(), made.get().place));
-            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by };
+            let detected = detected(text.as_deref().unwrap_or_default(), found);
+            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by, detected };
             own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
         };
-        get(memory_id: String) Attached |own, now|
+        get(memory_id: String) Short |own, now|
             Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
-        history(memory_id: String) Detached |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
+        history(memory_id: String) Waits |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
         /// Memories from number `first` on, and the number to go on from; `None` after the last.
-        memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Detached |own, now| {
+        memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Waits |own, now| {
             let listing = Listing { kinds, newest_first, all, since: since.map(|at| at.0) };
             let (page, next) = own.engine.listed(own.scope, listing, first, limit, now)?;
             Ok((own.known(page)?, next))
         };
         /// Slots with their current memories. All of them, or the one of that name.
-        slots(only as "a slot's name": Option<String>) Attached |own, now| {
+        slots(only as "a slot's name": Option<String>) Short |own, now| {
             let held = own.engine.slots(own.scope, only.as_deref(), now)?.into_iter();
             held.map(|(slot, memories)| Ok(HeldSlot(slot, own.known(memories)?))).collect::<Result<Vec<_>>>()
         };
-        declare_slot(name as "a slot's name": String, multi: bool) Detached |own| own.engine.declare_slot(own.scope, &name, multi);
-        forget(memory_id: String, reason: Option<String>) Detached |own, now|
+        declare_slot(name as "a slot's name": String, multi: bool) Waits |own| own.engine.declare_slot(own.scope, &name, multi);
+        forget(memory_id: String, reason: Option<String>) Waits |own, now|
             own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
         /// Erases everything of the scope.
         erase() Long |own| own.engine.erase(own.scope);
-        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Detached |own, now|
+        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Waits |own, now|
             own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
         /// Forgets what comes from there.
-        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Detached |own, now| {
+        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Waits |own, now| {
             let origin = Origin { source, session, since: since.map(|at| at.0), derived };
             own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
         };
         /// What waits for somebody to approve it.
-        quarantined() Attached |own| own.known(own.engine.quarantined(own.scope)?);
+        quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         /// Remembers what waited, as the user's own word.
-        approve(memory_id: String) Detached |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
-        /// What messages claim, in their order: those from `first` on; the ones before are read for what they ask.
-        judge(heard: Vec<Heard>, first: usize) Detached |own, now| {
-            let said = |one: Heard| (Speaker::of_role(&one.role), one.text, one.at.map_or(now, |at| at.0));
-            let messages: Vec<_> = heard.into_iter().map(said).collect();
-            let claims = |index| gate::judge_among(&messages, index).into_iter().map(move |claim| (index, claim));
-            let claims: Vec<_> = (first..messages.len()).flat_map(claims).collect();
-            own.engine.note_judged(claims.iter().map(|(_, claim)| claim.category));
-            Ok(claims.into_iter().map(|(index, claim)| Judged { index, text: messages[index].1.clone(), claim }).collect::<Vec<_>>())
+        approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
+        /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
+        judge(heard: Vec<Said>, first: usize, discards_doubt: bool) Waits |own, now|
+            Ok(own.judged(heard.into_iter().map(|said| said.0).collect(), first, discards_doubt, now));
+        /// The same of the messages of a session from `begin` to before `end`.
+        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Waits |own, now| {
+            let messages = own.session(&session).messages(begin, end.saturating_sub(begin))?;
+            Ok(own.judged(messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?, first, discards_doubt, now))
         };
         /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
-        learn_mark(session: String) Attached |own| {
+        learn_mark(session: String) Short |own| {
             let before = own.engine.learn_mark(own.scope, &session)?;
             let now = own.session(&session).status()?.learn_mark();
             Ok(LearnState { first: before.continued(&now), before, now })
         };
         /// What the calls of a session showed in the turns with messages from `first` to before `end`: of each turn its first message and
         /// the texts.
-        shown_texts(session: String, first: u64, end: u64) Detached |own, now| {
+        shown_texts(session: String, first: u64, end: u64) Waits |own, now| {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
         };
-        /// Stores claims in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(drafts: Vec<Py<Draft>>, beside: Vec<Beside>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Detached |own, now| {
-            let mut claims: Vec<NewMemory> = drafts.iter().zip(beside).map(|(draft, beside)| beside.claim(draft.get())).collect();
+        /// What of a judgement is to be stored, each with its id, as the policy leaves it. `found` has of each what detectors found in it.
+        drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<FoundParts>) Waits |own| {
+            let mut found = found.into_iter();
+            let draft = |mut new: NewMemory| {
+                new.detected = detected(&new.text, found.next().flatten());
+                new.screen(own.engine.screening());
+                Draft { scope: Arc::clone(&it.scope), new }
+            };
+            Ok(judged.get().0.memories(ids, session.as_deref())?.into_iter().map(draft).collect::<Vec<_>>())
+        };
+        /// Remembers what a model says by a tool: compared with what is known, as a claim is.
+        tell(draft: Py<Draft>, embedded: Option<Py<Vectors>>) Waits |own, now| {
+            let mut told = draft.get().new.clone();
+            if let Some(made) = embedded {
+                (told.vector, told.made_by) = (made.get().first(), made.get().place);
+            }
+            let done = learn_told(own.engine, own.scope, told, now)?;
+            done.map(|one| own.answer(one)).transpose()
+        };
+        /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits |own, now| {
+            let mut claims: Vec<NewMemory> = drafts.iter().map(|draft| draft.get().new.clone()).collect();
             for (claim, vector) in claims.iter_mut().zip(embedded.iter().flat_map(|made| made.get().made())) {
                 (claim.vector, claim.made_by) = vector;
             }
-            let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-            done.map(|done| Remembered::several(own.engine, own.scope, done)).transpose()
+            let Some(done) = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)? else { return Ok(None) };
+            Ok(Some(judged.get().decided(Remembered::several(own.engine, own.scope, done)?)))
         };
         /// The clusters of its memories, and the groups that rules merge.
-        clusters(closeness: f64, min_points: usize) Detached |own, now| {
+        clusters(closeness: f64, min_points: usize) Waits |own, now| {
             let clusters = consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now)?.into_iter();
             clusters.map(|one| Ok(Cluster { groups: consolidate::groups(&one), memories: own.known(one)? })).collect::<Result<Vec<_>>>()
         };
         /// Puts one memory in the place of several: that at `keep`, or a draft.
-        merge(originals: Vec<Memory>, keep: Option<usize>, draft: Option<Py<Draft>>) Detached |own, now| {
-            let numbers: Vec<(u32, u32)> = originals.iter().map(Memory::place).collect();
+        merge(numbers: Vec<(u32, u32)>, keep: Option<usize>, draft: Option<Py<Draft>>) Waits |own, now| {
             let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
             let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().new.clone()), now)?;
             done.map(|one| own.answer(one)).transpose()
         };
         /// Says that something stands to something, or no longer does; the relation, and whether it is new.
-        relate(subject: String, relation: String, object: String, since: Option<Moment>, memory: Option<Memory>, holds: bool)
-            Detached |own, now| {
-                let memory = memory.map(|memory| memory.place().0);
+        relate(subject: String, relation: String, object: String, since: Option<Moment>, memory: Option<u32>, holds: bool)
+            Waits |own, now| {
                 let since = since.map_or(now, |at| at.0);
                 let given = memory::Relation { number: 0, subject, relation, object, since, until: None, memory };
                 let (stored, is_new) = relations::relate(own.engine, own.scope, &given, holds, now)?;
                 Ok((own.related(vec![stored])?.pop(), is_new))
             };
         /// The relations of an entity at a time.
-        neighbors(entity: String, at: Option<Moment>) Attached |own|
+        neighbors(entity: String, at: Option<Moment>) Short |own|
             own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0))?);
         /// The shortest paths between two entities at a time.
-        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Detached |own| {
+        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own| {
             let found = relations::paths(own.engine, own.scope, &a, &b, max_hops, at.map(|at| at.0))?;
             found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
         };
         /// A page of its sessions: number and what each is.
-        sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Detached |own| {
+        sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Waits |own| {
             let listing = session::Listing { after, limit, newest_first, since: since.map(|at| at.0) };
             Ok(session::list(own.engine, own.scope, listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
         };
+        /// A memory on its way into the store: checked, and as the engine's policy leaves it.
+        draft(text: Bound<'py, PyAny>, fields: Bound<'py, PyDict>) Short with new = new_memory(&text, &fields, it.handle.space())?; |own| {
+            let mut new = new;
+            new.screen(own.engine.screening());
+            Ok(Draft { scope: Arc::clone(&it.scope), new })
+        };
+        /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
+        /// transaction, unless the memory brings its vector or the same is remembered with one.
+        remember(text: Bound<'py, PyAny>, embed: Option<Bound<'py, PyAny>>, fields: Bound<'py, PyDict>) Waits
+            with new = it.embedded(new_memory(&text, &fields, it.handle.space())?, embed)?;
+            |own, now| own.answer(own.engine.remember(own.scope, new, now)?);
+        recall(scopes: Bound<'py, PyTuple>, query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
+            (Pace::of_recall(&request, &it.last))
+            with request = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.now(py)?)?; with scopes = scopes.unbind();
+            |own| {
+                let answer = recall::ask(own.engine, &request, degraded.as_deref())?;
+                it.last.note(answer.documents);
+                Ok(Found::of_memories(answer, scopes))
+            };
+        /// Asks several sources one question.
+        search(
+            scopes: Bound<'py, PyTuple>, query: String, sources: Vec<String>, vector: Option<Py<Vectors>>, degraded: Option<String>,
+            given: Bound<'py, PyDict>,
+        ) Waits
+            with question = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.now(py)?)?; with scopes = scopes.unbind();
+            |own| {
+                let request = sources::Request { question, sources: sources::Source::named(&sources), embedder_failed: degraded };
+                Ok(Found::of_sources(sources::ask(own.engine, &request)?, scopes))
+            };
+        /// Messages that answer a question, the best first.
+        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits with request = answers::transcripts(&query, &given, it.now(py)?)?; |own|
+            session::search(own.engine, own.scope, &request).map(Found::of_transcripts);
+        /// Opens a session, or makes it.
+        session(id as "a session's id": String, given: Bound<'py, PyDict>) Waits with options = it.session_options(&given)?; |own, now| {
+            let status = own.session(&id).open(options, now)?;
+            let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
+            Ok(SessionCore::new(Named { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))
+        };
+        /// The collection of that name; nothing is read or written.
+        collection(name as "a collection's name": String) Short |own|
+            Ok(CollectionCore { handle: Arc::clone(&it.handle), name: CollectionName::new(own.scope, &name)? });
         /// The names of its collections, in the order in which they were first written to.
-        collections() Attached |own| {
+        collections() Short |own| {
             let all = own.engine.store().read(|pages| collection::list(pages, own.scope))?;
             Ok(all.into_iter().map(|(_, name)| name).collect::<Vec<_>>())
         };
@@ -211,70 +279,6 @@ calls! {
         self.scope.scope_type.name()
     }
 
-    /// A memory on its way into the store: checked, and as the engine's policy leaves it.
-    #[pyo3(signature = (text, **fields))]
-    fn draft(&self, text: &Bound<'_, PyAny>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Draft> {
-        let mut new = new_memory(text, fields, self.handle.space())?;
-        new.screen(run(text.py(), Hold::Attached, || Ok(self.handle.engine()?.screening()))?);
-        Ok(Draft { scope: Arc::clone(&self.scope), new })
-    }
-
-    /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
-    /// transaction, unless the memory brings its vector or the same is remembered with one.
-    #[pyo3(signature = (text, embed, **fields))]
-    fn remember(&self, text: &Bound<'_, PyAny>, embed: Option<&Bound<'_, PyAny>>, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Remembered> {
-        let new = match embed {
-            None => new_memory(text, fields, self.handle.space())?,
-            Some(embed) => self.embedded(self.draft(text, fields)?, embed)?,
-        };
-        let now = self.now(text.py())?;
-        self.run(text.py(), Hold::Detached, |own| own.answer(own.engine.remember(own.scope, new, now)?))
-    }
-
-    #[pyo3(signature = (scopes, query, vector, degraded, **options))]
-    fn recall<'py>(
-        &self,
-        scopes: &Bound<'py, PyTuple>,
-        query: &Bound<'py, PyAny>,
-        vector: Option<&Bound<'py, Vectors>>,
-        degraded: Option<&str>,
-        options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Found> {
-        let py = scopes.py();
-        let request = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
-        let small = scopes.len() == 1 && self.documents.load(Ordering::Relaxed) <= ATTACHED_UP_TO;
-        let hold = if small { hold_for(&request.text) } else { Hold::Detached };
-        let answer = run(py, hold, || recall::ask(self.handle.engine()?, &request, degraded))?;
-        self.documents.store(answer.documents, Ordering::Relaxed);
-        Found::of_memories(answer, scopes)
-    }
-
-    /// Asks several sources one question.
-    #[pyo3(signature = (scopes, query, sources, vector, degraded, **options))]
-    fn search<'py>(
-        &self,
-        scopes: &Bound<'py, PyTuple>,
-        query: &Bound<'py, PyAny>,
-        sources: Vec<String>,
-        vector: Option<&Bound<'py, Vectors>>,
-        degraded: Option<String>,
-        options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Found> {
-        let py = scopes.py();
-        let question = answers::question(self.searched(scopes)?, query, vector, options, self.now(py)?)?;
-        let request = session::sources::Request { question, sources: session::sources::Source::named(&sources), embedder_failed: degraded };
-        let answer = run(py, Hold::Detached, || session::sources::ask(self.handle.engine()?, &request))?;
-        Found::of_sources(answer, scopes)
-    }
-
-    /// Messages that answer a question, the best first.
-    #[pyo3(signature = (query, **options))]
-    fn search_transcripts<'py>(&self, query: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Found> {
-        let py = query.py();
-        let request = answers::transcripts(query, options, self.now(py)?)?;
-        Found::of_transcripts(py, self.run(py, Hold::Detached, |own| session::search(own.engine, own.scope, &request))?)
-    }
-
     /// The bits of kinds, for `memories`.
     #[staticmethod]
     fn kind_bits(kinds_given: &Bound<'_, PyAny>) -> PyResult<u8> {
@@ -289,51 +293,69 @@ calls! {
 
 impl ScopeCore {
     pub fn new(handle: &Arc<Handle>, scope: Scope) -> Self {
-        Self { handle: Arc::clone(handle), scope: Arc::new(scope), documents: AtomicU64::new(u64::MAX) }
+        Self { handle: Arc::clone(handle), scope: Arc::new(scope), last: Last::default() }
+    }
+
+    fn own(&self) -> Result<Scoped<'_>> {
+        Ok(Scoped { engine: self.handle.engine()?, scope: &self.scope })
     }
 
     fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.clock.now(py)
+        self.handle.now(py)
     }
 
-    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Scoped<'_>) -> Result<T> + Send) -> PyResult<T> {
-        run(py, hold, || work(Scoped { engine: self.handle.engine()?, scope: &self.scope }))
-    }
-
-    /// The draft with its vector: its own, that of the same memory, or what `embed` makes.
-    fn embedded(&self, draft: Draft, embed: &Bound<'_, PyAny>) -> PyResult<NewMemory> {
-        let (py, place) = (embed.py(), self.handle.space().map_or(0, |(_, place)| place));
-        let Some(text) = draft.to_embed() else { return Ok(draft.new) };
-        let known = run(py, Hold::Attached, || self.handle.engine()?.known_vector(place, &self.scope, &draft.new))?;
-        let (vector, made_by) = match known {
-            Some(vector) => (Some(vector), place),
-            None => match embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
-                Some(made) => (made.get().first(), made.get().place),
-                None => (None, draft.new.made_by),
-            },
-        };
-        Ok(NewMemory { vector, made_by, ..draft.new })
+    /// A memory with its vector: its own, that of the same memory, or what `embed` makes of the text that may be stored.
+    fn embedded(&self, mut new: NewMemory, embed: Option<Bound<'_, PyAny>>) -> PyResult<NewMemory> {
+        let Some(embed) = embed else { return Ok(new) };
+        let place = self.handle.space().map_or(0, |(_, place)| place);
+        let known = run(embed.py(), Pace::Short, || {
+            let own = self.own()?;
+            new.screen(own.engine.screening());
+            if new.to_embed().is_some() { own.engine.known_vector(place, own.scope, &new) } else { Ok(None) }
+        })?;
+        match (known, new.to_embed()) {
+            (Some(vector), _) => (new.vector, new.made_by) = (Some(vector), place),
+            (None, Some(text)) => {
+                if let Some(made) = embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
+                    (new.vector, new.made_by) = (made.get().first(), made.get().place);
+                }
+            }
+            (None, None) => {}
+        }
+        Ok(new)
     }
 
     /// The scopes behind `Scope` objects, the first of which is this one.
     fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
-        let mut searched = vec![Scope::clone(&self.scope)];
-        if scopes.len() > 1 {
-            let also = scopes.iter().skip(1).map(|scope| GivenScope::read("also", &scope)).collect::<PyResult<Vec<_>>>()?;
-            searched.extend(self.own(scopes.py(), "recalling: also=", &also)?);
+        let also = scopes.iter().skip(1).map(|scope| GivenScope::read("also", &scope)).collect::<PyResult<Vec<_>>>()?;
+        let also = self.own_scopes(scopes.py(), "recalling: also=", &also)?;
+        Ok(std::iter::once(Scope::clone(&self.scope)).chain(also).collect())
+    }
+
+    /// What a session is opened with.
+    fn session_options(&self, given: &Bound<'_, PyDict>) -> PyResult<session::Options> {
+        let mut options = session::Options::default();
+        options! { given |name, value|
+            model => options.model = Some(Argument::read(name, value)?);
+            system => options.system = Some(Argument::read(name, value)?);
+            tools => options.tools = Some(ToolsJson::read(name, value)?.0);
+            reads => options.reads = Some(self.own_scopes(value.py(), "opening a session: reads=", &Vec::read(name, value)?)?);
+            budget => options.budget = Some(Argument::read(name, value)?);
+            collections => options.collections = Some(self.own_collections(value.py(), &Vec::read(name, value)?)?);
+            recalls => options.recalls = Some(Argument::read(name, value)?);
         }
-        Ok(searched)
+        Ok(options)
     }
 
     /// Scopes of this engine; `what` takes no others.
-    pub fn own(&self, py: Python<'_>, what: &str, scopes: &[GivenScope]) -> PyResult<Vec<Scope>> {
+    fn own_scopes(&self, py: Python<'_>, what: &str, scopes: &[GivenScope]) -> PyResult<Vec<Scope>> {
         let rule = "takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()";
         let own = |other: &ScopeCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| Scope::clone(&other.scope));
         scopes.iter().map(|other| own(other.0.get()).ok_or_else(|| invalid(py, format!("{what} {rule}")))).collect()
     }
 
     /// The names of collections of this engine.
-    pub fn own_collections(&self, py: Python<'_>, collections: &[Py<CollectionCore>]) -> PyResult<Vec<collection::CollectionName>> {
+    fn own_collections(&self, py: Python<'_>, collections: &[Py<CollectionCore>]) -> PyResult<Vec<collection::CollectionName>> {
         let rule = "takes collections of the same engine, and one belongs to another: take it from a scope of this engine";
         let own = |other: &CollectionCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| other.name.clone());
         collections

@@ -36,7 +36,7 @@ shows! {
         number, reply, added_at = Moment(it.added_at), response_id, model, finish, sent = it.sent.is_some(),
         usage = it.usage_tokens.map(|tokens| Billed(tokens, it.usage.and_then(|raw| String::from_utf8(raw).ok())))
     }
-    Billed as Billed |it| {
+    Billed as Usage |it| {
         input_tokens = it.0.input_tokens, output_tokens = it.0.output_tokens, cached_tokens = it.0.cached_tokens,
         cache_write_tokens = it.0.cache_write_tokens, raw = it.1.map(Json)
     }

@@ -7,7 +7,6 @@ use memspan_engine::session::{Session, TaskEdit};
 use pyo3::prelude::*;
 
 use crate::arguments::{Argument, Ttl, calls};
-use crate::errors::Hold;
 use crate::messages::Given;
 use crate::session::{Named, SessionCore};
 use crate::value::Json;
@@ -21,24 +20,24 @@ pub struct TaskCore {
 }
 
 calls! {
-    TaskCore |it| {
+    TaskCore |it, py| {
         /// Makes it where there is none, and lets it live on.
-        touch() Detached |session, now| it.edit(&session, TaskEdit::Touch, None, now).map(drop);
+        touch() Waits |session, now| it.edit(&session, TaskEdit::Touch, None, now).map(drop);
         /// Sets a key; `false`, and nothing is written, where the task's version is not the one expected.
-        set(key: String, value as "a value of a task": Given, version: Option<u64>) Detached |session, now|
+        set(key: String, value as "a value of a task": Given, version: Option<u64>) Waits |session, now|
             it.edit(&session, TaskEdit::Set(key, value.text()), version, now);
-        remove(key: String) Detached |session, now| it.edit(&session, TaskEdit::Remove(key), None, now).map(drop);
+        remove(key: String) Waits |session, now| it.edit(&session, TaskEdit::Remove(key), None, now).map(drop);
         /// The version, 0 where it is not there, and the value of a key: `None` where it has none, else a list of one.
-        get(key: String) Attached |session, now| {
+        get(key: String) Short |session, now| {
             let state = session.task(&it.name, now)?.unwrap_or_default();
             Ok((state.version, state.value(&key).map(|value| vec![Json(value.to_owned())])))
         };
-        items() Attached |session, now| {
+        items() Short |session, now| {
             let entries = session.task(&it.name, now)?.unwrap_or_default().entries;
             Ok(entries.into_iter().map(|(key, value)| (key, Json(value))).collect::<Vec<_>>())
         };
         /// Clears it; whether there was something.
-        clear() Detached |session| session.clear_task(&it.name);
+        clear() Waits |session| session.clear_task(&it.name);
     }
 
     /// A task of a session. Reads and writes nothing.
@@ -59,11 +58,11 @@ impl TaskCore {
         session.edit_task(&self.name, edit, self.ttl.map(|ttl| now.saturating_add(ttl)), version, now)
     }
 
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.named.handle.clock.now(py)
+    fn own(&self) -> Result<Session<'_>> {
+        self.named.own()
     }
 
-    fn run<T: Send>(&self, py: Python<'_>, hold: Hold, work: impl FnOnce(Session<'_>) -> Result<T> + Send) -> PyResult<T> {
-        self.named.run(py, hold, work)
+    fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        self.named.handle.now(py)
     }
 }

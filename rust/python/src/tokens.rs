@@ -3,22 +3,16 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memspan_engine::context::{Message, Part};
 use memspan_engine::models::{Keep, Profile};
 use memspan_engine::tokens::{self, Encoding, shared_cache};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
 use crate::arguments::{Argument, checked};
-use crate::errors::{Hold, hold_for, invalid, run};
+use crate::errors::{Pace, invalid, run};
 use crate::messages;
 use crate::models::model;
 use crate::value::{Show, shows};
-
-/// A text up to so many bytes is looked up in the cache before the interpreter is given up: hashing it takes 25 us.
-const SOON_HASHED: usize = 256 << 10;
-/// Messages of so many bytes take a millisecond if the cache knows none of them.
-const SOON_COUNTED: usize = 64 << 10;
 
 /// Tokens of a text, of a message, or of a request of messages.
 #[pyfunction]
@@ -32,10 +26,10 @@ pub fn count_tokens(py: Python<'_>, content: &Bound<'_, PyAny>, model_name: &Bou
     if is_message(content)? {
         no_tools(tools, "one message")?;
         let messages = [messages::message(content)?];
-        return run(py, hold_for_all(&messages), || Ok(model.count_messages(&messages)));
+        return run(py, Pace::of_messages(&messages), || Ok(model.count_messages(&messages)));
     }
     let (tools, messages) = (messages::tools(tools)?, messages::all_messages(content)?);
-    run(py, hold_for_all(&messages), || Ok(model.count_request(&messages, tools.as_deref())))
+    run(py, Pace::of_messages(&messages), || Ok(model.count_request(&messages, tools.as_deref())))
 }
 
 fn is_message(content: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -52,17 +46,12 @@ fn no_tools(tools: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
 
 fn count_text(py: Python<'_>, encoding: Encoding, text: &Bound<'_, PyString>) -> PyResult<u64> {
     let Ok(utf8) = text.to_str() else { return String::read("text", text).map(|_| 0) };
-    if utf8.len() <= SOON_HASHED
+    if Pace::is_soon_hashed(utf8)
         && let Some(tokens) = shared_cache().known(encoding, utf8)
     {
         return Ok(tokens as u64);
     }
-    run(py, hold_for(utf8), || Ok(shared_cache().count(encoding, utf8) as u64))
-}
-
-fn hold_for_all(messages: &[Message]) -> Hold {
-    let size: usize = messages.iter().flat_map(|message| &message.parts).map(Part::size).sum();
-    if size > SOON_COUNTED { Hold::Detached } else { Hold::Attached }
+    run(py, Pace::of_text(utf8), || Ok(shared_cache().count(encoding, utf8) as u64))
 }
 
 /// The longest start or end of a text that is at most so many tokens; the very text where all of it is.
@@ -76,7 +65,7 @@ pub fn truncate<'py>(
     let (py, profile, most) = (text.py(), model(model_name)?, u64::read("max_tokens", max_tokens)?);
     let keep = checked(text, Keep::parse(keep))?;
     let owned = String::read("text", text)?;
-    let kept = run(py, hold_for(&owned), || Ok(profile.model.truncate(&owned, most, keep)))?;
+    let kept = run(py, Pace::of_text(&owned), || Ok(profile.model.truncate(&owned, most, keep)))?;
     Ok(if kept.len() == owned.len() { text.clone() } else { PyString::new(py, kept).into_any() })
 }
 
@@ -98,7 +87,7 @@ impl TokenCounterCore {
     fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<u64> {
         let text = String::read("text", text)?;
         // Locked inside: whoever waits for the lock must not hold what its owner waits for.
-        let counted = run(py, hold_for(&text), || Ok(self.lock().append(&text)))?;
+        let counted = run(py, Pace::of_text(&text), || Ok(self.lock().append(&text)))?;
         Ok(self.profile.model.factor.bound(counted as u64))
     }
 
@@ -135,7 +124,7 @@ pub fn count_cache_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 pub fn load_tokenizer(py: Python<'_>, path: PathBuf, pattern: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let pattern = Option::<String>::read("pattern", pattern)?;
-    run(py, Hold::Detached, || tokens::load(&path, pattern.as_deref())).map(Encoding::name)
+    run(py, Pace::Waits, || tokens::load(&path, pattern.as_deref())).map(Encoding::name)
 }
 
 /// Tokens of a text in an encoding.
@@ -143,5 +132,5 @@ pub fn load_tokenizer(py: Python<'_>, path: PathBuf, pattern: &Bound<'_, PyAny>)
 pub fn count_by_encoding(py: Python<'_>, name: &str, text: &Bound<'_, PyAny>) -> PyResult<usize> {
     let encoding = checked(text, Encoding::from_name(name))?;
     let text = String::read("text", text)?;
-    run(py, hold_for(&text), || Ok(shared_cache().count(encoding, &text)))
+    run(py, Pace::of_text(&text), || Ok(shared_cache().count(encoding, &text)))
 }

@@ -1,6 +1,7 @@
 //! Values on their way out: each of the engine's that Python sees has one line that names the fields of its frozen class.
 //!
-//! The classes are declared in `memspan/_results.py` and `memspan._records.py`; here they are filled by name.
+//! The classes are declared in `memspan._results`, `memspan._records` and `memspan._kept`. `shows!` fills one by name, `keeps!` keeps the
+//! engine's value and makes a field when it is read.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,47 +9,76 @@ use std::sync::Arc;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 
-use crate::{from_json, metadata, time};
+use crate::errors::to_python;
+use crate::{plain, time};
 
 /// What Python is given for a value.
 pub trait Show {
     fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
 }
 
-macro_rules! plain {
+macro_rules! as_is {
     ($($kind:ty),*) => {
         $(impl $crate::value::Show for $kind {
-            fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+            fn show(self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Bound<'_, pyo3::PyAny>> {
                 pyo3::IntoPyObjectExt::into_bound_py_any(self, py)
             }
         })*
     };
 }
-pub(crate) use plain;
-plain!((), bool, u8, u16, u32, u64, usize, i64, f64, &str, String, PathBuf, PyErr);
+pub(crate) use as_is;
+as_is!((), bool, u8, u16, u32, u64, usize, i64, f64, &str, String, PathBuf, PyErr, Py<PyAny>, Kept);
 
-macro_rules! texts {
-    ($($kind:ty),*) => {
+/// A value that Python sees as something else than what it is kept as.
+macro_rules! seen {
+    ($($kind:ty |$py:ident, $kept:ident| $shown:expr;)*) => {
         $(impl Show for $kind {
-            fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-                (&*self).into_bound_py_any(py)
+            fn show(self, $py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+                let $kept = self;
+                $shown
             }
         })*
     };
 }
-texts!(Box<str>, Arc<str>);
 
-impl Show for Bound<'_, PyAny> {
-    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        Ok(self.unbind().into_bound(py))
-    }
+/// An aware `datetime` in UTC.
+pub struct Moment(pub i64);
+
+/// What a caller attached, as MessagePack: a fresh dict.
+pub struct Attached(pub Vec<u8>);
+
+/// JSON: fresh plain objects.
+pub struct Json<T>(pub T);
+
+/// A hash in 32 hexadecimal digits.
+pub struct Hex(pub u128);
+
+/// Bytes.
+pub struct Raw(pub Vec<u8>);
+
+seen! {
+    Box<str> |py, text| text.into_bound_py_any(py);
+    Arc<str> |py, text| (&*text).into_bound_py_any(py);
+    Bound<'_, PyAny> |py, value| Ok(value.unbind().into_bound(py));
+    Moment |py, at| time::to_python(py, at.0);
+    Attached |py, bytes| plain::of_metadata(py, &bytes.0);
+    Json<&str> |py, text| plain::of_json(py, text.0);
+    Json<String> |py, text| plain::of_json(py, &text.0);
+    Raw |py, bytes| PyBytes::new(py, &bytes.0).into_bound_py_any(py);
+    Hex |py, hash| format!("{:032x}", hash.0).into_bound_py_any(py);
 }
 
 impl<T: Show> Show for Option<T> {
     fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         self.map_or_else(|| Ok(py.None().into_bound(py)), |value| value.show(py))
+    }
+}
+
+impl<T: Show> Show for Result<T, memspan_engine::Error> {
+    fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.map_or_else(|error| to_python(py, &error).show(py), |value| value.show(py))
     }
 }
 
@@ -86,39 +116,6 @@ impl<T: Show> Show for Named<T> {
     }
 }
 
-/// A value that Python sees as something else than what it is kept as.
-macro_rules! seen {
-    ($($(#[$doc:meta])* $name:ident($kind:ty) |$py:ident, $kept:ident| $shown:expr;)*) => {
-        $(
-            $(#[$doc])*
-            pub struct $name(pub $kind);
-
-            impl<'py> IntoPyObject<'py> for $name {
-                type Target = PyAny;
-                type Output = Bound<'py, PyAny>;
-                type Error = PyErr;
-
-                fn into_pyobject(self, $py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    let $kept = self.0;
-                    $shown
-                }
-            }
-            plain!($name);
-        )*
-    };
-}
-
-seen! {
-    /// An aware `datetime` in UTC.
-    Moment(i64) |py, at| time::to_python(py, at);
-    /// What a caller attached, as MessagePack: a fresh dict.
-    Attached(Vec<u8>) |py, bytes| Ok(metadata::decode(py, &bytes)?.into_any());
-    /// JSON: fresh plain objects.
-    Json(String) |py, text| from_json::decode(py, &text);
-    /// A hash in 32 hexadecimal digits.
-    Hex(u128) |py, hash| format!("{hash:032x}").into_bound_py_any(py);
-}
-
 /// Says how values of the engine become frozen values of Python's: the class, and its fields. A field without an expression is that of
 /// the same name.
 macro_rules! shows {
@@ -138,6 +135,54 @@ macro_rules! shows {
 }
 pub(crate) use shows;
 
+/// A value of the engine's whose fields are made when Python reads them.
+pub trait Fields: Send + Sync {
+    fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>>;
+}
+
+/// What Python holds of such a value.
+#[pyclass(frozen, module = "memspan._core")]
+pub struct Kept(pub Box<dyn Fields>);
+
+#[pymethods]
+impl Kept {
+    fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.0.field(py, name)
+    }
+}
+
+/// Says what each field of a value is that is kept; `as` names the class that reads them, without which Python is given what is kept itself.
+macro_rules! keeps {
+    ($($kind:ty $(as $class:ident)? |$it:ident, $py:ident| { $($field:ident = $shown:expr),* $(,)? })*) => {
+        $(
+            impl $crate::value::Fields for $kind {
+                fn field<'py>(&self, $py: pyo3::Python<'py>, name: &str) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                    let $it = self;
+                    match name {
+                        $(stringify!($field) => $crate::value::Show::show($shown, $py),)*
+                        other => Err(pyo3::exceptions::PyAttributeError::new_err(other.to_owned())),
+                    }
+                }
+            }
+
+            impl $crate::value::Show for $kind {
+                fn show(self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Bound<'_, pyo3::PyAny>> {
+                    let kept = $crate::value::Kept(Box::new(self));
+                    $crate::value::keeps!(@ py kept $($class)?)
+                }
+            }
+        )*
+    };
+    (@ $py:ident $kept:ident) => { $crate::value::Show::show($kept, $py) };
+    (@ $py:ident $kept:ident $class:ident) => {{
+        static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
+        let (made, fields) = $crate::value::new($py, &CLASS, stringify!($class))?;
+        pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!($py, "_kept"), $kept)?;
+        Ok(made)
+    }};
+}
+pub(crate) use keeps;
+
 /// A `dict` of values by name.
 macro_rules! dict {
     ($py:expr; $($name:ident = $value:expr),* $(,)?) => {{
@@ -151,46 +196,12 @@ pub(crate) use dict;
 /// A value of a class, and the fields that it is to be given.
 pub fn new<'py>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
     let find = || -> PyResult<Py<PyType>> {
-        let public = py.import("memspan._results")?.getattr(name);
-        Ok(public.or_else(|_| py.import("memspan._records")?.getattr(name))?.cast_into::<PyType>()?.unbind())
+        let home = |module: &str| py.import(module)?.getattr(name);
+        let class = home("memspan._results").or_else(|_| home("memspan._records")).or_else(|_| home("memspan._kept"))?;
+        Ok(class.cast_into::<PyType>()?.unbind())
     };
     let class = class.get_or_try_init(py, find)?.bind(py);
     let made = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
     let fields = made.getattr(pyo3::intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
     Ok((made, fields))
 }
-
-/// Declares what a class of the border shows of what it holds, one property each, and its methods. It is frozen: a copy is itself.
-macro_rules! properties {
-    ($name:ident |$it:ident| { $($(#[$doc:meta])* $field:ident: $kind:ty = $shown:expr;)* } $($methods:tt)*) => {
-        #[pyo3::pymethods]
-        impl $name {
-            $(
-                $(#[$doc])*
-                #[getter]
-                #[allow(unused_variables)] // what is the same of all looks at none
-                pub fn $field(&self) -> $kind {
-                    let $it = self;
-                    $shown
-                }
-            )*
-
-            fn __copy__(slf: pyo3::Bound<'_, Self>) -> pyo3::Bound<'_, Self> {
-                slf
-            }
-
-            fn __deepcopy__<'py>(slf: pyo3::Bound<'py, Self>, _memo: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::Bound<'py, Self> {
-                slf
-            }
-
-            $($methods)*
-        }
-
-        #[allow(dead_code)] // not every class is printed field by field
-        impl $name {
-            /// The names of what it shows, in order.
-            const SHOWN: &'static [&'static str] = &[$(stringify!($field)),*];
-        }
-    };
-}
-pub(crate) use properties;

@@ -3,7 +3,7 @@
 use memspan_engine::session;
 use pyo3::prelude::*;
 
-use crate::errors::Hold;
+use crate::errors::{Pace, run};
 use crate::session::SessionCore;
 use crate::value::Show;
 
@@ -20,6 +20,7 @@ impl WindowWatch {
 
     /// The shares that a session reaches for the first time in its epoch, by its own prompt or one of so many tokens.
     fn look<'py>(&self, py: Python<'py>, of: &Bound<'py, SessionCore>, prompt_tokens: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
-        of.get().named.run(py, Hold::Attached, |session| self.0.look(&session, prompt_tokens))?.show(py)
+        let of = of.get();
+        run(py, Pace::Short, || self.0.look(&of.named.own()?, prompt_tokens))?.show(py)
     }
 }

@@ -61,6 +61,21 @@ impl Report {
         self.findings.is_empty()
     }
 
+    /// How much was read, by name.
+    #[must_use]
+    pub fn counted(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("values", self.values),
+            ("scopes", self.scopes),
+            ("memories", self.memories),
+            ("ended", self.ended),
+            ("postings", self.postings),
+            ("vectors", self.vectors),
+            ("documents", self.documents),
+            ("chunks", self.chunks),
+        ]
+    }
+
     /// What should not be, a line each.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {

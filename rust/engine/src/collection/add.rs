@@ -9,6 +9,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::{self, Chunk, Format};
+use super::head::Head;
 use super::name::CollectionName;
 use super::record::{self, ChunkRecord, Document, Revision};
 use super::remove;
@@ -284,6 +285,12 @@ pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, no
     prepared.known(pages, partition, stored.as_ref(), now)
 }
 
+/// What the terms of a collection are hashed with, as its analyzer makes them.
+fn seed_of_terms<P: Pages>(pages: &P, name: &CollectionName) -> Result<Seed> {
+    let head = name.find(pages)?.map_or_else(|| Ok(Head::default()), |partition| Head::read(pages, partition))?;
+    Ok(head.seed(name.seed(pages.secret())))
+}
+
 impl Prepared {
     /// What a caller's embedder must embed of it, chunk by chunk; nothing of a document that is stored already.
     pub fn wanted(&mut self, engine: &Core, name: &CollectionName, now: i64) -> Result<Vec<String>> {
@@ -321,7 +328,8 @@ pub fn add(
     vectors: Option<Vec<Option<UnitVector>>>,
     now: i64,
 ) -> Result<Added> {
-    if let Some(known) = engine.store().read(|pages| known(pages, name, &prepared, now))? {
+    let (known, seed) = engine.store().read(|pages| Ok((known(pages, name, &prepared, now)?, seed_of_terms(pages, name)?)))?;
+    if let Some(known) = known {
         return Ok(known);
     }
     prepared.cut();
@@ -330,7 +338,7 @@ pub fn add(
     let mut progress = Progress::default();
     loop {
         interrupt::check()?;
-        let step = Arc::new(progress.step(engine, &prepared, &vectors, name.seed(engine.store().secret())));
+        let step = Arc::new(progress.step(engine, &prepared, &vectors, seed));
         let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
         let writes = Arc::clone(&step);
         let outcome = engine.write(move |txn| {

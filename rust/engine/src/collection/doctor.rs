@@ -38,6 +38,7 @@ pub(crate) fn check<P: Pages>(
     let Some(head) = report.read(partition, "head", Head::read(pages, partition))? else { return Ok(()) };
     let index = Index::read_runs(pages, report, index(partition))?;
     let chunks: BTreeSet<u32> = record::chunk_numbers(pages, partition, 0, usize::MAX)?.into_iter().collect();
+    let seed = head.seed(seed);
     let mut visit = Visit { pages, partition, seed, report, index, chunks, seen: 0, current: BTreeMap::new(), sum: Head::default() };
     visit.revisions()?;
     visit.documents(expiry)?;

@@ -2,9 +2,11 @@
 
 use crate::Result;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::text::STEMS;
 
 /// See the fields. Numbers count from 1 and are never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,6 +53,13 @@ impl Head {
         })
     }
 
+    /// The seed of its terms, as its analyzer makes them: that of an empty one is the newest.
+    #[must_use]
+    pub fn seed(&self, mut seed: Seed) -> Seed {
+        seed.terms = seed.terms.with_stems(self.chunks == 0 || self.analyzer == STEMS);
+        seed
+    }
+
     /// Writes it.
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = Key::new(partition, Table::CollectionHead);
@@ -66,5 +75,19 @@ impl Head {
         w.uint(u64::from(self.embedding));
         w.uint(self.vectors);
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::identity::Secret;
+    use crate::text::ANALYZER_VERSION;
+
+    #[test]
+    fn an_older_collection_keeps_its_terms() {
+        let seed = Secret::default().seed(b"c");
+        let stems = |chunks, analyzer| Head { chunks, analyzer, ..Head::default() }.seed(seed).terms.stems;
+        assert_eq!((stems(3, ANALYZER_VERSION), stems(3, STEMS), stems(0, ANALYZER_VERSION)), (false, true, true));
     }
 }

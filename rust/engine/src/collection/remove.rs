@@ -7,16 +7,10 @@ use crate::Result;
 use crate::memory::Core;
 use crate::scope::{self, Row};
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::keys::{Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 use crate::store::reserve;
-
-use std::ops::ControlFlow;
-
-/// Values of a dropped collection that one transaction removes.
-const STEP_VALUES: usize = 1024;
-/// What a value of a graph counts among them: it has up to 2 MiB.
-const GRAPH_VALUE: usize = STEP_VALUES / 8;
+use crate::store::step::Step;
 
 /// The seed of a collection by its partition; `None` where it was dropped, or is no collection.
 pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<Seed>> {
@@ -127,14 +121,9 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
     }
     let from = partition.to_be_bytes();
     let to = partition.saturating_add(1).to_be_bytes();
-    let (mut keys, mut counted) = (Vec::new(), 0);
-    pages.scan(&from, &to, &mut |key, _| {
-        keys.push(Key::from_slice(key)?);
-        let large = key.get(4).is_some_and(|table| [Table::GraphNodes as u8, Table::GraphUpper as u8].contains(table));
-        counted += if large { GRAPH_VALUE } else { 1 };
-        Ok(if counted < STEP_VALUES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    })?;
-    for key in &keys {
+    let mut step = Step::with(Vec::new());
+    pages.scan(&from, &to, &mut |key, _| step.take(key))?;
+    for key in &step.keys {
         let bytes = key.as_slice();
         if bytes[4] == Table::CollectionDocument as u8
             && bytes.ends_with(&[0, 0])
@@ -146,5 +135,5 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
         }
         pages.delete(bytes)?;
     }
-    Ok(counted >= STEP_VALUES)
+    Ok(step.is_full())
 }

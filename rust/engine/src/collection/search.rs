@@ -207,6 +207,7 @@ fn nominate<P: Pages>(
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     found.partitions.insert(place, partition);
+    let seed = super::Head::read(pages, partition)?.seed(seed);
     let runs = Runs::open(pages, writer::index(partition))?;
     let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
@@ -223,25 +224,11 @@ fn nominate<P: Pages>(
     let compared = set.zip(vector);
     found.sets.extend(compared.map(|(set, _)| (place, set)));
     let mut all: Vec<u32> = lexical.keys().copied().collect();
-    let mut failed = Ok(());
-    let mut shows = |number: u32| {
-        sight.shows(number).unwrap_or_else(|error| {
-            failed = Err(error);
-            false
-        })
-    };
-    let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| set.nearest(pages, vector, wanted, &mut shows))?;
-    failed?;
+    let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| nearest(&mut sight, set, vector, wanted))?;
     all.extend(nearest.best.iter().map(|scored| scored.number));
-    if !query.identifiers().is_empty() {
-        let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-        for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-            if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
-                found.identified = true;
-                all.push(hit.number);
-            }
-        }
-    }
+    let holders = holders(&mut sight, &runs, seed, &query)?;
+    found.identified |= !holders.is_empty();
+    all.extend(holders);
     all.sort_unstable();
     all.dedup();
     for number in all {
@@ -262,6 +249,34 @@ fn nominate<P: Pages>(
         });
     }
     Ok(query)
+}
+
+/// The chunks whose vectors are nearest, of those that are to be seen.
+fn nearest<P: Pages>(sight: &mut Sight<'_, P>, set: VectorSet, vector: &Query, wanted: usize) -> Result<Nearest> {
+    let (pages, mut failed) = (sight.pages, Ok(()));
+    let mut shows = |number: u32| {
+        sight.shows(number).unwrap_or_else(|error| {
+            failed = Err(error);
+            false
+        })
+    };
+    let nearest = set.nearest(pages, vector, wanted, &mut shows)?;
+    failed.map(|()| nearest)
+}
+
+/// The chunks that hold every identifier of a question.
+fn holders<P: Pages>(sight: &mut Sight<'_, P>, runs: &Runs, seed: Seed, query: &LexicalQuery) -> Result<Vec<u32>> {
+    let (pages, partition, mut found) = (sight.pages, sight.partition, Vec::new());
+    if query.identifiers().is_empty() {
+        return Ok(found);
+    }
+    let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
+    for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
+        if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
+            found.push(hit.number);
+        }
+    }
+    Ok(found)
 }
 
 /// The score by words of a chunk that the search by words did not nominate.

@@ -13,7 +13,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::PagesMut;
 use crate::text::analyze;
-use crate::text::{ANALYZER_VERSION, Analysis};
+use crate::text::{Analysis, STEMS};
 
 /// Parts of a text that one transaction writes or removes: 1 MiB.
 pub(super) const STEP_PARTS: usize = 256;
@@ -56,7 +56,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
     pub fn at(pages: &'t mut P, partition: Partition, seed: Seed, clock: i64, embedding: Option<(u16, usize)>) -> Result<Self> {
         let mut head = Head::read(pages, partition)?;
         if head.chunks == 0 {
-            head.analyzer = ANALYZER_VERSION;
+            head.analyzer = STEMS;
         }
         if let Some((number, _)) = embedding
             && head.embedding == 0
@@ -64,7 +64,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
             head.embedding = number;
         }
         let now = clock.max(head.last_time + 1);
-        Ok(Self { pages, partition, seed, head, now, embedding })
+        Ok(Self { pages, partition, seed: head.seed(seed), head, now, embedding })
     }
 
     /// Writes the head.

@@ -13,9 +13,9 @@ use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
-/// 2 gives pinned memories their dates, and rounds that left the window a line. What stands in a block has its form of its own
+/// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed. What stands in a block has its form of its own
 /// ([`super::block::Form`]).
-pub const RENDERER_VERSION: u32 = 2;
+pub const RENDERER_VERSION: u32 = 3;
 
 /// One revision of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ pub struct Fit {
     pub kept: Vec<usize>,
     /// Tokens of the request with them, tools and the reply's frame included.
     pub tokens: u64,
-    /// Whether that number is exact for the counter.
+    /// Whether that number is exact for the counter, and for its model.
     pub exact: bool,
 }
 

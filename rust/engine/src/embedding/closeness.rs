@@ -30,10 +30,21 @@ const MAX_WANTED: usize = 64;
 const LANE: usize = 16;
 /// A cosine of 1.
 const ONE: u8 = u8::MAX;
+/// Cosines by their units.
+static SHARES: [f64; ONE as usize + 1] = shares();
 /// Tokens of a question whose neighbours in it are looked for.
 const MAX_PAIRED: usize = 16;
 /// Places between two tokens of a text that stand together.
 const TOGETHER: usize = 3;
+
+const fn shares() -> [f64; ONE as usize + 1] {
+    let (mut shares, mut cosine) = ([0.0; ONE as usize + 1], 0);
+    while cosine < shares.len() {
+        shares[cosine] = cosine as f64 / ONE as f64;
+        cosine += 1;
+    }
+    shares
+}
 
 thread_local! {
     /// For each token of the vocabulary its line in [`Wanted::cosines`], and 0 for all that are far; empty between two questions.
@@ -97,8 +108,8 @@ fn is_ending(word: &[u8]) -> bool {
 #[derive(Debug)]
 pub(crate) struct Wanted {
     /// What each token counts, and each pair of it and the next.
-    weights: Vec<f64>,
-    pairs: Vec<f64>,
+    weights: Weights,
+    pairs: Weights,
     /// Length of a line: above the number of tokens, so that what follows the last is 0.
     width: usize,
     /// Lines of cosines; the first is that of tokens which are far from all.
@@ -121,12 +132,12 @@ impl Wanted {
     pub fn new(content: &Content, rarity: &[f64]) -> Self {
         let lengths: Vec<f64> = content.tokens.iter().map(|token| table::length(*token)).collect();
         let weights: Vec<f64> = lengths.iter().zip(&content.owners).map(|(length, owner)| length * rarity[*owner]).collect();
-        let pairs = lengths.windows(2).take(MAX_PAIRED).map(|pair| pair[0] * pair[1]).collect();
+        let pairs = Weights::of(lengths.windows(2).take(MAX_PAIRED).map(|pair| pair[0] * pair[1]).collect());
         let lines = SPARE.take().unwrap_or_else(|| vec![0; wordpiece::count()]);
         let width = (weights.len() + 1).next_multiple_of(LANE);
         let mut cosines = Vec::with_capacity(width * (weights.len() * NEIGHBOURS / 2 + 1));
         cosines.resize(width, 0);
-        let mut wanted = Self { weights, pairs, width, cosines, lines, near: Vec::new() };
+        let mut wanted = Self { weights: Weights::of(weights), pairs, width, cosines, lines, near: Vec::new() };
         for (at, &token) in content.tokens.iter().enumerate() {
             wanted.note(at, token, ONE);
             let start = token as usize * NEIGHBOURS * PAIR;
@@ -175,28 +186,30 @@ impl Wanted {
             met.copy_within(..TOGETHER, 1);
             (met[0], count) = ((place, line), (count + 1).min(TOGETHER));
         }
-        let one = f64::from(ONE) * f64::from(ONE);
-        nearness.phrase = weighed(&self.pairs, phrase.iter().map(|best| f64::from(*best) / one));
+        if phrase.iter().any(|best| *best > 0) {
+            let one = f64::from(ONE) * f64::from(ONE);
+            nearness.phrase = self.pairs.mean(phrase.iter().map(|best| f64::from(*best) / one));
+        }
         nearness
     }
 
     /// How much of the question a text has, 0 to 1; 0 where either side has no tokens.
     pub fn closeness(&self, of: &Nearness) -> f64 {
-        weighed(&self.weights, of.best.iter().map(|best| f64::from(*best) / f64::from(ONE)))
+        self.weights.mean(of.best.iter().map(|best| SHARES[*best as usize]))
     }
 
     /// The same of several texts together.
     pub fn closeness_of_all<'n>(&self, texts: impl Iterator<Item = &'n Nearness>) -> f64 {
         let mut best = [0; MAX_WANTED + LANE];
         for text in texts {
-            best.iter_mut().zip(&text.best).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            best[..self.width].iter_mut().zip(&text.best).for_each(|(best, cosine)| *best = (*best).max(*cosine));
         }
-        weighed(&self.weights, best.iter().map(|best| f64::from(*best) / f64::from(ONE)))
+        self.weights.mean(best.iter().map(|best| SHARES[*best as usize]))
     }
 
     /// The share of the question whose very tokens the text has.
     pub fn exact(&self, of: &Nearness) -> f64 {
-        weighed(&self.weights, of.best.iter().map(|best| f64::from(u8::from(*best == ONE))))
+        self.weights.mean(of.best.iter().map(|best| f64::from(u8::from(*best == ONE))))
     }
 }
 
@@ -219,14 +232,24 @@ impl Drop for Wanted {
     }
 }
 
-/// The mean of `values` by `weights`; 0 where these are nothing.
-fn weighed(weights: &[f64], values: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut all) = (0.0, 0.0);
-    for (weight, value) in weights.iter().zip(values) {
-        sum += weight * value;
-        all += weight;
+/// What values count in a mean.
+#[derive(Debug)]
+struct Weights {
+    each: Vec<f64>,
+    sum: f64,
+}
+
+impl Weights {
+    fn of(each: Vec<f64>) -> Self {
+        let sum = each.iter().fold(0.0, |sum, weight| sum + weight);
+        Self { each, sum }
     }
-    if all > 0.0 { sum / all } else { 0.0 }
+
+    /// The mean of as many values, or more; 0 where the weights are nothing.
+    fn mean(&self, values: impl Iterator<Item = f64>) -> f64 {
+        let sum = self.each.iter().zip(values).fold(0.0, |sum, (weight, value)| sum + weight * value);
+        if self.sum > 0.0 { sum / self.sum } else { 0.0 }
+    }
 }
 
 #[cfg(test)]

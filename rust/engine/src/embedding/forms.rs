@@ -26,19 +26,28 @@ const WORDS: [(u8, &str); 3] = [
 /// The kinds of each token of a text (as [`super::distinct_tokens`] has them).
 pub(crate) fn forms(tokens: &[u8]) -> impl Iterator<Item = u8> {
     static FORMS: OnceLock<Vec<u8>> = OnceLock::new();
-    let forms = FORMS.get_or_init(of_vocabulary);
-    tokens.as_chunks::<2>().0.iter().map(|token| forms.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0))
+    by_token(FORMS.get_or_init(of_vocabulary), tokens)
+}
+
+fn by_token<T: Copy + Default>(table: &[T], tokens: &[u8]) -> impl Iterator<Item = T> {
+    tokens.as_chunks::<2>().0.iter().map(|token| table.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or_default())
 }
 
 /// How many tokens of a text are of the first person, of the second, and of time.
 pub(crate) fn count_forms(tokens: &[u8]) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for form in forms(tokens).filter(|form| *form != 0) {
-        for (count, wanted) in counts.iter_mut().zip([FIRST_PERSON, SECOND_PERSON, TIME]) {
-            *count += usize::from(form & wanted != 0);
-        }
-    }
-    counts
+    static COUNTED: OnceLock<Vec<u64>> = OnceLock::new();
+    let counted = COUNTED.get_or_init(|| of_vocabulary().into_iter().map(counted).collect());
+    let sum: u64 = by_token(counted, tokens).sum();
+    [0, 1, 2].map(|kind| (sum >> (kind * COUNT_BITS)) as usize & ((1 << COUNT_BITS) - 1))
+}
+
+/// Bits of one count in the sum of three.
+const COUNT_BITS: u32 = 20;
+
+/// One in the count of each kind that a token is of.
+fn counted(form: u8) -> u64 {
+    let kinds = [FIRST_PERSON, SECOND_PERSON, TIME].into_iter().zip(0..);
+    kinds.filter(|(kind, _)| form & kind != 0).map(|(_, at)| 1 << (at * COUNT_BITS)).sum()
 }
 
 fn of_vocabulary() -> Vec<u8> {

@@ -53,6 +53,18 @@ pub fn embed(text: &str) -> UnitVector {
     if known.is_enough() { sum.finish() } else { UnitVector::without_direction(DIMENSIONS) }
 }
 
+/// The vector of a text but for `left_out`, tokens as [`distinct_tokens`] has them: of what it says of somebody, not of whom it says it.
+#[must_use]
+pub(crate) fn embed_beside(text: &str, left_out: &[u8]) -> UnitVector {
+    let mut sum = table::Sum::new();
+    wordpiece::each_token(text, &mut |token| {
+        if !left_out.as_chunks::<2>().0.contains(&token.to_le_bytes()) {
+            sum.add(token);
+        }
+    });
+    sum.finish()
+}
+
 /// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the
 /// table was not fitted to every text would have the vector of its full stop, and all of them would mean the same.
 #[must_use]

@@ -20,13 +20,9 @@ use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::step::Step;
 use crate::store::{reserve, vault};
 use crate::{Error, ErrorKind, Result};
-
-/// Values that one transaction removes.
-const STEP_VALUES: usize = 1024;
-/// What a value of a graph counts among them: it has up to 2 MiB.
-const GRAPH_VALUE: usize = STEP_VALUES / 8;
 
 /// What was erased.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -189,20 +185,15 @@ fn under_way<P: Pages>(pages: &P) -> Result<Vec<Partition>> {
 fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> {
     let Some(mut erasing) = Erasing::read(&*pages, partition)?.filter(|erasing| !erasing.emptied) else { return Ok(false) };
     let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
-    let (mut keys, mut counted) = (expiries(&*pages, partition)?, 0);
-    pages.scan_stored(&from, &to, &mut |key, _| {
-        keys.push(Key::from_slice(key)?);
-        let large = key.get(4).is_some_and(|table| [Table::GraphNodes as u8, Table::GraphUpper as u8].contains(table));
-        counted += if large { GRAPH_VALUE } else { 1 };
-        Ok(if counted < STEP_VALUES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    })?;
-    for key in &keys {
+    let mut step = Step::with(expiries(&*pages, partition)?);
+    pages.scan_stored(&from, &to, &mut |key, _| step.take(key))?;
+    for key in &step.keys {
         pages.delete(key.as_slice())?;
         if key.as_slice().starts_with(&from) {
             erasing.erased.count(key.as_slice());
         }
     }
-    erasing.emptied = counted < STEP_VALUES;
+    erasing.emptied = !step.is_full();
     erasing.write(pages, partition)?;
     Ok(!erasing.emptied)
 }

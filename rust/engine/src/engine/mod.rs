@@ -8,6 +8,7 @@ mod erase;
 mod export;
 mod graphs;
 mod maintain;
+pub mod pace;
 mod remains;
 
 use std::ops::Deref;

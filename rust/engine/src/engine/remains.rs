@@ -1,8 +1,9 @@
-//! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails, codes of vectors
-//! in graphs, passages in ledgers. Each step is a write of its own; what is done stays done.
+//! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails and where merges
+//! stopped, codes of vectors in graphs, passages in ledgers. Each step is a write of its own; what is done stays done.
 
 use super::Engine;
 use crate::Result;
+use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{self, IndexId, Statistics};
 use crate::index::vectors::VectorSet;
 use crate::memory::MEMORIES;
@@ -27,6 +28,7 @@ impl Engine {
                     session::drop_deleted(self, partition)?;
                 }
                 if !matches!(row, Row::Dropped { .. }) {
+                    self.end_merges(partition)?;
                     self.blank_graphs(partition)?;
                 }
             }
@@ -44,6 +46,14 @@ impl Engine {
         Ok(())
     }
 
+    /// A merge that is under way names the term that it stopped at, forgotten or not.
+    fn end_merges(&self, partition: Partition) -> Result<()> {
+        for index in self.store().read(|snapshot| sealed(snapshot, partition))? {
+            while self.write(move |txn| Runs::open(txn, index)?.maintain(txn))? {}
+        }
+        Ok(())
+    }
+
     fn blank_graphs(&self, partition: Partition) -> Result<()> {
         for set in self.store().read(|snapshot| graphs(snapshot, partition))? {
             let mut value = 0;
@@ -53,6 +63,20 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The indexes of a partition whose runs are being merged.
+fn sealed<P: Pages>(pages: &P, partition: Partition) -> Result<Vec<IndexId>> {
+    let (range, mut found): (_, Vec<IndexId>) = (Key::new(partition, Table::RunCatalog).prefix_range(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        found.extend(key.get(5).map(|index| IndexId { partition, index: *index }).filter(|index| !found.contains(index)));
+        Ok(std::ops::ControlFlow::Continue(()))
+    })?;
+    let mut busy = Vec::new();
+    for index in found {
+        busy.extend(Runs::open(pages, index)?.is_merging().then_some(index));
+    }
+    Ok(busy)
 }
 
 /// The sets of vectors of a partition that have a graph.

@@ -15,7 +15,7 @@ use std::io::Cursor;
 use rmp::{Marker, decode, encode};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::base64;
+use crate::units::base64;
 
 /// Values may stand so deep in one another; deeper ones are written as bytes. The parser goes to 128.
 const MAX_DEPTH: usize = 100;

@@ -14,7 +14,6 @@
 //!
 //! Deliberately not here: where the lines come from and go to (`engine/export.rs`), and the switch to what was loaded (`store/load.rs`).
 
-mod base64;
 mod json;
 mod line;
 mod read;
@@ -27,6 +26,7 @@ pub use write::write;
 use self::line::Fields;
 use crate::store::identity::Secret;
 use crate::store::meta::Meta;
+use crate::units::base64;
 
 /// The version of the lines.
 pub const VERSION: u32 = 1;

@@ -217,6 +217,33 @@ const KINDS: [&str; 80] = [
     "width",
     "zone",
 ];
+/// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
+const NAMED: [&str; 24] = [
+    "actor",
+    "airport",
+    "album",
+    "artist",
+    "band",
+    "bank",
+    "dentist",
+    "director",
+    "doctor",
+    "event",
+    "film",
+    "hotel",
+    "movie",
+    "recipient",
+    "restaurant",
+    "salon",
+    "seat",
+    "service",
+    "show",
+    "song",
+    "station",
+    "store",
+    "stylist",
+    "title",
+];
 /// Words that judge, and give no value: "the price is fine".
 const JUDGEMENTS: [&str; 40] = [
     "good",
@@ -262,18 +289,31 @@ const JUDGEMENTS: [&str; 40] = [
 ];
 
 /// "make the party size 4": the value begins at a number, a name or a word that begins one, else behind the last word that says of what
-/// kind it is ("the playback device bedroom speaker"), else it is the last word.
+/// kind it is ("the playback device bedroom speaker"), else it is the last word. "make theme dark" has no article, and must have such a
+/// word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     if s.word(asked) != "make" {
         return None;
     }
-    let end = end_of(s, asked + 2);
+    let owned = usize::from(["the", "my", "our"].contains(&s.word(asked + 1)));
+    let (first, end) = (asked + owned + 2, end_of(s, asked + 2));
     let is_opening = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
     let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || is_opening(s.word(*at));
-    let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1));
-    let value = (asked + 3..end).find(begins).or_else(|| (asked + 3..end).rev().find(of_kind)).unwrap_or(end.saturating_sub(1));
+    let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1)) || among(&NAMED, s.word(*at - 1));
+    let by_kind = (first..end).rev().find(of_kind);
+    if owned == 0 {
+        return given(s, &bare_name(s, asked + 1, by_kind?)?, by_kind?);
+    }
+    let value = (first..end).find(begins).or(by_kind).unwrap_or(end.saturating_sub(1));
     given(s, &name(s, asked + 1, value)?, value)
+}
+
+/// A name without an article, that ends at a word of [`KINDS`].
+fn bare_name<'a>(s: &Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
+    let is_name =
+        (1..=MOST_NAME).contains(&(to - from)) && !["sure", "it", "that", "this", "a", "an", "me", "us", "some"].contains(&s.word(from));
+    is_name.then_some(Name { owner: "the", from, to })
 }
 
 /// "I'd like the theme to be dark".

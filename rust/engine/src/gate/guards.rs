@@ -44,7 +44,20 @@ pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
     Some(here)
 }
 
-const HYPOTHETICAL: [&str; 23] = [
+const HYPOTHETICAL: [&str; 36] = [
+    "assume",
+    "assuming",
+    "in the movie",
+    "in the film",
+    "in the game",
+    "in the story",
+    "in the book",
+    "in the novel",
+    "in the play",
+    "in the dream",
+    "in my dream",
+    "in this story",
+    "in this example",
     "suppose",
     "supposing",
     "imagine",
@@ -119,10 +132,11 @@ const LABELS: [&str; 16] = [
     "no",
 ];
 /// Words of other languages that no English sentence has two of.
-const FOREIGN: [&str; 44] = [
-    "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum", "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est",
-    "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome", "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam",
-    "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais", "hasse", "wohne",
+const FOREIGN: [&str; 54] = [
+    "y", "en", "que", "para", "avec", "dans", "qui", "che", "della", "het", "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum",
+    "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est", "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome",
+    "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam", "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais",
+    "hasse", "wohne",
 ];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
@@ -144,7 +158,12 @@ const TASK_STATE: [&str; 16] = [
     "go on",
     "continue",
 ];
-const INSTRUCTIONS: [&str; 20] = [
+const INSTRUCTIONS: [&str; 25] = [
+    "you obey",
+    "obey only",
+    "only obey",
+    "no restrictions",
+    "without restrictions",
     "ignore your",
     "ignore all",
     "ignore previous",
@@ -275,6 +294,35 @@ fn is_task_state(words: &[Word]) -> bool {
     steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
+/// Verbs that only say what is not so where they are denied: what somebody does not like says something of them.
+const DENIED: [&str; 15] =
+    ["live", "work", "use", "have", "own", "speak", "drive", "run", "study", "belong", "come", "support", "depend", "need", "prefer"];
+
+/// "My name is not Bob", "I don't live in Berlin": it says what is not so, and gives no value.
+pub fn denies(words: &[Word]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match word(0) {
+        "my" | "our" => (2..words.len().min(7)).any(|at| {
+            matches!(word(at), "isn't" | "aren't" | "wasn't")
+                || matches!(word(at), "is" | "are" | "was") && matches!(word(at + 1), "not" | "no")
+        }),
+        "i'm" | "we're" => word(1) == "not",
+        "don't" => word(1) == "call",
+        "do" => word(1) == "not" && word(2) == "call",
+        "i" | "we" => {
+            let verb = match (word(1), word(2)) {
+                ("don't", verb) => verb,
+                ("do" | "did", "not") => word(3),
+                ("didn't", verb) => verb,
+                ("am" | "are" | "was" | "were", "not") | ("never", _) => return true,
+                _ => return false,
+            };
+            among(&DENIED, verb)
+        }
+        _ => false,
+    }
+}
+
 /// More than half of it stands between quotation marks.
 fn is_quoted(sentence: &str) -> bool {
     let quoted: usize = [('"', '"'), ('\u{201C}', '\u{201D}')]
@@ -324,8 +372,9 @@ pub fn is_code(sentence: &str) -> bool {
         && sentence
             .find('(')
             .is_some_and(|at| at > 0 && sentence[..at].bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')));
+    let assigns = sentence.split_once('=').is_some_and(|(name, value)| is_identifier(name.trim()) && !value.starts_with('='));
     let is_comment = sentence.starts_with("//") || sentence.starts_with("# ") || sentence.starts_with("/*");
-    if is_comment || is_call || enclosed('{', '}') || enclosed('[', ']') {
+    if is_comment || is_call || assigns || enclosed('{', '}') || enclosed('[', ']') {
         return true;
     }
     opens && (signs > 0 || calls || sentence.starts_with("import ") || sentence.starts_with('['))
@@ -334,10 +383,15 @@ pub fn is_code(sentence: &str) -> bool {
         || calls && signs > 0
 }
 
+/// Whether it is the name of a variable, and no words.
+fn is_identifier(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')) && !name.is_empty()
+}
+
 /// More words that English is told by.
-const MORE: [&str; 16] = [
-    "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate", "team",
-    "must", "our",
+const MORE: [&str; 17] = [
+    "make", "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate",
+    "team", "must", "our",
 ];
 
 fn is_contraction(word: &str) -> bool {

@@ -8,6 +8,7 @@
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
 mod assign;
+mod blocks;
 mod dates;
 mod guards;
 mod lexicon;
@@ -19,6 +20,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use blocks::without_blocks;
 pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use relates::{Stated, of_slot, related};
@@ -49,6 +51,16 @@ pub enum Category {
 }
 
 impl Category {
+    /// Those that are kinds of memory.
+    pub const KEPT: [Self; 7] =
+        [Self::Preference, Self::Decision, Self::TaskOutcome, Self::Constraint, Self::Semantic, Self::Episodic, Self::Profile];
+
+    /// The one of that name that is a kind of memory.
+    #[must_use]
+    pub fn of_kind(name: &str) -> Option<Self> {
+        Self::KEPT.into_iter().find(|category| category.name() == name)
+    }
+
     /// Its name in the API: of all but the last, that of the kind of memory that it becomes.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -77,6 +89,16 @@ pub enum Speaker {
 }
 
 impl Speaker {
+    /// Its role.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Other => "other",
+        }
+    }
+
     /// That of a role.
     #[must_use]
     pub fn of_role(role: &str) -> Self {
@@ -138,14 +160,29 @@ const UNCONFIRMED_MATTERS: u16 = 600;
 /// How far from a message the other side's words may stand that it answers, or that answer it.
 const BESIDE: usize = 4;
 
-/// What a message among others claims: speaker, text, when. What the other side said last and says next stands beside it.
+/// A message of a conversation, as the gate is given it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// Its place in the conversation, from 0.
+    pub index: u64,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// What was said.
+    pub text: String,
+    /// When, in microseconds since 1970, where that is known.
+    pub at: Option<i64>,
+    /// When it was added to a session.
+    pub added_at: Option<i64>,
+}
+
+/// What a message among others claims. What the other side said last and says next stands beside it.
 #[must_use]
-pub fn judge_among(messages: &[(Speaker, String, i64)], index: usize) -> Vec<Claim> {
-    let (speaker, text, at) = &messages[index];
-    let other = |message: &&(Speaker, String, i64)| message.0 != *speaker && message.0 != Speaker::Other;
-    let before = messages[..index].iter().rev().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
-    let after = messages[index + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.1.as_str());
-    judge(&Utterance { text, speaker: *speaker, before, after, at: *at })
+pub fn judge_among(messages: &[Heard], place: usize, now: i64) -> Vec<Claim> {
+    let Heard { speaker, text, at, .. } = &messages[place];
+    let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
+    let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
+    let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
+    judge(&Utterance { text, speaker: *speaker, before, after, at: at.unwrap_or(now) })
 }
 
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
@@ -243,7 +280,8 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
     let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
     match (reading, doubt) {
         (Some(reading), doubt) => Some(claimed(said, span, words, reading, doubt)),
-        (None, Some(doubt)) => {
+        (None, doubt) if doubt.is_some() || !asks && guards::denies(words) => {
+            let doubt = doubt.unwrap_or("a denial: it says what is not so");
             let reading = Reading {
                 category: Category::Episodic,
                 text: None,
@@ -256,7 +294,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
             };
             Some(claimed(said, span, words, reading, Some(doubt)))
         }
-        (None, None) => None,
+        (None, _) => None,
     }
 }
 

@@ -115,8 +115,8 @@ impl Sentence<'_> {
 
     /// Whether a comma or another sign that parts stands before a word.
     pub(super) fn parted(&self, at: usize) -> bool {
-        at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains([',', ';', '(', '\u{2014}'])
-            || self.text[self.words[at - 1].end..self.words[at].start].contains(" - ")
+        let between = at.checked_sub(1).map_or("", |before| &self.text[self.words[before].end..self.words[at].start]);
+        between.contains([',', ';', '(', '\u{2014}']) || between.contains(" - ")
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
@@ -136,6 +136,9 @@ impl Sentence<'_> {
     }
 
     pub(super) fn value(&self, from: usize) -> Option<(String, usize)> {
+        if from < self.words.len() && self.parted(from) {
+            return None;
+        }
         let end = self.value_end(from);
         self.between(from, end).map(|value| (value, end))
     }

@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod consolidate;
+pub mod judgement;
 pub mod relations;
 
 use crate::Result;
@@ -40,6 +41,13 @@ pub fn learn(
         }
     }
     engine.learn(scope, claims, mark, now)
+}
+
+/// Stores what a model says by a tool: compared with what is known, as a claim is.
+pub fn learn_told(engine: &Core, scope: &Scope, mut told: NewMemory, now: i64) -> Result<Option<Remembered>> {
+    told.provenance.writer = Some("tool".to_owned());
+    told.learning = Some(Box::default());
+    Ok(learn(engine, scope, vec![told], None, now)?.and_then(|mut done| done.pop()))
 }
 
 /// The numbers of the memories of a scope that each claim may repeat or contradict. One snapshot, and one reader of its words.

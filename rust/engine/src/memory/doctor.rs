@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
+use super::outline::Stored;
 use super::revisions::{self, Numbers};
 use crate::Result;
 use crate::audit::{Index, Report};
@@ -107,8 +108,9 @@ impl<P: Pages> Visit<'_, P> {
 
     fn memory(&mut self, index: &mut Index<'_, P>, memory: &Memory) -> Result<()> {
         let (number, analysis) = (memory.number, analyze(&memory.text, self.seed.terms));
-        let stored = record::current_with_tokens(self.pages, self.partition, number)?.map(|(_, tokens)| tokens).unwrap_or_default();
-        if tokens_in(&stored).is_some_and(|tokens| *tokens != compared_tokens(&memory.text)) {
+        let record = Stored::read(self.pages, self.partition, number)?;
+        let stored = record.outline()?.tokens;
+        if tokens_in(stored).is_some_and(|tokens| *tokens != compared_tokens(&memory.text)) {
             self.note("memory", format!("the tokens of memory {number} are not those of its text"));
         }
         if memory.ending.is_some() {

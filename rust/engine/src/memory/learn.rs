@@ -16,6 +16,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::calendar::DAY;
 
 /// What of a new memory makes it a claim: what it is compared with, and what it says about others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,6 +42,14 @@ pub(super) struct Met {
     pub disputed: Vec<u32>,
 }
 
+impl Met {
+    fn dispute(&mut self, number: u32) {
+        if !self.disputed.contains(&number) {
+            self.disputed.push(number);
+        }
+    }
+}
+
 /// A memory as the claims of a batch are compared with it.
 #[derive(Debug)]
 struct Known {
@@ -60,6 +69,7 @@ impl Known {
             || self.statement.attribute.is_some()
                 && (claim.attribute == self.statement.attribute || slot == self.statement.attribute.as_ref())
             || self.slot.is_some() && self.slot == claim.attribute
+            || claim.occasion.corrects(&self.statement.occasion)
     }
 }
 
@@ -108,6 +118,9 @@ impl Claims {
     }
 }
 
+/// Memories that were written last: what a correction may be about.
+const RECENT: u32 = 24;
+
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
     let claim = Statement::of(&memory.text, memory.kind);
@@ -115,8 +128,10 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
     let slotted = attribute.map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
     let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
+    let next = writer.head.next_number;
+    let recent = if claim.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
     let mut met = Met::default();
-    for number in learning.near.iter().copied().chain(slotted).chain(batch) {
+    for number in learning.near.iter().copied().chain(slotted).chain(batch).chain(recent) {
         if writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
         }
@@ -142,10 +157,17 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
         _ if replaces && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
         Relation::Contradicts if comparable && replaces => end(met, memory, known),
         Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => {
-            met.disputed.push(known.number);
+            met.dispute(known.number);
         }
+        _ if same_talk(memory, &known) && claim.occasion.corrects(&other.occasion) => met.dispute(known.number),
         _ => {}
     }
+}
+
+/// Whether two were said in one session, or where nobody says in which, on one day.
+fn same_talk(new: &Memory, known: &Memory) -> bool {
+    let apart = new.occurred_at.saturating_sub(known.occurred_at);
+    new.provenance.session == known.provenance.session && (0..DAY).contains(&apart)
 }
 
 fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
@@ -167,7 +189,6 @@ fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: 
 
 /// Events are told again on their day; on another day something happened again.
 fn same_event(new: &Memory, known: &Memory) -> bool {
-    const DAY: i64 = 86_400_000_000;
     !matches!(new.kind, Kind::Episodic | Kind::TaskOutcome) || new.occurred_at.div_euclid(DAY) == known.occurred_at.div_euclid(DAY)
 }
 

@@ -5,6 +5,7 @@
 //! another value at one place of the same sentence, is a contradiction where the place holds one value at a time.
 
 use super::kind::Kind;
+use super::occasion::Occasion;
 use crate::text::slot_key;
 
 /// How a new statement stands to an older one.
@@ -116,12 +117,15 @@ pub struct Statement {
     lasts: bool,
     /// The attribute that it gives a value to in plain words, as a slot is called.
     pub attribute: Option<String>,
+    /// What it says of an occasion.
+    pub occasion: Occasion,
 }
 
 impl Statement {
     pub fn of(text: &str, kind: Kind) -> Self {
         let lasts = !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
-        Self { tokens: tokens(text), lasts, attribute: if lasts { attribute(text).map(|name| slot_key(&name)) } else { None } }
+        let attribute = if lasts { attribute(text).map(|name| slot_key(&name)) } else { None };
+        Self { tokens: tokens(text), lasts, attribute, occasion: Occasion::of(text) }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.

@@ -8,7 +8,7 @@ use super::provenance::Provenance;
 use crate::index::vectors::UnitVector;
 use crate::limits::{MAX_METADATA_BYTES, MAX_NAME_BYTES, MAX_TEXT_BYTES, MAX_TRUST};
 use crate::text;
-use crate::text::screening::{Screened, Screening, Sensitive};
+use crate::text::screening::{Detected, Screened, Screening};
 use crate::{Error, Result};
 
 /// What a caller wants to be remembered.
@@ -46,6 +46,8 @@ pub struct NewMemory {
     pub learning: Option<Box<Learning>>,
     /// Microseconds from now until it is forgotten where `ttl` says nothing: the rule of its kind.
     pub default_ttl: Option<i64>,
+    /// What detectors of the caller's found in the text.
+    pub detected: Vec<Detected>,
     /// What screening made of it.
     pub screened: Verdict,
 }
@@ -59,9 +61,9 @@ pub enum Verdict {
     /// Nothing was found that the policy minds.
     Clean,
     /// These were taken out.
-    Redacted(Vec<Sensitive>),
+    Redacted(Vec<String>),
     /// It is not stored, for these.
-    Refused(Vec<Sensitive>),
+    Refused(Vec<String>),
 }
 
 impl NewMemory {
@@ -70,7 +72,7 @@ impl NewMemory {
         if self.screened != Verdict::Open {
             return;
         }
-        self.screened = match policy.apply(&self.text) {
+        self.screened = match policy.apply(&self.text, &self.detected) {
             Screened::Clean => Verdict::Clean,
             Screened::Redacted(text, types) => {
                 self.text = text;
@@ -105,8 +107,15 @@ impl NewMemory {
             provenance: Provenance::default(),
             learning: None,
             default_ttl: None,
+            detected: Vec::new(),
             screened: Verdict::Open,
         }
+    }
+
+    /// The text to embed; `None` where it brings its vector, or may not be stored.
+    #[must_use]
+    pub fn to_embed(&self) -> Option<&str> {
+        (self.vector.is_none() && !matches!(self.screened, Verdict::Refused(_))).then_some(self.text.as_str())
     }
 
     /// Checks what needs no transaction: lengths and ranges.

@@ -2,6 +2,7 @@
 //!
 //! The body is a MessagePack array (docs/format.md has the fields); the number of the memory is in the key.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::kind::Kind;
@@ -63,7 +64,7 @@ pub struct Ending {
     pub state: State,
     /// When the store learnt of it: the end of `known_at`.
     pub known_until: i64,
-    /// When what it says stopped to hold: the end of `valid_at`.
+    /// When what it says stopped holding: the end of `valid_at`.
     pub valid_until: i64,
     /// The number of the memory that took its place.
     pub superseded_by: Option<u32>,
@@ -129,6 +130,12 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
+    /// When it was said last.
+    #[must_use]
+    pub fn last_seen(&self) -> i64 {
+        self.provenance.last_seen.max(self.occurred_at)
+    }
+
     /// Whether its time to live is over.
     #[must_use]
     pub fn is_expired(&self, now: i64) -> bool {
@@ -188,7 +195,7 @@ impl Memory {
     }
 
     /// The same with the tokens of its text as they are stored ([`crate::embedding::tokens_in`]); nothing where they are not.
-    pub(crate) fn decode_with_tokens(key: &[u8], number: u32, body: &[u8]) -> Result<(Self, Vec<u8>)> {
+    fn decode_with_tokens<'b>(key: &'b [u8], number: u32, body: &'b [u8]) -> Result<(Self, &'b [u8])> {
         let mut r = Reader::array(key, body)?;
         let mut memory = Self {
             number,
@@ -222,8 +229,7 @@ impl Memory {
         };
         memory.ending = (state != State::Current).then_some(ending);
         memory.provenance = Provenance::read(&mut r)?;
-        let tokens = r.bin()?.to_vec();
-        Ok((memory, tokens))
+        Ok((memory, r.bin()?))
     }
 }
 
@@ -246,7 +252,7 @@ pub fn missing(partition: Partition, number: u32) -> crate::Error {
     damaged(current_key(partition, number).as_slice(), "an index refers to it and it is missing")
 }
 
-fn current_key(partition: Partition, number: u32) -> Key {
+pub(super) fn current_key(partition: Partition, number: u32) -> Key {
     Key::new(partition, Table::Memory).u32(number)
 }
 
@@ -261,11 +267,9 @@ pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) 
     Memory::decode(key.as_slice(), number, &body).map(Some)
 }
 
-/// The same with the tokens of its text as they are stored.
-pub(crate) fn current_with_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<(Memory, Vec<u8>)>> {
-    let key = current_key(partition, number);
-    let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
-    Memory::decode_with_tokens(key.as_slice(), number, &body).map(Some)
+/// Its body alone.
+pub(super) fn body<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<Cow<'_, [u8]>>> {
+    Ok(chunks::get(pages, current_key(partition, number))?.map(|(_, body)| body))
 }
 
 /// Current memories from number `first` on whose text has no stored tokens, or those of another version: at most `most`, after looking at
@@ -276,7 +280,7 @@ pub(crate) fn without_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition,
     let mut found = Vec::new();
     walk_bodies(pages, &range, 5, &mut |key, number, body| {
         let (memory, tokens) = Memory::decode_with_tokens(key, number, body)?;
-        if tokens_in(&tokens).is_none() && !stored_tokens(&memory.text).is_empty() {
+        if tokens_in(tokens).is_none() && !stored_tokens(&memory.text).is_empty() {
             found.push(number);
         }
         Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -385,9 +389,10 @@ mod tests {
     #[test]
     fn a_record_has_the_tokens_of_its_text_and_of_no_other() {
         for text in ["Anna works at Acme.", "port 8443", "\u{1f600} \u{41a}\u{442}\u{43e}", ""] {
-            let (back, tokens) = Memory::decode_with_tokens(b"key", 7, &memory(text).encode()).unwrap();
+            let body = memory(text).encode();
+            let (back, tokens) = Memory::decode_with_tokens(b"key", 7, &body).unwrap();
             assert_eq!(back, memory(text));
-            assert_eq!(tokens_in(&tokens).unwrap_or_default(), compared_tokens(text), "{text}");
+            assert_eq!(tokens_in(tokens).unwrap_or_default(), compared_tokens(text), "{text}");
         }
         let forgotten = Memory { text: String::new(), ..memory("Anna works at Acme.") };
         assert!(Memory::decode_with_tokens(b"key", 7, &forgotten.encode()).unwrap().1.is_empty());
@@ -402,10 +407,14 @@ mod tests {
         older.text("Anna works at Acme.");
         chunks::put(&mut pages, key, SCHEMA, Codec::MessagePack, older.bytes()).unwrap();
         assert_eq!(without_tokens(&pages, 3, 0, 9).unwrap(), [7]);
-        assert!(current_with_tokens(&pages, 3, 7).unwrap().unwrap().1.is_empty());
+        let tokens = |pages: &MemoryPages| {
+            let body = body(pages, 3, 7).unwrap().unwrap();
+            Memory::decode_with_tokens(b"key", 7, &body).unwrap().1.to_vec()
+        };
+        assert!(tokens(&pages).is_empty());
         assert!(rewrite(&mut pages, 3, 7).unwrap() && !rewrite(&mut pages, 3, 8).unwrap());
         assert!(without_tokens(&pages, 3, 0, 9).unwrap().is_empty());
-        let (memory, tokens) = current_with_tokens(&pages, 3, 7).unwrap().unwrap();
-        assert_eq!((memory.text.as_str(), tokens_in(&tokens)), ("Anna works at Acme.", Some(&*compared_tokens("Anna works at Acme."))));
+        assert_eq!(current(&pages, 3, 7).unwrap().unwrap().text, "Anna works at Acme.");
+        assert_eq!(tokens_in(&tokens(&pages)), Some(&*compared_tokens("Anna works at Acme.")));
     }
 }

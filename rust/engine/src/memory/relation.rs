@@ -9,6 +9,7 @@
 //! Table::RelationBy     memory u32 | number u32 -> nothing: that memory says so
 //! ```
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::Result;
@@ -36,7 +37,7 @@ pub struct Relation {
     pub object: String,
     /// Since when it holds, microseconds since 1970.
     pub since: i64,
-    /// When it stopped to hold; `None` while it does.
+    /// When it stopped holding; `None` while it holds.
     pub until: Option<i64>,
     /// The number of the memory that says so.
     pub memory: Option<u32>,
@@ -169,36 +170,102 @@ pub enum Given {
     Full,
 }
 
-/// Stores a relation, unless one that holds says the same: that holds since the earlier time then.
-pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
-    index_older(pages, partition, seed)?;
-    if let Some(mut known) = known(pages, partition, seed, given)? {
-        if given.since < known.since {
-            known.since = given.since;
-            put(pages, partition, &known)?;
-        }
-        return Ok(Given::Known(known));
-    }
-    let number = last(pages, partition)? + 1;
-    if number > MAX_RELATIONS {
-        return Ok(Given::Full);
-    }
-    let relation = Relation { number, ..given.clone() };
-    put(pages, partition, &relation)?;
-    index(pages, partition, seed, &relation)?;
-    Ok(Given::New(relation))
+/// What a transaction read and gave so far. A batch of claims gives hundreds of relations of one user; each is read once.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The number of the last relation; `None` before the first is given.
+    last: Option<u32>,
+    /// The numbers of the relations at an entity, in order.
+    at: HashMap<String, Vec<u32>>,
+    /// What was read of relations by their numbers, in normal form; `None` of one that holds no longer.
+    read: HashMap<u32, Option<Normal>>,
 }
 
-/// The one that holds and says the same. Only those at both ends are read: "user" may be at one end of thousands.
-fn known<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, given: &Relation) -> Result<Option<Relation>> {
-    let at = |name: &str| numbers(pages, of_key(partition, seed, &slot_key(name)), 13, usize::MAX);
-    let subjects = at(&given.subject)?;
-    for number in at(&given.object)?.into_iter().filter(|number| subjects.binary_search(number).is_ok()) {
-        if let Some(known) = read(pages, partition, number)?.filter(|known| known.until.is_none() && known.says(given)) {
-            return Ok(Some(known));
-        }
+/// A relation with its names in normal form.
+#[derive(Debug, PartialEq, Eq)]
+struct Normal {
+    subject: String,
+    relation: String,
+    object: String,
+}
+
+impl Normal {
+    fn of(relation: &Relation) -> Self {
+        Self { subject: slot_key(&relation.subject), relation: slot_key(&relation.relation), object: slot_key(&relation.object) }
     }
-    Ok(None)
+}
+
+impl Batch {
+    /// Stores a relation, unless one that holds says the same: that holds since the earlier time then.
+    pub fn give(&mut self, pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
+        let normal = Normal::of(given);
+        let last = self.last(pages, partition, seed)?;
+        if let Some(mut known) = self.known(pages, partition, seed, &normal)? {
+            if given.since < known.since {
+                known.since = given.since;
+                put(pages, partition, &known)?;
+            }
+            return Ok(Given::Known(known));
+        }
+        let number = last + 1;
+        if number > MAX_RELATIONS {
+            return Ok(Given::Full);
+        }
+        let relation = Relation { number, ..given.clone() };
+        put(pages, partition, &relation)?;
+        index(pages, partition, seed, &relation)?;
+        self.note(number, normal);
+        Ok(Given::New(relation))
+    }
+
+    fn last(&mut self, pages: &mut impl PagesMut, partition: Partition, seed: Seed) -> Result<u32> {
+        if self.last.is_none() {
+            index_older(pages, partition, seed)?;
+            self.last = Some(last(pages, partition)?);
+        }
+        Ok(self.last.unwrap_or(0))
+    }
+
+    /// The one that holds and says the same. Only those at both ends are read: "user" may be at one end of thousands.
+    fn known<P: Pages + ?Sized>(&mut self, pages: &P, partition: Partition, seed: Seed, given: &Normal) -> Result<Option<Relation>> {
+        for entity in [&given.subject, &given.object] {
+            if !self.at.contains_key(entity) {
+                self.at.insert(entity.clone(), numbers(pages, of_key(partition, seed, entity), 13, usize::MAX)?);
+            }
+        }
+        let (subjects, objects) = (&self.at[&given.subject], &self.at[&given.object]);
+        for number in objects.iter().filter(|number| subjects.binary_search(number).is_ok()) {
+            if !self.read.contains_key(number) {
+                let holds = read(pages, partition, *number)?.filter(|known| known.until.is_none());
+                self.read.insert(*number, holds.as_ref().map(Normal::of));
+            }
+            if self.read[number].as_ref() == Some(given) {
+                return read(pages, partition, *number);
+            }
+        }
+        Ok(None)
+    }
+
+    fn note(&mut self, number: u32, normal: Normal) {
+        self.last = Some(number);
+        for entity in [&normal.subject, &normal.object] {
+            let numbers = self.at.entry(entity.clone()).or_default();
+            if numbers.last() != Some(&number) {
+                numbers.push(number);
+            }
+        }
+        self.read.insert(number, Some(normal));
+    }
+
+    /// Forgets what was read: relations were ended or erased.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Stores one relation, unless one that holds says the same.
+pub fn give(pages: &mut impl PagesMut, partition: Partition, seed: Seed, given: &Relation) -> Result<Given> {
+    Batch::default().give(pages, partition, seed, given)
 }
 
 /// Stores a relation as it is now.
@@ -227,14 +294,15 @@ fn index_older(pages: &mut impl PagesMut, partition: Partition, seed: Seed) -> R
     Ok(())
 }
 
-/// Ends what a memory says, which holds no longer.
-pub(super) fn end_of(pages: &mut impl PagesMut, partition: Partition, memory: u32, at: i64) -> Result<()> {
-    for number in numbers(pages, by_key(partition, memory), 9, usize::MAX)? {
+/// Ends what a memory says, which holds no longer; whether it said anything.
+pub(super) fn end_of(pages: &mut impl PagesMut, partition: Partition, memory: u32, at: i64) -> Result<bool> {
+    let said = numbers(pages, by_key(partition, memory), 9, usize::MAX)?;
+    for number in said.iter().copied() {
         if let Some(relation) = read(pages, partition, number)?.filter(|relation| relation.until.is_none()) {
             put(pages, partition, &Relation { until: Some(at.max(relation.since)), ..relation })?;
         }
     }
-    Ok(())
+    Ok(!said.is_empty())
 }
 
 /// Removes what a memory says, which is forgotten.

@@ -15,7 +15,6 @@ use crate::scope::Scope;
 use crate::store::identity::{Secret, Seed};
 use crate::store::load;
 use crate::store::pages::{Pages, PagesMut};
-use crate::text::screening::Sensitive;
 use crate::text::{self, Analysis, analyze};
 use crate::{Error, ErrorKind, Result};
 
@@ -114,7 +113,7 @@ impl Prepared {
         let done = self.store(writer)?;
         Ok(match &self.new.screened {
             Verdict::Redacted(types) if matches!(done.action, Action::Added | Action::Superseded) => {
-                let reason = Some(format!("the policy took out: {}", names(types)));
+                let reason = Some(format!("the policy took out: {}", types.join(", ")));
                 Remembered { action: Action::Redacted, reason, ..done }
             }
             _ => done,
@@ -122,13 +121,13 @@ impl Prepared {
     }
 
     /// What a caller gets of a text that the policy refuses: a memory that is stored nowhere, without a text.
-    fn refused<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, types: &[Sensitive]) -> Remembered {
+    fn refused<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, types: &[String]) -> Remembered {
         let mut memory = Memory { given_id: Some(self.new.id.clone().unwrap_or_default()), request: 0, ..self.memory(writer) };
         memory.text.clear();
         memory.metadata.clear();
         let (known_until, valid_until) = (writer.now, memory.occurred_at);
         memory.ending = Some(Ending { state: State::Forgotten, known_until, valid_until, superseded_by: None, reason: None });
-        let reason = Some(format!("the policy refuses: {}", names(types)));
+        let reason = Some(format!("the policy refuses: {}", types.join(", ")));
         Remembered { action: Action::Rejected, memory, reason }
     }
 
@@ -276,10 +275,6 @@ impl Prepared {
             provenance: new.provenance.clone(),
         }
     }
-}
-
-fn names(types: &[Sensitive]) -> String {
-    types.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The current memory that says exactly the same: text, kind and slot. One under another id is a memory of its own, so that

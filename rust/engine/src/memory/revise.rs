@@ -3,13 +3,13 @@
 use super::new_memory::{check_fraction, check_metadata, check_name, check_text, normal_slot};
 use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
-use super::relation;
 use super::succession::{holder, supersede};
 use super::writer::{PartitionWriter, Vector};
 use crate::index::vectors::UnitVector;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 use crate::text::analyze;
+use crate::text::screening::Detected;
 use crate::{Error, ErrorKind, Result};
 
 /// What is to be changed; `None` leaves a field as it is.
@@ -29,6 +29,8 @@ pub struct Revision {
     pub vector: Option<UnitVector>,
     /// Who made that: the place of the embedder among those of the engine.
     pub made_by: u32,
+    /// What detectors of the caller's found in the text.
+    pub detected: Vec<Detected>,
 }
 
 impl Revision {
@@ -76,7 +78,7 @@ pub(super) fn write<P: PagesMut>(
     let analysis = analyze(&memory.text, writer.seed.terms);
     writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
     if !same_text {
-        relation::end_of(writer.pages, writer.partition, memory.number, writer.now)?;
+        writer.end_relations(memory.number, writer.now)?;
         writer.relate(&memory)?;
     }
     writer.finish()?;

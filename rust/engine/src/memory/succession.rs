@@ -71,7 +71,7 @@ pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: M
 }
 
 /// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
-/// stopped to hold: when the next newer one began. The others' endings stay what the store knew when they ended.
+/// stopped holding: when the next newer one began. The others' endings stay what the store knew when they ended.
 fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
     let mut newer = current;
     loop {

@@ -35,6 +35,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub now: i64,
     /// What this batch has learnt so far.
     pub claims: Claims,
+    /// What relations it read and gave.
+    relations: relation::Batch,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
     keys: HashMap<u64, Vec<(u32, bool)>>,
@@ -91,6 +93,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             head,
             now,
             claims: Claims::default(),
+            relations: relation::Batch::default(),
             operations: Vec::new(),
             keys: HashMap::new(),
             stored: HashMap::new(),
@@ -203,10 +206,18 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         if matches!(ending.state, State::Forgotten | State::Expired) {
             self.erase(&mut memory)?;
         } else {
-            relation::end_of(self.pages, self.partition, memory.number, ending.valid_until)?;
+            self.end_relations(memory.number, ending.valid_until)?;
         }
         memory.ending = Some(ending);
         record::put(self.pages, self.partition, &memory)
+    }
+
+    /// Ends what a memory said of how things stand to each other.
+    pub fn end_relations(&mut self, memory: u32, at: i64) -> Result<()> {
+        if relation::end_of(self.pages, self.partition, memory, at)? {
+            self.relations.clear();
+        }
+        Ok(())
     }
 
     /// Stores what a memory that was just written says of how things stand to each other.
@@ -215,7 +226,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         for gate::Stated { subject, relation, object } in gate::related(&memory.text).into_iter().chain(slotted) {
             let (since, memory) = (memory.occurred_at, Some(memory.number));
             let given = Relation { number: 0, subject, relation, object, since, until: None, memory };
-            relation::give(self.pages, self.partition, self.seed, &given)?;
+            self.relations.give(self.pages, self.partition, self.seed, &given)?;
         }
         Ok(())
     }
@@ -254,6 +265,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         for earlier in record::history(self.pages, self.partition, memory.number)? {
             crate::store::chunks::remove(self.pages, record::history_key(self.partition, earlier.number, earlier.revision))?;
         }
+        self.relations.clear();
         relation::erase_of(self.pages, self.partition, self.seed, memory.number)?;
         memory.text.clear();
         memory.metadata.clear();

@@ -79,6 +79,7 @@ impl<'a> Row<'a> {
             framing: Framing { media: media(&capabilities), ..framing(self.0[9]).ok()? },
             append_only: capabilities.iter().any(|capability| &**capability == "preserved_thinking"),
             min_cached_tokens: self.number(15)?,
+            base_url: "".into(),
         };
         Some(Profile {
             vendor: self.0[2].into(),

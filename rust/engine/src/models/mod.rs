@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
+mod address;
 mod catalogue;
 mod dialects;
 mod framings;
@@ -12,6 +13,7 @@ mod nearest;
 mod profile;
 mod registry;
 
+pub use address::address;
 pub use catalogue::media;
 pub use dialects::{dialect, dialect_of, dialects};
 pub use framings::{framing, framing_name, nearest_framing_name};
@@ -21,7 +23,7 @@ pub use registry::{check, get, names, register};
 use std::sync::Arc;
 
 use crate::context::limit::{Share, default_output, input_limit};
-use crate::context::{Framing, Message, Tools};
+use crate::context::{self, Fit, Framing, Message, Tools};
 use crate::tokens::{CachedCounter, Encoding, Factor, shared_cache, truncate_end, truncate_start};
 use crate::{Error, Result};
 
@@ -46,6 +48,8 @@ pub struct Model {
     pub append_only: bool,
     /// The shortest prefix that its provider caches, in tokens; 0 where it caches none.
     pub min_cached_tokens: u64,
+    /// The address that it is asked at, where that is not its vendor's own: see [`address`](fn@address).
+    pub base_url: Arc<str>,
 }
 
 /// Which part of a text stays.
@@ -74,6 +78,12 @@ impl Model {
     /// The model of a name, as [`get`] finds it, under the name that was asked for.
     pub fn named(name: &str) -> Result<Self> {
         get(name).map(|profile| Self { name: name.into(), ..profile.model.clone() })
+    }
+
+    /// The name that learned factors are kept under: servers of one model need not have one tokenizer, nor tell the truth.
+    #[must_use]
+    pub fn learned_as(&self) -> Arc<str> {
+        if self.base_url.is_empty() { Arc::clone(&self.name) } else { format!("{} at {}", self.name, self.base_url).into() }
     }
 
     /// The limit of a request where the caller names none: what a prompt may fill of the window, with the default reserve for a reply.
@@ -111,6 +121,23 @@ impl Model {
         self.factor.bound(self.sum(messages) + tools + self.framing.reply)
     }
 
+    /// Which of `count` messages, which `read` reads by index, fit a request of `limit` tokens; of what a prompt may fill where there is
+    /// none.
+    ///
+    /// # Errors
+    /// Those of [`context::fit`](crate::context::fit).
+    pub fn fit(
+        &self,
+        count: usize,
+        read: &mut dyn FnMut(usize) -> Result<Message>,
+        tools: Option<&Tools>,
+        limit: Option<u64>,
+    ) -> Result<Fit> {
+        let room = self.factor.room(limit.map_or_else(|| self.default_input_limit(), Ok)?);
+        let fit = context::fit(count, read, tools, room, &self.framing, &self.counter())?;
+        Ok(Fit { tokens: self.factor.bound(fit.tokens), exact: fit.exact && self.factor == Factor::EXACT, ..fit })
+    }
+
     fn sum(&self, messages: &[Message]) -> u64 {
         let counter = self.counter();
         messages.iter().map(|message| self.framing.message(message, &counter).tokens).sum()
@@ -134,5 +161,17 @@ mod tests {
         assert_eq!((kept("start"), kept("end")), ("one", " three"));
         assert_eq!(model.count_text("one two three"), 3);
         assert!(Keep::parse("middle").is_err());
+    }
+
+    #[test]
+    fn what_fits_is_exact_where_the_tokenizer_is_the_models_own() {
+        let fitted = |name: &str, limit| {
+            let mut read = |index: usize| Ok(Message::text(context::Role::User, &format!("message {index}")));
+            Model::named(name).unwrap().fit(3, &mut read, None, limit)
+        };
+        assert_eq!((fitted("gpt-4o", None).unwrap().kept, fitted("gpt-4o", None).unwrap().exact), (vec![0, 1, 2], true));
+        assert!(!fitted("claude-sonnet-4-5", None).unwrap().exact, "a bound");
+        assert_eq!(fitted("gpt-4o", Some(12)).unwrap().kept, [2]);
+        assert_eq!(fitted("gpt-4o", Some(1)).unwrap_err().kind(), crate::ErrorKind::BudgetExceeded);
     }
 }

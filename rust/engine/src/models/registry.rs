@@ -13,6 +13,7 @@ use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 const MAX_NAME: usize = 256;
+const MAX_BASE_URL: usize = 2_048;
 
 static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
 
@@ -109,6 +110,10 @@ pub fn check(model: &Model) -> Result<()> {
     if !(1..=model.context_window).contains(&model.max_input_tokens) {
         let rule = format!("max_input_tokens must be from 1 to context_window ({})", model.context_window);
         return Err(wrong(&rule, "max_input_tokens", model.max_input_tokens.to_string(), "look it up on the vendor's model page"));
+    }
+    if model.base_url.len() > MAX_BASE_URL || model.base_url.chars().any(char::is_control) {
+        let rule = "base_url must have at most 2,048 bytes and no control characters";
+        return Err(wrong(rule, "base_url", format!("{:?}", shown(&model.base_url)), "give the address that requests are sent to"));
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use super::when::{self, Range};
 use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Core, Named};
-use crate::scope::Head;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, Result};
@@ -138,9 +137,7 @@ pub(crate) fn ask_in<P: Pages>(
 ) -> Result<(Answer, Recall)> {
     let mut recall = answer(core, pages, request, question)?;
     let mut asked = Answer::default();
-    for partition in recall.partitions.iter().flatten() {
-        asked.documents += Head::read(pages, *partition)?.documents;
-    }
+    asked.documents = recall.queries.iter().map(|query| query.statistics.documents).sum();
     let of = |partition: &Option<Partition>| AccessBlocks::new(pages, partition.unwrap_or_default());
     let mut accesses: Vec<AccessBlocks<'_, P>> = recall.partitions.iter().map(of).collect();
     for Hit { memory, scope, parts, duplicates, related, .. } in std::mem::take(&mut recall.hits) {

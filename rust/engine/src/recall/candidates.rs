@@ -113,65 +113,89 @@ pub fn nominate<P: Pages>(
     let head = Head::read(snapshot, partition)?;
     let statistics = Statistics { documents: head.documents, total_length: head.total_length };
     let mut query = LexicalQuery::new(asked.question, seed.terms, statistics);
-    let reader = &mut opened.reader;
-    let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
-    let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
-
-    let lexical = scope.lexical(reader, &mut query, wanted)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
-    let mut dense = Nearest::default();
-    let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
-    numbers.extend(scope.dense(reader, compared, &mut dense, wanted)?);
-    if request.filter.preferred.is_some() {
-        // As many again of the time that was asked about: it may have none among the best of all times.
-        scope.within = request.filter.preferred;
-        numbers.extend(scope.lexical_within(reader, &query, &lexical, wanted)?);
-        numbers.extend(scope.dense(reader, compared, &mut dense, wanted)?);
-        scope.within = None;
-    }
-    numbers.extend(scope.told_beside(reader, &lexical.best)?);
-    let holders = with_every_identifier(reader, &query)?;
-    let found_holders = scope.first_found(reader, &holders)?;
-    let identified = !found_holders.is_empty();
-    numbers.extend(found_holders);
-    let mut by_relation = related::nominate(snapshot, partition, seed, asked.question.text())?;
-    scope.retain_found(reader, &mut by_relation)?;
-    numbers.extend(by_relation.keys());
-    numbers.sort_unstable();
-    numbers.dedup();
-    let mut accesses = AccessBlocks::new(snapshot, partition);
-    let mut candidates = Vec::with_capacity(numbers.len());
-    let scores = lexical.scores(reader, &query, &numbers)?;
-    for (number, own) in numbers.into_iter().zip(scores) {
-        let Some(row) = reader.row(number)? else { continue };
-        let [before, behind] = beside(number).map(|other| told_together(reader, &row, other, |other| lexical.known(other)));
-        let (before, behind) = (before?, behind?);
-        let attributes = attributes(engine, &row, number, &mut accesses)?;
-        let dense = compared.map_or(Ok(None), |(set, question)| dense.score(set, snapshot, question, number))?;
-        let [of_own, of_before, of_behind] = WINDOW;
-        let window = of_own * own + of_before * before + of_behind * behind;
-        let related = by_relation.remove(&number).map(Box::new);
-        let holds = holders.binary_search(&number).is_ok();
-        candidates.push(Candidate {
-            scope: place,
-            number,
-            lexical: own,
-            window,
-            dense,
-            identified: holds,
-            attributes,
-            past: None,
-            related,
-        });
-    }
+    let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
+    let reader = &mut opened.reader;
+    let mut nominees = scope.nominees(reader, &mut query, compared)?;
+    let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;
+    scope.retain_found(reader, &mut related)?;
+    nominees.numbers.extend(related.keys());
+    let identified = nominees.identified;
+    let scored = Scored { snapshot, place, compared, query: &query, half_lives: engine.half_lives() };
+    let candidates = scored.candidates(reader, partition, nominees, related)?;
+    found.candidates.extend(candidates);
     found.identified |= identified;
-    found.candidates.append(&mut candidates);
     if request.filter.reaches_back() {
         past::nominate(snapshot, request, place, partition, &query, found)?;
     }
     found.sets.push(searched);
     Ok(query)
+}
+
+/// Who is nominated in a scope, and what it was scored by.
+struct Nominees {
+    /// In no order, some more than once.
+    numbers: Vec<u32>,
+    lexical: Lexical,
+    dense: Nearest,
+    /// Those that hold every identifier of the question, by number.
+    holders: Vec<u32>,
+    /// One of these may be found.
+    identified: bool,
+}
+
+/// What the nominees of a scope are scored by.
+struct Scored<'s, P> {
+    snapshot: &'s P,
+    place: usize,
+    compared: Option<(VectorSet, &'s Query)>,
+    query: &'s LexicalQuery,
+    half_lives: [Option<f64>; 7],
+}
+
+impl<P: Pages> Scored<'_, P> {
+    /// The nominees as candidates, by number.
+    fn candidates(
+        &self,
+        reader: &mut Reader<'_, P>,
+        partition: Partition,
+        nominees: Nominees,
+        mut related: BTreeMap<u32, Related>,
+    ) -> Result<Vec<Candidate>> {
+        let Nominees { mut numbers, lexical, dense, holders, .. } = nominees;
+        numbers.sort_unstable();
+        numbers.dedup();
+        let scores = lexical.scores(reader, self.query, &numbers)?;
+        let mut accesses = AccessBlocks::new(self.snapshot, partition);
+        let mut candidates = Vec::with_capacity(numbers.len());
+        for (number, own) in numbers.into_iter().zip(scores) {
+            let Some(row) = reader.row(number)? else { continue };
+            let dense = self.compared.map_or(Ok(None), |(set, question)| dense.score(set, self.snapshot, question, number))?;
+            candidates.push(Candidate {
+                scope: self.place,
+                number,
+                lexical: own,
+                window: window(reader, &row, number, own, &lexical)?,
+                dense,
+                identified: holders.binary_search(&number).is_ok(),
+                attributes: attributes(&self.half_lives, &row, number, &mut accesses)?,
+                past: None,
+                related: related.remove(&number).map(Box::new),
+            });
+        }
+        Ok(candidates)
+    }
+}
+
+/// The score of a memory by words with a share of those of the events told before and behind it, in tenths.
+fn window<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, number: u32, own: i64, lexical: &Lexical) -> Result<i64> {
+    let [of_own, of_before, of_behind] = WINDOW;
+    if row.kind != Kind::Episodic as u8 {
+        return Ok(of_own * own);
+    }
+    let [before, behind] = beside(number).map(|other| told_together(reader, row, other, |other| lexical.known(other)));
+    Ok(of_own * own + of_before * before? + of_behind * behind?)
 }
 
 /// The numbers before and behind one.
@@ -188,9 +212,9 @@ fn told_together<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, other: Option<
 }
 
 /// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
-fn attributes<P: Pages>(core: &Core, row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+fn attributes<P: Pages>(half_lives: &[Option<f64>; 7], row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
-    let recalls = if kind == Kind::Semantic && core.half_lives()[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
+    let recalls = if kind == Kind::Semantic && half_lives[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
     let (doubt, said_again) = (row.flags >> 1 & 15, row.flags >> 5);
     Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, doubt, said_again, trust: row.trust })
 }
@@ -266,6 +290,32 @@ impl<P: Pages> ScopeSearch<'_, P> {
                 false
             }
         }
+    }
+
+    /// The best by words and by vectors, of the time that was asked about as many again (it may have none among the best of all times), what
+    /// was told beside them, and all that hold every identifier.
+    fn nominees(
+        &mut self,
+        reader: &mut Reader<'_, P>,
+        query: &mut LexicalQuery,
+        compared: Option<(VectorSet, &Query)>,
+    ) -> Result<Nominees> {
+        let wanted = self.request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
+        let (lexical, mut dense) = (self.lexical(reader, query, wanted)?, Nearest::default());
+        let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
+        numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
+        if self.request.filter.preferred.is_some() {
+            self.within = self.request.filter.preferred;
+            numbers.extend(self.lexical_within(reader, query, &lexical, wanted)?);
+            numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
+            self.within = None;
+        }
+        numbers.extend(self.told_beside(reader, &lexical.best)?);
+        let holders = with_every_identifier(reader, query)?;
+        let found = self.first_found(reader, &holders)?;
+        let identified = !found.is_empty();
+        numbers.extend(found);
+        Ok(Nominees { numbers, lexical, dense, holders, identified })
     }
 
     /// Keeps those that may be found.
@@ -364,7 +414,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
     fn told_beside(&mut self, reader: &mut Reader<'_, P>, best: &[Hit]) -> Result<Vec<u32>> {
         let mut numbers = Vec::new();
         for hit in best {
-            let Some(row) = reader.row(hit.number)? else { continue };
+            let Some(row) = reader.row(hit.number)?.filter(|row| row.kind == Kind::Episodic as u8) else { continue };
             for other in beside(hit.number) {
                 let told = told_together(reader, &row, other, i64::from)? as u32;
                 if told > 0

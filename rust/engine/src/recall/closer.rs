@@ -6,15 +6,19 @@
 
 use std::borrow::Cow;
 
+use super::Question;
+use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use super::{Hit, Question};
-use crate::embedding::{Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, embed, forms, tokens_in};
+use crate::embedding::{Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, embed_beside, forms, tokens_in};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::text::{Role, is_filler};
+
+/// Tokens of a slot that are compared with a question's.
+const SLOT_TOKENS: usize = 16;
 
 /// What a question looks for in a text.
 pub(super) struct Look<'q> {
@@ -40,34 +44,48 @@ impl<'q> Look<'q> {
     }
 
     /// How close a hit is to the question.
-    pub fn closeness(&self, hit: &Hit) -> f64 {
-        let anew = || self.wanted.closeness(&self.wanted.nearness(&compared_tokens(&hit.memory.text)));
+    pub fn closeness(&self, hit: &Contender<'_>) -> f64 {
+        let anew = || self.wanted.closeness(&self.wanted.nearness(&compared_tokens(hit.memory.text)));
         hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
     }
 
-    /// The cosine of a hit by the built-in embedding, which made its vector or did not.
-    pub fn cosine(&self, hit: &Hit, made: bool) -> f64 {
-        if let Some(cosine) = hit.parts.cosine().filter(|_| made) {
+    /// The cosine of a hit by the built-in embedding, which made its vector or did not; of a text without the names that the question has
+    /// too, since the question's vector is without them.
+    pub fn cosine(&self, hit: &Contender<'_>, made: bool) -> f64 {
+        let is_named = hit.parts.closer.is_some_and(|(features, _)| features.name > 0.0);
+        if let Some(cosine) = hit.parts.cosine().filter(|_| made && !is_named) {
             return cosine;
         }
-        let (Some(about), text) = (self.question.vector(), embed(&hit.memory.text)) else { return 0.0 };
+        let text = embed_beside(hit.memory.text, &self.question.name_tokens().concat());
+        let Some(about) = self.question.vector() else { return 0.0 };
         about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
-    /// Scores the hits anew; `stored` has what is stored of the tokens of each, and what speaks of the user has the user's own names.
-    pub fn weigh(&self, stored: &[Vec<u8>], own: &Own, hits: &mut [Hit]) {
+    /// Scores the hits anew; what speaks of the user has the user's own names.
+    pub fn weigh(&self, own: &Own, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        let anew = |hit: &Hit| Cow::Owned(compared_tokens(&hit.memory.text));
-        let tokens = hits.iter().zip(stored).map(|(hit, stored)| tokens_in(stored).map_or_else(|| anew(hit), Cow::Borrowed));
-        let of = |(hit, tokens): (&Hit, Cow<'_, [u8]>)| self.features(&tokens, &hit.parts, best, own.in_text(hit.scope, &hit.memory.text));
-        let features: Vec<Features> = hits.iter().zip(tokens).map(of).collect();
+        let of = |hit: &Contender<'_>| {
+            let (scope, memory) = (hit.scope, &hit.memory);
+            let tokens = tokens_in(memory.tokens).map_or_else(|| Cow::Owned(compared_tokens(memory.text)), Cow::Borrowed);
+            let features = self.features(&self.with_slot(hit, tokens), &hit.parts, best, own.in_text(scope, memory.text));
+            Features { words: features.words * own.share_beside(hit, queries), ..features }
+        };
+        let features: Vec<Features> = hits.iter().map(of).collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
         let share = share_behind(&features, &holds, &weights);
         let behind = weights.map(|weight| weight * share);
         for (hit, features) in hits.iter_mut().zip(features) {
             hit.parts.look_closer(features, if hit.parts.identified { weights } else { behind });
-            hit.score = hit.parts.score();
+        }
+    }
+
+    /// The tokens of a hit, with those of its slot where the question has a word of it: the slot says what the text is a value of.
+    fn with_slot<'t>(&self, hit: &Contender<'_>, tokens: Cow<'t, [u8]>) -> Cow<'t, [u8]> {
+        let is_asked = |word: &str| self.question.about().words.iter().any(|asked| **asked == *word.as_bytes());
+        match hit.memory.slot.filter(|slot| slot.split(' ').any(is_asked)) {
+            Some(slot) => Cow::Owned([&*tokens, &distinct_tokens(slot, SLOT_TOKENS)].concat()),
+            None => tokens,
         }
     }
 

@@ -120,11 +120,12 @@ impl Parts {
         self.fixed = (self.relevance() * prior.share() * ONE) as i64;
     }
 
-    /// Whether the question speaks for it: it, or the event told beside it, has a word of it, its meaning is near, or relations lead to
-    /// it. Normalised scores do not say that: among answers that have nothing to do with the question one is the best.
+    /// Whether the question speaks for it: it, or the event told beside it, has a word of it, it is about somebody whom the question
+    /// names, its meaning is near, or relations lead to it. Normalised scores do not say that: among answers that have nothing to do with the question one is the best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
-        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR)
+        let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);
+        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR) || is_named()
     }
 
     /// The cosine, -1 to 1.
@@ -159,13 +160,15 @@ pub fn rank(
             || candidate.attributes.trust > 0 && vouched <= limit
             || candidate.identified && holders <= limit
     });
-    let (mut candidates, mut parts) = (candidates, Vec::with_capacity(order.len()));
-    for &at in &order {
-        if scale.any_dense {
+    let mut candidates = candidates;
+    if scale.any_dense {
+        let mut as_they_lie = order.clone();
+        as_they_lie.sort_unstable();
+        for at in as_they_lie {
             candidates[at].dense = exact(&candidates[at])?.or(candidates[at].dense);
         }
-        parts.push(weighted(weights, &scale, &candidates[at], priors[at]));
     }
+    let parts: Vec<Parts> = order.iter().map(|&at| weighted(weights, &scale, &candidates[at], priors[at])).collect();
     let places = if scale.any_dense {
         let kept: Vec<&Candidate> = order.iter().map(|&at| &candidates[at]).collect();
         in_order(&kept, |place| parts[place].fixed)

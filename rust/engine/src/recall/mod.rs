@@ -15,6 +15,8 @@
 mod ask;
 pub mod candidates;
 mod closer;
+mod contenders;
+mod disputed;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
@@ -38,24 +40,22 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
 
-use std::cmp::Reverse;
-
+use self::contenders::{Contender, Ranked};
 use self::shares::Chosen;
 use crate::Result;
-use crate::embedding;
 use crate::index::vectors;
-use crate::memory::Core;
 use crate::memory::embedding::Embedding;
-use crate::memory::{Memory, record};
+use crate::memory::{Core, Memory};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 use crate::tokens;
-use candidates::{Candidate, Nominated, Opened};
+use candidates::{Nominated, Opened};
 use closer::Look;
 use explain::LexicalQuery;
 use own::Own;
@@ -210,63 +210,70 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         };
         recall.queries.push(query);
     }
-    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
     let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
-    let candidates = std::mem::take(&mut found.candidates);
-    let exact = |candidate: &Candidate| exact(snapshot, &found, &asked, candidate);
-    let ranked = fusion::rank(fusion, request.limit, &moment, candidates, exact)?;
-    let built_in = is_built_in(engine);
-    let (mut hits, mut tokens) = (Vec::with_capacity(ranked.len()), Vec::with_capacity(ranked.len()));
-    for (candidate, parts) in ranked {
-        let (hit, stored) = load(snapshot, &recall.partitions, candidate, &parts)?;
-        if !(built_in && is_misjudged(&hit, &stored)) {
-            hits.push(hit);
-            tokens.push(stored);
-        }
-    }
+    let ranked = Ranked::new(snapshot, &mut found, &asked, &moment, &recall.partitions)?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
+    let mut contenders = ranked.contenders(is_built_in(engine))?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
-        if recall.by_vectors {
-            look.weigh(&tokens, &own, &mut hits);
-            hits = sorted(hits);
-            recall.beside = Beside::of(&hits, look.names_somebody());
-        }
-        if !request.filter.limits_time() && request.filter.preferred.is_none() {
-            newest::lift(question, &own, &mut hits, |hit| (look.closeness(hit), look.cosine(hit, built_in)));
-        }
+        recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
-    let hits = sorted(hits);
-    let mut chosen = Chosen::new(request.limit, &hits);
-    for hit in hits {
-        if chosen.is_full() || hit.score < request.min_score {
-            break;
-        }
-        if request.filter.relevant_only && !hit.parts.is_relevant() {
-            continue;
-        }
-        chosen.offer(hit);
+    contenders::sort(&mut contenders);
+    let chosen = chosen(request, contenders).into_iter().filter_map(|one| ranked.hit(one).transpose());
+    recall.hits = chosen.collect::<Result<_>>()?;
+    if !request.filter.limits_time() && request.filter.preferred.is_none() {
+        disputed::lift(&mut recall.hits);
     }
-    let mut tokens_left = request.max_tokens;
-    recall.hits = chosen.hits();
-    let fits = |hit: &&Hit| {
-        let rest = tokens_left.map(|left| left.checked_sub(tokens_of(&hit.memory.text)));
-        tokens_left = rest.flatten();
-        rest.is_none_or(|rest| rest.is_some())
-    };
-    let count = recall.hits.iter().take_while(fits).count();
-    recall.hits.truncate(count);
     let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
     recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     recall.degraded = found.degraded;
     Ok(recall)
 }
 
-/// Whether only a vector of the built-in embedding speaks for a memory that it knows nothing of: versions up to 0.3.0 stored one all the
-/// same.
-fn is_misjudged(hit: &Hit, tokens: &[u8]) -> bool {
-    let by_vector = hit.parts.lexical == 0 && hit.parts.dense.is_some();
-    by_vector && !embedding::surely_knows(&hit.memory.text, tokens) && !embedding::knows(&hit.memory.text)
+/// Scores the contenders anew by a closer look at them, where there are vectors, and puts the newest first of what says the same; what
+/// stands beside the best.
+fn looked_closer(
+    asked: &Asked<'_>,
+    look: &Look<'_>,
+    own: &Own,
+    recall: &Recall,
+    built_in: bool,
+    contenders: &mut Vec<Contender<'_>>,
+) -> Beside {
+    let mut beside = Beside::default();
+    if recall.by_vectors {
+        look.weigh(own, &recall.queries, contenders);
+        contenders::sort(contenders);
+        beside = Beside::of(contenders, look.names_somebody());
+    }
+    let filter = &asked.request.filter;
+    if !filter.limits_time() && filter.preferred.is_none() {
+        newest::lift(asked.question, own, contenders, |one| (look.closeness(one), look.cosine(one, built_in)));
+    }
+    beside
+}
+
+/// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be.
+fn chosen<'m>(request: &Request, contenders: Vec<Contender<'m>>) -> Vec<Contender<'m>> {
+    let mut chosen = Chosen::new(request.limit, &contenders);
+    for one in contenders {
+        if chosen.is_full() || one.parts.score() < request.min_score {
+            break;
+        }
+        if !request.filter.relevant_only || one.parts.is_relevant() {
+            chosen.offer(one);
+        }
+    }
+    let mut chosen = chosen.contenders();
+    let mut tokens_left = request.max_tokens;
+    let fits = |one: &&Contender<'_>| {
+        let rest = tokens_left.map(|left| left.checked_sub(tokens_of(one.memory.text)));
+        tokens_left = rest.flatten();
+        rest.is_none_or(|rest| rest.is_some())
+    };
+    let count = chosen.iter().take_while(fits).count();
+    chosen.truncate(count);
+    chosen
 }
 
 fn is_built_in(engine: &Core) -> bool {
@@ -277,35 +284,4 @@ fn is_built_in(engine: &Core) -> bool {
 #[must_use]
 pub fn tokens_of(text: &str) -> usize {
     tokens::count(tokens::Encoding::O200k, text)
-}
-
-/// The exact cosine of a candidate, where it has a vector.
-fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate: &Candidate) -> Result<Option<i32>> {
-    let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
-    found.question(asked, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
-}
-
-/// Score descending, what was raised to it first, then scope, then number, then the newest revision: no two hits are equal.
-fn sorted(hits: Vec<Hit>) -> Vec<Hit> {
-    let key = |(at, hit): (usize, &Hit)| {
-        let place = (hit.scope, hit.memory.number, Reverse(hit.memory.revision));
-        (Reverse((hit.parts.fixed, hit.parts.is_raised)), place, at)
-    };
-    let mut keys: Vec<_> = hits.iter().enumerate().map(key).collect();
-    keys.sort_unstable();
-    let order: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
-    if order.is_sorted() { hits } else { fusion::permuted(hits, &order) }
-}
-
-/// A hit, and the tokens of its text as they are stored.
-fn load<P: Pages>(snapshot: &P, partitions: &[Option<Partition>], candidate: Candidate, parts: &fusion::Parts) -> Result<(Hit, Vec<u8>)> {
-    let (memory, tokens) = if let Some(memory) = candidate.past {
-        (*memory, Vec::new())
-    } else {
-        let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
-        record::current_with_tokens(snapshot, partition, candidate.number)?.ok_or_else(|| record::missing(partition, candidate.number))?
-    };
-    let related = candidate.related.map(|related| related.path);
-    let hit = Hit { memory, scope: candidate.scope, score: parts.score(), parts: *parts, duplicates: Vec::new(), related, newer_at: None };
-    Ok((hit, tokens))
 }

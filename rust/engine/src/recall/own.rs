@@ -3,7 +3,9 @@
 //! The user's names are what the slots of a name hold, and what the scope is called. They are looked up only where the question names
 //! somebody.
 
+use super::contenders::Contender;
 use super::newest::speaks_of_own;
+use super::{LexicalQuery, Question, TermScore};
 use crate::Result;
 use crate::memory::{record, slots};
 use crate::scope::{Scope, ScopeType};
@@ -35,11 +37,41 @@ impl Own {
         self.0.iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
     }
 
+    /// The share of a hit's words that are no name of the user's: what speaks of the user has these names without a word.
+    pub fn share_beside(&self, hit: &Contender<'_>, queries: &[LexicalQuery]) -> f64 {
+        let names = self.0.get(hit.scope).filter(|names| !names.is_empty());
+        let Some((names, query)) = names.zip(queries.get(hit.scope)) else { return 1.0 };
+        let is_name = |term: &TermScore| names.iter().any(|name| name.to_lowercase().starts_with(&term.text));
+        let (own, others): (Vec<TermScore>, Vec<TermScore>) = query.terms_of(hit.memory.text).into_iter().partition(is_name);
+        let sum = |terms: &[TermScore]| terms.iter().map(|term| term.score).sum::<i64>() as f64;
+        if own.is_empty() { 1.0 } else { sum(&others) / (sum(&own) + sum(&others)) }
+    }
+
     /// How many of the names a text of a scope has by speaking of the user.
     pub fn in_text(&self, scope: usize, text: &str) -> usize {
         let names = self.0.get(scope).map_or(0, Vec::len);
         if names > 0 && speaks_of_own(text) { names } else { 0 }
     }
+}
+
+/// The question as the user asks it, where it names the user: "Where do I live?" of "Where does Ana live?". What was said is said by
+/// somebody, and who the user is stands in no message.
+pub(crate) fn asked_by_the_user<P: Pages>(pages: &P, scope: &Scope, partition: Partition, question: &Question) -> Result<Option<Question>> {
+    if scope.scope_type != ScopeType::User || question.names().is_empty() {
+        return Ok(None);
+    }
+    let names = known(pages, scope, partition, question.names())?;
+    Ok((!names.is_empty()).then(|| Question::new(&in_first_person(question.text(), &names))))
+}
+
+fn in_first_person(question: &str, names: &[String]) -> String {
+    let of = |chunk: &str| {
+        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let owner = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s"));
+        let is_own = names.iter().any(|name| name.eq_ignore_ascii_case(owner.unwrap_or(word)));
+        if is_own { chunk.replace(word, if owner.is_some() { "my" } else { "I" }) } else { chunk.to_owned() }
+    };
+    question.split_whitespace().map(of).collect::<Vec<_>>().join(" ")
 }
 
 /// Those of the names that are the user's.
@@ -53,4 +85,16 @@ fn known<P: Pages>(pages: &P, scope: &Scope, partition: Partition, names: &[Stri
     let has = |text: &String, name: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(name));
     let is_own = |name: &&String| scope.id.eq_ignore_ascii_case(name) || texts.iter().any(|text| has(text, name));
     Ok(names.iter().filter(is_own).cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_asks_in_the_first_person() {
+        let names = ["Ana".to_owned()];
+        assert_eq!(in_first_person("where does Ana live?", &names), "where does I live?");
+        assert_eq!(in_first_person("What is Ana's employer, Anabel?", &names), "What is my employer, Anabel?");
+    }
 }

@@ -175,12 +175,12 @@ pub mod memories {
     /// What tells that a newer memory answers the question as an older one does (`recall/newest.rs`): a logistic, fitted by
     /// `tools/ranking/newest.py` to facts that were written for it.
     pub mod newest {
-        /// The weight of its cosine with the question without the names in it, by the built-in embedding.
-        pub const MEANING: f64 = 16.7;
+        /// The weight of its cosine with the question, both without the names in the question, by the built-in embedding.
+        pub const MEANING: f64 = 17.8;
         /// Of how close it is to the question.
-        pub const CLOSENESS: f64 = 5.4;
-        /// What both must come to: .5 more than where it is as likely as not, which keeps the right person in front (docs/ranking.md).
-        pub const LEAST: f64 = 4.4;
+        pub const CLOSENESS: f64 = 1.4;
+        /// What both must come to: .2 less than where it is as likely as not, since the right person is put in front before.
+        pub const LEAST: f64 = 4.1;
     }
 
     /// What one in margin moves the logarithm of the odds of a confidence by. With [`NAMED`] the pair of a grid whose mean AUROC is highest

@@ -8,22 +8,22 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::memory::{Kind, Memory};
+use crate::memory::{Kind, Outline};
 use crate::units::calendar::DAY;
 
 /// Longer texts are compared as they stand.
 const MOST_BYTES: usize = 8192;
 
 /// What two memories of a scope share where they say the same; `None` for what is not current, each revision of which is its own.
-pub(super) fn signature(memory: &Memory) -> Option<u64> {
-    if memory.ending.is_some() {
+pub(super) fn signature(memory: &Outline<'_>) -> Option<u64> {
+    if memory.is_ended {
         return None;
     }
     let mut hash = Xxh3::new();
     let event = matches!(memory.kind, Kind::Episodic | Kind::TaskOutcome);
     let day = if event { memory.occurred_at.div_euclid(DAY) } else { i64::MIN };
     hash.update(&day.to_le_bytes());
-    for part in [memory.slot.as_deref().unwrap_or_default().as_bytes(), memory.metadata.as_slice()] {
+    for part in [memory.slot.unwrap_or_default().as_bytes(), memory.metadata] {
         hash.update(&(part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -32,10 +32,31 @@ pub(super) fn signature(memory: &Memory) -> Option<u64> {
         return Some(hash.digest());
     }
     // Hashed once: a call of the hash for each character cost more than everything else here.
-    let said = if memory.text.is_ascii() { ascii_words(&memory.text) } else { words(&memory.text) };
+    let said = if memory.text.is_ascii() { ascii_words(memory.text) } else { words(memory.text) };
     hash.update(&said);
     (!said.is_empty()).then(|| hash.digest())
 }
+
+/// What is alike in two memories with one signature, and mostly not in others: the bytes of the text that no rule of [`signature`] drops
+/// or changes. 0 of a text in which a rule for other letters than those of ASCII may.
+pub(super) fn print(memory: &Outline<'_>) -> u64 {
+    if !memory.text.is_ascii() || memory.text.len() > MOST_BYTES {
+        return 0;
+    }
+    memory.text.bytes().map(|byte| PRINTS[usize::from(byte)]).fold(1 << 63, u64::wrapping_add) | 1 << 63
+}
+
+/// What each byte adds to a print: letters in either case alike, nothing for those of articles and for marks.
+static PRINTS: [u64; 256] = {
+    let (mut prints, mut byte) = ([0; 256], 0);
+    while byte < 128 {
+        let letter = (byte as u8).to_ascii_lowercase();
+        let counts = letter.is_ascii_alphanumeric() && !matches!(letter, b'a' | b'n' | b't' | b'h' | b'e');
+        prints[byte] = if counts { (letter as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8 } else { 0 };
+        byte += 1;
+    }
+    prints
+};
 
 /// What a text says: its words, each with a space behind it, without case, articles and the marks around words.
 fn words(text: &str) -> Vec<u8> {
@@ -86,7 +107,7 @@ fn is_plain(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Ending, State};
+    use crate::memory::{Ending, Memory, State};
 
     fn memory(text: &str) -> Memory {
         Memory {
@@ -111,6 +132,10 @@ mod tests {
             ending: None,
             provenance: crate::memory::Provenance::default(),
         }
+    }
+
+    fn signature(memory: &Memory) -> Option<u64> {
+        super::signature(&Outline::of(memory))
     }
 
     fn same(a: &Memory, b: &Memory) -> bool {
@@ -167,6 +192,16 @@ mod tests {
         let ended = |state| Ending { state, known_until: 0, valid_until: 0, superseded_by: None, reason: None };
         assert_eq!(signature(&Memory { ending: Some(ended(State::Superseded)), ..tea() }), None);
         assert_eq!(signature(&memory("the ... a")), None);
+    }
+
+    #[test]
+    fn what_says_the_same_has_the_same_print() {
+        let print = |text: &str| super::print(&Outline::of(&memory(text)));
+        for (a, b) in [("Prefers tea", "prefers (the) tea."), ("Lives in Porto!", "lives  in\nA Porto"), ("The US", "an 'US'")] {
+            assert!(same(&memory(a), &memory(b)) && print(a) == print(b) && print(a) != 0, "{a} | {b}");
+        }
+        assert_ne!(print("listens on port 8443"), print("listens on port 9443"));
+        assert_eq!((print("Stra\u{df}e"), print(&"x".repeat(MOST_BYTES + 1))), (0, 0));
     }
 
     #[test]

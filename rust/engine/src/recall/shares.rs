@@ -7,29 +7,32 @@
 //! What says the same as a better one is put to it first ([`super::same`]). Places that stay free go to those that waited, so an
 //! answer is never shorter for it, and its order stays that of the scores.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use super::{Hit, same};
+use super::contenders::Contender;
+use super::same;
+use crate::memory::Outline;
 
 /// A candidate with at least this share of the best score is about as good: one part in so many.
 const REACH: i64 = 4;
 
 /// The hits of an answer while they are chosen, each with its rank.
-pub(super) struct Chosen {
+pub(super) struct Chosen<'m> {
     limit: usize,
     ranks: usize,
     /// Places of memories of trust 0, and of one source of theirs.
     untrusted: usize,
     of_source: usize,
-    by_source: BTreeMap<(usize, String), usize>,
-    taken: Vec<(usize, Hit)>,
-    waiting: Vec<(usize, Hit)>,
-    said: BTreeMap<(usize, u64), usize>,
+    by_source: BTreeMap<(usize, &'m str), usize>,
+    taken: Vec<(usize, Contender<'m>)>,
+    waiting: Vec<(usize, Contender<'m>)>,
+    said: Said<'m>,
 }
 
-impl Chosen {
+impl<'m> Chosen<'m> {
     /// None yet, of these.
-    pub fn new(limit: usize, ranked: &[Hit]) -> Self {
+    pub fn new(limit: usize, ranked: &[Contender<'m>]) -> Self {
         let best = ranked.first().map_or(0, |hit| hit.parts.fixed);
         let good = ranked.iter().filter(|hit| hit.memory.trust > 0 && hit.parts.fixed.saturating_mul(REACH) >= best).count();
         Self {
@@ -40,7 +43,7 @@ impl Chosen {
             by_source: BTreeMap::new(),
             taken: Vec::new(),
             waiting: Vec::new(),
-            said: BTreeMap::new(),
+            said: Said::default(),
         }
     }
 
@@ -50,26 +53,24 @@ impl Chosen {
     }
 
     /// The next hit by rank: it is taken, waits for a free place, or says the same as one before.
-    pub fn offer(&mut self, hit: Hit) {
+    pub fn offer(&mut self, hit: Contender<'m>) {
         self.ranks += 1;
-        if let Some(signature) = same::signature(&hit.memory) {
-            if let Some(first) = self.said.get(&(hit.scope, signature)) {
-                let all = self.taken.iter_mut().chain(&mut self.waiting);
-                if let Some((_, first)) = all.into_iter().find(|(rank, _)| rank == first) {
-                    first.duplicates.push(hit.memory.id());
-                }
-                return;
+        let before = self.said.before(&hit, self.ranks);
+        if let Some(rank) = before {
+            let all = self.taken.iter_mut().chain(&mut self.waiting);
+            if let Some((_, first)) = all.into_iter().find(|(own, _)| *own == rank) {
+                first.duplicates.push(hit.memory.id());
             }
-            self.said.insert((hit.scope, signature), self.ranks);
+            return;
         }
         if self.admits(&hit) { self.taken.push((self.ranks, hit)) } else { self.waiting.push((self.ranks, hit)) }
     }
 
-    fn admits(&mut self, hit: &Hit) -> bool {
+    fn admits(&mut self, hit: &Contender<'m>) -> bool {
         if hit.memory.trust > 0 {
             return true;
         }
-        let of_source = self.by_source.entry((hit.scope, hit.memory.source.clone())).or_default();
+        let of_source = self.by_source.entry((hit.scope, hit.memory.source)).or_default();
         if self.untrusted == 0 || *of_source >= self.of_source {
             return false;
         }
@@ -78,10 +79,46 @@ impl Chosen {
     }
 
     /// The hits in the order of their ranks.
-    pub fn hits(mut self) -> Vec<Hit> {
+    pub fn contenders(mut self) -> Vec<Contender<'m>> {
         let room = self.limit.saturating_sub(self.taken.len());
         self.taken.extend(self.waiting.into_iter().take(room));
         self.taken.sort_by_key(|(rank, _)| *rank);
         self.taken.into_iter().map(|(_, hit)| hit).collect()
+    }
+}
+
+/// What was said, by rank. Most texts differ in their prints, and then nobody asks for their signatures.
+#[derive(Default)]
+struct Said<'m>(Vec<Once<'m>>);
+
+struct Once<'m> {
+    rank: usize,
+    scope: usize,
+    print: u64,
+    memory: Outline<'m>,
+    signature: OnceCell<Option<u64>>,
+}
+
+impl Once<'_> {
+    fn signature(&self) -> Option<u64> {
+        *self.signature.get_or_init(|| same::signature(&self.memory))
+    }
+
+    fn says(&self, other: &Self) -> bool {
+        let may = self.scope == other.scope && (self.print == other.print || self.print == 0 || other.print == 0);
+        may && self.signature().is_some_and(|own| other.signature() == Some(own))
+    }
+}
+
+impl<'m> Said<'m> {
+    /// The rank of the first that says the same as this one; if there is none, this is the first.
+    fn before(&mut self, one: &Contender<'m>, rank: usize) -> Option<usize> {
+        let (scope, memory) = (one.scope, one.memory);
+        let once = Once { rank, scope, print: same::print(&memory), memory, signature: OnceCell::new() };
+        let before = self.0.iter().find(|before| before.says(&once)).map(|before| before.rank);
+        if before.is_none() {
+            self.0.push(once);
+        }
+        before
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
 
-use super::Hit;
+use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::memories::{Features, MARGIN, NAMED, USUAL_MARGIN};
@@ -29,9 +29,9 @@ pub struct Beside {
 
 impl Beside {
     /// Of the hits of a closer look, in order; `names` says whether the question has any.
-    pub(super) fn of(hits: &[Hit], names: bool) -> Self {
+    pub(super) fn of(hits: &[Contender<'_>], names: bool) -> Self {
         let margin = hits.first().zip(hits.get(TENTH)).map_or(0.0, |(first, tenth)| {
-            let relevance = |hit: &Hit| hit.parts.relevance();
+            let relevance = |hit: &Contender<'_>| hit.parts.relevance();
             relevance(first) - relevance(tenth) - USUAL_MARGIN
         });
         Self { margin, named: if names { closer_by_name(hits) } else { 0.0 } }
@@ -46,7 +46,7 @@ impl Beside {
 }
 
 /// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has.
-fn closer_by_name(hits: &[Hit]) -> f64 {
+fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
     let features = || hits.iter().filter_map(|hit| hit.parts.closer).map(|(features, _)| features);
     let by = |is: fn(&Features) -> bool| {
         let closest = |of: bool| features().filter(|one| is(one) == of).map(|one| one.closeness).fold(0.0, f64::max);

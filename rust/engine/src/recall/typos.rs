@@ -4,8 +4,8 @@ use super::Question;
 use super::candidates::Opened;
 use crate::Result;
 use crate::store::pages::Pages;
-use crate::text::typos::{Frequencies, repair};
-use crate::text::{TermClass, term_hash, with_analyzer};
+use crate::text::typos::{Frequencies, Spelling, repair};
+use crate::text::with_analyzer;
 
 /// What the memories of the scopes have.
 struct Memories<'s, 'p, P> {
@@ -29,10 +29,10 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
         Ok(false)
     }
 
-    fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
+    fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>> {
         let mut sums = vec![0; words.len()];
         for Opened { reader, seed, .. } in self.scopes.iter().flatten() {
-            let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, seed.terms)).collect();
+            let hashes: Vec<u64> = words.iter().map(|word| word.hash(seed.terms)).collect();
             sums.iter_mut().zip(reader.frequencies(&hashes)?).for_each(|(sum, more)| *sum += more);
         }
         Ok(sums)

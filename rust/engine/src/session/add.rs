@@ -151,7 +151,7 @@ fn text_of(part: &Part) -> Option<&str> {
 fn check_length(new: &NewMessage) -> Result<()> {
     if new.given.len() > MAX_MESSAGE_BYTES {
         let message = format!(
-            "adding a message: as JSON it may have {MAX_MESSAGE_BYTES} bytes, and it has {}: split it, or add what is long as a document",
+            "adding a message: as JSON it may have at most {MAX_MESSAGE_BYTES} bytes, and it has {}: split it, or add what is long as a document",
             new.given.len()
         );
         return Err(Error::invalid(message).with("size_bytes", new.given.len()));

@@ -83,9 +83,9 @@ pub(super) fn read_format(r: &mut Reader<'_>, key: &[u8]) -> Result<Format> {
     }
 }
 
-/// `[name, window, most output, encoding, factor, framing, append only, least cached, most input]`.
+/// `[name, window, most output, encoding, factor, framing, append only, least cached, most input]`, and the base URL where there is one.
 pub(super) fn write_model(w: &mut Writer, model: &Model) {
-    w.nested(9);
+    w.nested(9 + u32::from(!model.base_url.is_empty()));
     w.text(&model.name);
     w.uint(model.context_window);
     w.uint(model.max_output_tokens);
@@ -95,6 +95,9 @@ pub(super) fn write_model(w: &mut Writer, model: &Model) {
     w.bool(model.append_only);
     w.uint(model.min_cached_tokens);
     w.uint(model.max_input_tokens);
+    if !model.base_url.is_empty() {
+        w.text(&model.base_url);
+    }
 }
 
 /// See [`write_model`].
@@ -110,6 +113,7 @@ pub(super) fn read_model<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Model>
         append_only: r.bool()?,
         min_cached_tokens: r.uint()?,
         max_input_tokens: r.uint()?,
+        base_url: r.text()?.into(),
     })
 }
 

@@ -71,6 +71,8 @@ fn model(random: &mut Random) -> Model {
         append_only: random.chance(50),
         min_cached_tokens: number(random),
         max_input_tokens: number(random),
+        // A version that adds a field writes this before it, whatever it is; here an empty one is not written.
+        base_url: format!("http://{}", text(random)).into(),
     }
 }
 

@@ -64,7 +64,7 @@ mod tests {
         let busy_timeout = Duration::from_secs(5);
         let options = EngineOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, embedding: None, now: 1 };
         let core = SessionCore::new(Core::open(&folder, options).unwrap());
-        core.warm().put(7, crate::session::window::warm::Warm::default());
+        core.warm().put(7, std::sync::Arc::default());
         let first = core.warm().get(7);
         assert!(std::sync::Arc::ptr_eq(&core.warm().get(7), &first), "it is kept");
         copy::compact(core.store(), busy_timeout).unwrap();

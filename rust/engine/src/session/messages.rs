@@ -1,5 +1,6 @@
 //! The messages of a session, as a program adds and reads them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::add::{NewMessage, Prepared, check_name};
@@ -7,10 +8,11 @@ use super::key::SessionKey;
 use super::policy::Policy;
 use super::session::{Session, Status};
 use super::transcript::blob;
-use super::transcript::message::{MessageRecord, read_result_key};
+use super::transcript::message::{MessageRecord, MessageState, read_result_key};
 use super::writer::Added;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Role};
+use crate::gate::{self, Heard, Speaker};
 use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
@@ -34,9 +36,29 @@ pub struct StoredMessage {
 }
 
 impl StoredMessage {
+    fn neutral(&self) -> Result<Message> {
+        Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep)
+    }
+
     /// Who speaks.
     pub fn role(&self) -> Result<Role> {
-        Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep).map(|message| message.role)
+        self.neutral().map(|message| message.role)
+    }
+
+    /// What was said, as the write gate is given it: neither calls of tools nor their results, and no block that a prompt showed.
+    pub fn heard(&self) -> Result<Heard> {
+        let (record, message) = (&self.record, self.neutral()?);
+        let text = if record.state == MessageState::Redacted { String::new() } else { message.spoken() };
+        Ok(Heard {
+            index: record.placed.index,
+            speaker: Speaker::of_role(message.role.name()),
+            text: match gate::without_blocks(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(left) => left,
+            },
+            at: Some(record.created_at.unwrap_or(record.added_at)),
+            added_at: Some(record.added_at),
+        })
     }
 }
 

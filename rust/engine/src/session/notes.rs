@@ -88,7 +88,7 @@ fn add<P: PagesMut>(writer: &mut SessionWriter<'_, P>, text: &str) -> Result<u32
     }
     if notes.len() == MOST {
         return Err(Error::invalid(format!(
-            "adding a note to session {:?}: it may have {MOST} notes, and has as many: remove one, or remember() what is true beyond the session",
+            "adding a note to session {:?}: it may have at most {MOST} notes, and it has that many: remove one, or remember() what is true beyond the session",
             writer.record.id
         )));
     }

@@ -37,7 +37,7 @@ fn check_size(what: &'static str, bytes: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "opening a session: {what} may have {MAX_INSTRUCTION_BYTES} bytes, and they have {bytes}: shorten them, because no model reads that much"
+        "opening a session: {what} may have at most {MAX_INSTRUCTION_BYTES} bytes, and they have {bytes}: shorten them, because no model reads that much"
     ))
     .with("size_bytes", bytes))
 }
@@ -50,7 +50,7 @@ pub(super) fn changes(status: &Status, options: &Options, tools: Option<&GivenTo
     let told = new_system(status.epoch.system, seed, options).is_some() || new_tools(stored, options, tools)?.is_some();
     let collections = options.collections.as_ref().is_some_and(|collections| *collections != status.record.collections);
     let recalls = options.recalls.is_some_and(|recalls| recalls != status.record.recalls);
-    Ok(told || reads || budget || collections || recalls)
+    Ok(told || reads || budget || collections || recalls || moved_to(&status.epoch.model, options).is_some())
 }
 
 /// Whether tools mean what stored ones mean.
@@ -133,7 +133,8 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
         _ => None,
     };
     let recalls = options.recalls.filter(|recalls| *recalls != writer.record.recalls);
-    let unsaid = reads.is_none() && budget.is_none() && collections.is_none() && recalls.is_none();
+    let address = moved_to(&writer.epoch.model, options);
+    let unsaid = address.is_none() && reads.is_none() && budget.is_none() && collections.is_none() && recalls.is_none();
     if new.system.is_none() && new.tools.is_none() && unsaid {
         return Ok(()); // nothing is new: nothing is written
     }
@@ -141,6 +142,9 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
     if let Some(budget) = budget {
         writer.record.budget = budget;
         writer.unsettle();
+    }
+    if let Some(address) = address {
+        writer.ask_at(address)?;
     }
     if let Some(collections) = collections {
         writer.record.collections = collections; // they stand in the volatile block: no epoch begins
@@ -156,6 +160,12 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
         writer.begin(Reason::Instructions, origin)?;
     }
     writer.finish()
+}
+
+/// The address that the model is asked at from now on, if it is another than the stored one.
+fn moved_to(stored: &Model, options: &Options) -> Option<Arc<str>> {
+    let asked = &options.model.as_ref()?.base_url;
+    (!asked.is_empty() && *asked != stored.base_url).then(|| Arc::clone(asked))
 }
 
 /// The system prompt that is asked for, if it is another than the stored one.
@@ -222,7 +232,7 @@ fn checked_collections(collections: Vec<CollectionName>) -> Result<Vec<Collectio
     }
     if collections.len() > MAX_COLLECTIONS {
         return Err(Error::invalid(format!(
-            "opening a session: it may have {MAX_COLLECTIONS} collections, and {} are named: put documents that are asked together into one",
+            "opening a session: it may have at most {MAX_COLLECTIONS} collections, and {} are named: put documents that are asked together into one",
             collections.len()
         )));
     }
@@ -240,7 +250,7 @@ fn checked_reads(reads: Vec<Scope>, own: &Scope) -> Result<Vec<Scope>> {
     }
     if reads.len() > MAX_READS {
         return Err(Error::invalid(format!(
-            "opening a session: it may read {MAX_READS} scopes along, and {} are named: leave out what it needs least",
+            "opening a session: it may read at most {MAX_READS} other scopes, and {} are named: leave out those that it needs least",
             reads.len()
         )));
     }

@@ -72,25 +72,9 @@ impl Session<'_> {
                 _ => Observed::default(),
             };
             let added = writer.add(&prepared, None, Some(number))?;
-            let call = Call {
-                number,
-                reply: added.index,
-                added_at: writer.now,
-                response_id: response.id.clone(),
-                model: response.model.clone(),
-                finish: response.finish.clone(),
-                usage: response.usage.clone(),
-                usage_tokens: response.usage_tokens,
-                sent: sent.as_ref().map(|(_, sent)| (**sent).clone()),
-                hash: response.hash,
-            };
-            super::reply::partial::remove(writer.pages, writer.place)?;
-            call.write(writer.pages, writer.place, added.turn)?;
-            call.put_name(writer.pages, writer.place, writer.seed)?;
-            let call_planned = call.sent.as_ref().map(|sent| sent.planned);
-            if let Some(sent) = call.sent.filter(|sent| sent.carried) {
-                writer.record.sent = Some(SentBlock { turn: added.turn, call: number, tokens: sent.block_tokens });
-            }
+            let sent = sent.as_ref().map(|(_, sent)| (**sent).clone());
+            let planned = sent.as_ref().map(|sent| sent.planned);
+            write_call(writer, call_of(&response, sent, number, added.index, writer.now), added.turn)?;
             if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
                 super::reply::lease::end(writer.pages, writer.place, holder)?;
             }
@@ -99,7 +83,7 @@ impl Session<'_> {
                 added,
                 call: number,
                 usage,
-                planned: call_planned,
+                planned,
                 exceeded: observed.exceeded,
                 usage_ignored: observed.impossible || response.usage.is_some() && usage.is_none(),
                 is_last: writer.record.tally.open.is_empty(),
@@ -137,6 +121,33 @@ impl Session<'_> {
         add(&self.engine.store().metrics().bounds_exceeded, u64::from(exceeded));
         Ok(exceeded)
     }
+}
+
+/// A call of a model by what it answered.
+fn call_of(response: &Response, sent: Option<SentPrompt>, number: u16, reply: u64, added_at: i64) -> Call {
+    Call {
+        number,
+        reply,
+        added_at,
+        response_id: response.id.clone(),
+        model: response.model.clone(),
+        finish: response.finish.clone(),
+        usage: response.usage.clone(),
+        usage_tokens: response.usage_tokens,
+        sent,
+        hash: response.hash,
+    }
+}
+
+/// Writes a call of a turn in place of what came of its reply so far, and keeps which block its prompt carried.
+fn write_call(writer: &mut SessionWriter<'_, WriteTransaction<'_>>, call: Call, turn: u64) -> Result<()> {
+    super::reply::partial::remove(writer.pages, writer.place)?;
+    call.write(writer.pages, writer.place, turn)?;
+    call.put_name(writer.pages, writer.place, writer.seed)?;
+    if let Some(sent) = call.sent.filter(|sent| sent.carried) {
+        writer.record.sent = Some(SentBlock { turn, call: call.number, tokens: sent.block_tokens });
+    }
+    Ok(())
 }
 
 fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: KnownId, prepared: &Prepared) -> Result<Replied> {

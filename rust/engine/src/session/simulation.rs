@@ -187,6 +187,7 @@ fn closed(prior: u32) -> Model {
         framing: Framing::ANTHROPIC,
         append_only: false,
         min_cached_tokens: 0,
+        base_url: "".into(),
     }
 }
 

@@ -90,7 +90,7 @@ fn halves(number: u128) -> (u64, u64) {
 /// The key of terms that a hash gives.
 fn term_key(hash: u128, is_secret: bool) -> TermKey {
     let (low, high) = halves(hash);
-    if is_secret { TermKey::Secret(low, high) } else { TermKey::Seed(low) }
+    if is_secret { TermKey::secret(low, high) } else { low.into() }
 }
 
 impl fmt::Debug for Secret {
@@ -125,7 +125,7 @@ impl Seed {
 
     /// The seed of a store whose hashes are not keyed.
     fn unkeyed(self) -> u64 {
-        if let TermKey::Seed(seed) = self.terms { seed } else { 0 }
+        self.terms.seed().unwrap_or(0)
     }
 
     /// Another seed, for names of another kind.
@@ -138,7 +138,7 @@ impl Seed {
     #[must_use]
     pub fn of_collection(self, name: &[u8], unkeyed: impl FnOnce(u64) -> u64) -> Self {
         let Some(key) = self.names else { return Self { terms: unkeyed(self.unkeyed()).into(), names: None } };
-        let terms = term_key(sip(key, &[b"terms\0", name]), matches!(self.terms, TermKey::Secret(..)));
+        let terms = term_key(sip(key, &[b"terms\0", name]), self.terms.seed().is_none());
         Self { terms, names: Some(halves(sip(key, &[b"names\0", name]))) }
     }
 }

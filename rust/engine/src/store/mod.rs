@@ -28,6 +28,7 @@ pub mod presence;
 pub mod progress;
 pub mod repair;
 pub mod reserve;
+pub(crate) mod step;
 pub mod tree;
 pub mod vault;
 pub mod verified;

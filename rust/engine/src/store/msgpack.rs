@@ -205,6 +205,11 @@ impl<'b> Reader<'b> {
         Ok(&all[start..end])
     }
 
+    /// Passes over so many fields, whatever they are.
+    pub fn pass(&mut self, fields: u32) -> Result<()> {
+        (0..fields).try_for_each(|_| self.raw().map(drop))
+    }
+
     fn take(&mut self, length: usize) -> Result<&'b [u8]> {
         let start = self.cursor.position() as usize;
         let all = *self.cursor.get_ref();

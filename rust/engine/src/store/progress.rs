@@ -12,8 +12,9 @@
 //! ```
 //!
 //! The inode tells a copy of the folder from the folder itself. A copy of files that were being written is torn in ways that cannot
-//! be told from its meta pages, so a copy that was not made of a closed store is [`Verdict::Unverified`]: it is checked as a whole
-//! before it is used.
+//! be told from its meta pages, and this file says nothing of when the others were copied: it may have been first, while the store
+//! was closed, and the data file behind it, while somebody wrote. So a copy is [`Verdict::Unverified`]: it is checked as a whole before
+//! it is used, once. Where nothing can be written that would be every time, and a copy of a closed store is taken for whole.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -99,6 +100,7 @@ pub struct Progress {
     generation: GenerationNumber,
     data: FileId,
     boot: [u8; 16],
+    read_only: bool,
 }
 
 impl Progress {
@@ -123,7 +125,7 @@ impl Progress {
             Err(_) if read_only => None,
             Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),
         };
-        Ok(Self { file, path, store, generation, data, boot: boot_id() })
+        Ok(Self { file, path, store, generation, data, boot: boot_id(), read_only })
     }
 
     /// Whether the open file is the one at its path: what is written to a removed one, the next to open does not see.
@@ -172,8 +174,12 @@ impl Progress {
             return Err(corrupt(&self.path, "the newest meta page of the data file is not the one that was written last: it is damaged"));
         }
         if record.inode != self.data.inode {
-            let whole = record.closed && newest.transaction == record.last;
-            return Ok(if whole { Verdict::Sound } else { Verdict::Unverified("it is a copy that was made while the store was in use") });
+            let was_closed = record.closed && newest.transaction == record.last;
+            return Ok(match was_closed {
+                true if self.read_only => Verdict::Sound,
+                true => Verdict::Unverified("it is a copy, and the store may have been in use while it was made"),
+                false => Verdict::Unverified("it is a copy that was made while the store was in use"),
+            });
         }
         self.within_a_boot(record, pages).map(|()| Verdict::Sound)
     }

@@ -130,9 +130,17 @@ fn any_byte_of_the_newest_meta_page_is_covered() {
 }
 
 #[test]
-fn a_copy_of_a_closed_store_is_sound_and_one_of_a_store_in_use_is_not_vouched_for() {
+fn nothing_vouches_for_a_copy_until_it_was_read() {
     let place = Place::new(3);
     place.change(false, |_| ());
+    let read_only = Environment::open(&place.folder(), 1, Mode { read_only: true, ..MODE }, Instant::now() + Duration::from_secs(5));
+    let read_only = read_only.expect("opened");
+    assert_eq!(read_only.unverified(), None, "it could not write down that it was read");
+    read_only.close();
+    let mut environment = place.open().expect("opened");
+    assert!(environment.unverified().is_some());
+    environment.vouch(true).expect("vouched");
+    environment.close();
     assert_eq!(place.open().expect("opened").unverified(), None);
     let environment = place.open().expect("opened");
     commit(&environment, 3);

@@ -39,6 +39,11 @@ impl Collector {
         self.length = 0;
     }
 
+    fn stem(&mut self, term: &mut Term) {
+        term.stem();
+        self.hashes.push(term.hash(TermClass::Stem, self.key));
+    }
+
     pub(super) fn finish(&mut self, out: &mut Analysis) {
         self.hashes.sort_unstable();
         out.length = u32::try_from(self.length).unwrap_or(u32::MAX);
@@ -52,13 +57,23 @@ impl Collector {
 impl Sink for Collector {
     const SINGLES: bool = true;
 
+    /// Where words are stems, an identifier of one piece has one too: somebody writes it in small letters.
     #[inline]
-    fn term(&mut self, _: Role, class: TermClass, term: &mut Term) {
-        self.hashes.push(term.hash(class, self.key));
+    fn term(&mut self, role: Role, class: TermClass, term: &mut Term) {
+        let has_stem = self.key.stems && class == TermClass::Word;
+        if !(has_stem && role == Role::Part) {
+            self.hashes.push(term.hash(class, self.key));
+        }
+        if has_stem {
+            self.stem(term);
+        }
     }
 
     #[inline]
     fn word(&mut self, term: &mut Term) {
+        if self.key.stems {
+            return self.stem(term);
+        }
         self.hashes.push(term.hash(TermClass::Word, self.key));
         if let Some(stem) = stem(term.bytes()) {
             term.truncate(stem.keep);

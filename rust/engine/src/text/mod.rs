@@ -3,7 +3,8 @@
 //! One set of rules for memories, transcripts and collections; the table of them is `docs/analysis.md`. A text is cut at white
 //! space into chunks (`scan`), a chunk into runs of letters, digits and connectors (`spans`); a run is a plain word
 //! (`words`), an identifier that is kept whole and by its parts (`identifiers`), or text without spaces between words,
-//! which becomes bigrams. Case and accents are folded (`fold`), English endings become an extra, lighter term (`stem`).
+//! which becomes bigrams. Case and accents are folded (`fold`), English endings become an extra, lighter term (`stem`). In documents a
+//! word is its stem alone (`porter`): they are asked in other forms than they are written in, and are long enough for counts to tell.
 //!
 //! It deliberately does not rank, does not guess languages and keeps no dictionary. Terms are hashes keyed per scope, so that
 //! the postings of one scope say nothing about the words of another.
@@ -21,6 +22,7 @@ mod fold;
 mod fold_table;
 mod identifiers;
 mod keys;
+mod porter;
 mod query;
 mod scan;
 pub mod screening;
@@ -52,6 +54,9 @@ pub use terms::{
 /// that made them, and a partition whose head names another version is indexed anew before it is searched.
 /// A new version of Unicode in a dependency is such a change if the golden test or a letter in use changes.
 pub const ANALYZER_VERSION: u16 = 1;
+
+/// The same where words are their stems alone ([`TermKey::stems`](crate::units::term_key::TermKey)): of collections that are begun now.
+pub const STEMS: u16 = 2;
 
 /// Turns texts into terms. Holds nothing but scratch memory: keep one per thread and use it for every scope.
 ///

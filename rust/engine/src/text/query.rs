@@ -110,13 +110,22 @@ impl Sink for Collector {
     const SINGLES: bool = false;
 
     fn term(&mut self, role: Role, class: TermClass, term: &mut Term) {
+        if self.key.stems && role == Role::Part {
+            term.stem();
+            return self.push(role, TermClass::Stem, term, 0);
+        }
         self.push(role, class, term, 0);
     }
 
     /// Documents have a stem only where it differs from the word. So `payment` also asks for the stem of `payments`, and
-    /// `payments` also asks for the word `payment`; a document with the very word is paid for the word once.
+    /// `payments` also asks for the word `payment`; a document with the very word is paid for the word once. Where words are stems there is
+    /// one term.
     fn word(&mut self, term: &mut Term) {
         let filler = if is_filler(term.bytes()) { FILLER } else { 0 };
+        if self.key.stems {
+            term.stem();
+            return self.push(Role::Word, TermClass::Stem, term, filler);
+        }
         self.push(Role::Word, TermClass::Word, term, filler);
         if let Some(stem) = stem(term.bytes()) {
             term.truncate(stem.keep);

@@ -24,11 +24,11 @@ pub const STEM_WEIGHT: f32 = 0.5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TermClass {
-    /// A word, a part of an identifier, or an identifier of one piece (`8443`, `k8s`, `getuserbyid`).
+    /// A word, a part of an identifier, or an identifier of one piece (`8443`, `k8s`, `getuserbyid`). Where words are stems only the last.
     Word = 1,
     /// An identifier with connectors, whole (`payments-api`).
     Whole = 2,
-    /// The stem of a word, only where it differs from the word.
+    /// The stem of a word, only where it differs from the word. Where words are stems every word, and every part of an identifier.
     Stem = 3,
     /// Two neighbouring characters (or one alone) of a script without spaces.
     Gram = 4,
@@ -139,6 +139,12 @@ impl Term {
     /// Keeps the first `len` normalised bytes.
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(1 + len);
+    }
+
+    /// Makes a word its stem.
+    pub(super) fn stem(&mut self) {
+        let len = super::porter::stem(&mut self.0[1..]);
+        self.truncate(len);
     }
 
     /// Changes or drops bytes one by one, seeing the one kept before it.

@@ -7,11 +7,13 @@
 //! chosen    the spelling that most texts have; of equals the first in the alphabet
 //! ```
 //!
-//! An index holds hashes and no words, so the spellings are made from the question and looked up. Source: Norvig, "How to write a spelling
+//! An index holds hashes and no words, so the spellings of all words that are tried are made from the question and looked up at once. Source: Norvig, "How to write a spelling
 //! corrector", 2007.
 
+use super::TermClass;
 use super::filler::is_filler;
 use crate::Result;
+use crate::units::term_key::TermKey;
 
 /// Words of a question that are tried.
 const MOST_TRIED: usize = 8;
@@ -32,32 +34,44 @@ pub(crate) struct Repaired {
 pub(crate) trait Frequencies {
     /// Whether any text has a word in any of its forms.
     fn has_form(&mut self, word: &str) -> Result<bool>;
-    /// Of words as they are spelt.
-    fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>>;
+    /// Of words as they are spelt, in their order.
+    fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>>;
 }
 
 /// The question with its misspelt words read as what is there; `None` where nothing changed.
 pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies: &mut impl Frequencies) -> Result<Option<Repaired>> {
-    let (mut text, mut changes, mut copied, mut tried) = (String::new(), Vec::new(), 0, 0);
+    let mut tried = Vec::new();
+    let mut spellings = Vec::new();
     for (start, word) in plain_words(question) {
         let lower = word.to_ascii_lowercase();
-        if tried == MOST_TRIED || is_filler(lower.as_bytes()) || is_word(&lower) || frequencies.has_form(&lower)? {
+        if tried.len() == MOST_TRIED || is_filler(lower.as_bytes()) || is_word(&lower) || frequencies.has_form(&lower)? {
             continue;
         }
-        tried += 1;
-        let spellings = edits(&lower);
-        let counts = frequencies.of_spellings(&spellings)?;
-        let best =
-            spellings.iter().zip(counts).filter(|(_, count)| *count > 0).max_by_key(|(word, count)| (*count, std::cmp::Reverse(*word)));
-        if let Some((best, _)) = best {
+        edits(lower.as_bytes(), &mut spellings);
+        tried.push((start, word, spellings.len()));
+    }
+    if tried.is_empty() {
+        return Ok(None);
+    }
+    let counts = frequencies.of_spellings(&spellings)?;
+    Ok(replaced(question, &tried, &spellings, &counts))
+}
+
+/// The question with the best spelling of each word that was tried: where it begins, it, and where its spellings end.
+fn replaced(question: &str, tried: &[(usize, &str, usize)], spellings: &[Spelling], counts: &[u64]) -> Option<Repaired> {
+    let (mut text, mut changes, mut copied, mut first) = (String::new(), Vec::new(), 0, 0);
+    for &(start, word, end) in tried {
+        let known = spellings[first..end].iter().zip(&counts[first..end]).filter(|(_, count)| **count > 0);
+        if let Some((best, _)) = known.max_by_key(|(spelling, count)| (*count, std::cmp::Reverse(spelling.as_str()))) {
             text.push_str(&question[copied..start]);
-            text.push_str(best);
+            text.push_str(best.as_str());
             copied = start + word.len();
-            changes.push((word.to_owned(), best.clone()));
+            changes.push((word.to_owned(), best.as_str().to_owned()));
         }
+        first = end;
     }
     text.push_str(&question[copied..]);
-    Ok((!changes.is_empty()).then_some(Repaired { text, changes }))
+    (!changes.is_empty()).then_some(Repaired { text, changes })
 }
 
 /// Words of letters alone between white space, with the marks of a sentence around them and `'s` behind: where each begins.
@@ -78,47 +92,76 @@ fn plain_words(question: &str) -> Vec<(usize, &str)> {
     words
 }
 
-/// Every spelling one edit away, in the order of the alphabet, each once.
-fn edits(word: &str) -> Vec<String> {
-    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-    let mut spellings = Vec::with_capacity(word.len() * 54 + 26);
-    let mut push = |parts: &[&str]| spellings.push(parts.concat());
+/// A word of small ASCII letters, one edit away from one that is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// The class of a word, then the letters: what a term's hash is made of.
+    bytes: [u8; LONGEST + 2],
+    length: u8,
+}
+
+impl Spelling {
+    fn of(parts: [&[u8]; 3]) -> Self {
+        let mut spelling = Self { bytes: [TermClass::Word as u8; LONGEST + 2], length: 1 };
+        for part in parts {
+            let at = spelling.length as usize;
+            spelling.bytes[at..at + part.len()].copy_from_slice(part);
+            spelling.length += part.len() as u8;
+        }
+        spelling
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[1..self.length as usize]).unwrap_or_default() // ASCII
+    }
+
+    /// The hash of the word as a term, by the scope's key.
+    pub fn hash(&self, key: TermKey) -> u64 {
+        key.hash(&self.bytes[..self.length as usize])
+    }
+}
+
+/// Appends every spelling one edit away, each once: of the places where an edit would make the same, the last.
+fn edits(word: &[u8], spellings: &mut Vec<Spelling>) {
+    spellings.reserve(word.len() * 53 + 25);
     for at in 0..=word.len() {
         let (before, after) = word.split_at(at);
-        let rest = after.get(1..);
-        for letter in 0..LETTERS.len() {
-            let letter = &LETTERS[letter..=letter];
-            push(&[before, letter, after]);
-            if let Some(rest) = rest {
-                push(&[before, letter, rest]);
+        for letter in (b'a'..=b'z').filter(|letter| after.first() != Some(letter)) {
+            spellings.push(Spelling::of([before, &[letter], after]));
+            if let Some((_, rest)) = after.split_first() {
+                spellings.push(Spelling::of([before, &[letter], rest]));
             }
         }
-        if let Some(rest) = rest {
-            push(&[before, rest]);
-        }
-        if after.len() >= 2 {
-            push(&[before, &after[1..2], &after[..1], &after[2..]]);
+        let Some((&first, rest)) = after.split_first() else { break };
+        if rest.first() != Some(&first) {
+            spellings.push(Spelling::of([before, &[], rest]));
+            if let Some((&second, rest)) = rest.split_first() {
+                spellings.push(Spelling::of([before, &[second, first], rest]));
+            }
         }
     }
-    spellings.sort_unstable();
-    spellings.dedup();
-    spellings.retain(|spelling| spelling != word);
-    spellings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::term_hash;
 
     struct Texts(&'static [(&'static str, u64)]);
 
     impl Frequencies for Texts {
         fn has_form(&mut self, word: &str) -> Result<bool> {
-            Ok(self.of_spellings(&[word.to_owned()])?[0] > 0)
+            Ok(self.frequency(word) > 0)
         }
 
-        fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
-            Ok(words.iter().map(|word| self.0.iter().find(|(known, _)| known == word).map_or(0, |(_, count)| *count)).collect())
+        fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>> {
+            Ok(words.iter().map(|word| self.frequency(word.as_str())).collect())
+        }
+    }
+
+    impl Texts {
+        fn frequency(&self, word: &str) -> u64 {
+            self.0.iter().find(|(known, _)| *known == word).map_or(0, |(_, count)| *count)
         }
     }
 
@@ -146,8 +189,21 @@ mod tests {
 
     #[test]
     fn edits_are_all_there_are() {
-        let edits = edits("ab");
+        let of = |word: &str| {
+            let mut spellings = Vec::new();
+            edits(word.as_bytes(), &mut spellings);
+            let mut words: Vec<String> = spellings.iter().map(|spelling| spelling.as_str().to_owned()).collect();
+            assert!(spellings.iter().all(|one| one.hash(7.into()) == term_hash(TermClass::Word, one.as_str(), 7)));
+            words.sort_unstable();
+            words
+        };
+        let edits = of("ab");
         assert_eq!(edits.len(), 25 + 25 + 2 + 1 + 26 * 3 - 2);
         assert!(["a", "b", "ba", "cab", "abz", "axb", "az"].iter().all(|word| edits.iter().any(|edit| edit == word)));
+        for word in ["ab", "aa", "aab", "baab", "abab"] {
+            let edits = of(word);
+            assert!(edits.windows(2).all(|pair| pair[0] < pair[1]) && !edits.iter().any(|edit| edit == word), "each once: {word}");
+        }
+        assert_eq!(of(&"x".repeat(LONGEST)).len(), 25 * LONGEST + 26 + 25 * LONGEST + 1, "the longest has room");
     }
 }

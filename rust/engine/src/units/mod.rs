@@ -1,5 +1,6 @@
-//! Units that several rooms share: of a score, of a day, of a text that is cut; the key of a scope's terms.
+//! Units that several rooms share: of a score, of a day, of a text that is cut, of bytes as text; the key of a scope's terms.
 
+pub mod base64;
 pub mod calendar;
 pub mod clip;
 pub mod score;

@@ -6,9 +6,17 @@ use std::hash::Hasher as _;
 use siphasher::sip::SipHasher24;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The key of a scope's terms. A hash is 64 bits either way; what differs is what somebody learns who has the files and no key.
+/// The key of a scope's terms, and which terms its words become.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct TermKey {
+    key: Key,
+    /// A word is its stem and nothing else, as documents have it since 0.7.0; else the word, and its light stem beside it.
+    pub stems: bool,
+}
+
+/// A hash is 64 bits either way; what differs is what somebody learns who has the files and no key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum TermKey {
+enum Key {
     /// XXH3 with this seed: fast, and no secret from whoever reads the files.
     Seed(u64),
     /// `SipHash-2-4` with this key, in stores that were made encrypted: the files show that two places have one term, and not which.
@@ -16,13 +24,31 @@ pub enum TermKey {
 }
 
 impl TermKey {
+    /// The key of a store that was made encrypted.
+    #[must_use]
+    pub fn secret(low: u64, high: u64) -> Self {
+        Self { key: Key::Secret(low, high), stems: false }
+    }
+
+    /// The seed of it; `None` of a secret one.
+    #[must_use]
+    pub fn seed(self) -> Option<u64> {
+        if let Key::Seed(seed) = self.key { Some(seed) } else { None }
+    }
+
+    /// The same for words that are stems, or not.
+    #[must_use]
+    pub fn with_stems(self, stems: bool) -> Self {
+        Self { stems, ..self }
+    }
+
     /// The hash of a term: its class byte, then its normalised bytes.
     #[inline]
     #[must_use]
     pub fn hash(self, term: &[u8]) -> u64 {
-        match self {
-            Self::Seed(seed) => xxh3_64_with_seed(term, seed),
-            Self::Secret(low, high) => {
+        match self.key {
+            Key::Seed(seed) => xxh3_64_with_seed(term, seed),
+            Key::Secret(low, high) => {
                 let mut hasher = SipHasher24::new_with_keys(low, high);
                 hasher.write(term);
                 hasher.finish()
@@ -33,14 +59,15 @@ impl TermKey {
     /// Another key, for terms of another kind.
     #[must_use]
     pub fn apart(self, mark: u64) -> Self {
-        match self {
-            Self::Seed(seed) => Self::Seed(seed ^ mark),
-            Self::Secret(low, high) => Self::Secret(low ^ mark, high),
-        }
+        let key = match self.key {
+            Key::Seed(seed) => Key::Seed(seed ^ mark),
+            Key::Secret(low, high) => Key::Secret(low ^ mark, high),
+        };
+        Self { key, ..self }
     }
 }
 
-impl Default for TermKey {
+impl Default for Key {
     fn default() -> Self {
         Self::Seed(0)
     }
@@ -48,7 +75,7 @@ impl Default for TermKey {
 
 impl From<u64> for TermKey {
     fn from(seed: u64) -> Self {
-        Self::Seed(seed)
+        Self { key: Key::Seed(seed), stems: false }
     }
 }
 

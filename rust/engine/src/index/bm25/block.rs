@@ -77,6 +77,25 @@ impl<'p> Block<'p> {
         if low < self.len() && self.term(low) == term { Ok(low) } else { Err(low) }
     }
 
+    /// The first place from `at` on whose term is not below `term`; quick where that is near.
+    pub fn first_from(&self, at: usize, term: u64) -> usize {
+        let (mut low, mut step) = (at, 1);
+        while low + step <= self.len() && self.term(low + step - 1) < term {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step - 1).min(self.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.term(middle) < term {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     fn start(&self, at: usize) -> Option<u16> {
         let bytes = self.starts.get(at * 2..)?.first_chunk()?;
         Some(u16::from_le_bytes(*bytes))

@@ -24,8 +24,6 @@ pub(super) struct Group {
     /// Postings of a unit before its changes.
     before: Vec<Posting>,
     stored: Vec<Unit>,
-    /// Whether the first block keeps its place whatever is in it.
-    is_fixed: bool,
     /// Stored postings that changes removed or replaced.
     pub replaced: u64,
 }
@@ -42,7 +40,6 @@ impl Group {
             run: Run::new(),
             before: Vec::new(),
             stored: Vec::new(),
-            is_fixed: false,
             replaced: 0,
         }
     }
@@ -89,7 +86,6 @@ impl Group {
         lengths: &mut impl Lengths,
     ) -> Result<()> {
         self.places.push(from);
-        self.is_fixed = true;
         let (mut stored, mut kept) = (Vec::new(), Vec::new());
         for block in blocks {
             block.units(&mut self.arena, &mut stored)?;
@@ -295,7 +291,7 @@ impl Group {
     /// the hash of a forgotten word stays in no key.
     fn first_place(&self) -> PostingKey {
         let place = self.places[0];
-        let first = self.units.first().filter(|unit| !self.is_fixed && place.term != 0 && unit.term != place.term);
+        let first = self.units.first().filter(|unit| place.term != 0 && unit.term != place.term);
         first.map_or(place, |unit| PostingKey { term: unit.term, number: 0 })
     }
 

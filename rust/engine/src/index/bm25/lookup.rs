@@ -76,16 +76,19 @@ pub(super) fn lists<'p, P: Pages>(
 
 /// How many postings each of `terms`, which ascend, has in these blocks. The terms of one block cost one look-up together.
 pub(super) fn count<P: Pages>(pages: &P, keys: BlockKeys, terms: &[u64], counts: &mut [u64]) -> Result<()> {
-    let mut block: Option<Block<'_>> = None;
+    let (mut block, mut at): (Option<Block<'_>>, usize) = (None, 0);
     // A term below the last of its block is in no other.
     let is_within = |block: &Block<'_>, term| block.len() > 0 && term < block.term(block.len() - 1);
     for (&term, count) in terms.iter().zip(counts) {
         if !block.as_ref().is_some_and(|block| is_within(block, term)) {
-            block = block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block);
+            (block, at) = (block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block), 0);
         }
         *count += match &block {
             None => 0,
-            Some(block) if is_within(block, term) => block.find(term).map_or(Ok(0), |at| postings_of(block.key, block.list(at)?))?,
+            Some(block) if is_within(block, term) => {
+                at = block.first_from(at, term);
+                if block.term(at) == term { postings_of(block.key, block.list(at)?)? } else { 0 }
+            }
             Some(_) => postings(pages, keys, term)?,
         };
     }

@@ -55,16 +55,16 @@ impl Row {
     }
 
     pub(super) fn from_bytes(bytes: &[u8; ROW_BYTES]) -> Self {
-        let time = |at: usize| i64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let time = |word: usize| i64::from_le_bytes(bytes.as_chunks::<8>().0[word]);
         Self {
             kind: bytes[0],
             trust: bytes[1],
             flags: bytes[2],
             importance: bytes[3],
             length: u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
-            occurred_at: time(8),
-            known_from: time(16),
-            expires_at: time(24),
+            occurred_at: time(1),
+            known_from: time(2),
+            expires_at: time(3),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::index::vectors::select;
 use crate::store::pages::Pages;
 
 /// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
-const READ_WHOLE: usize = 8_192;
+const READ_WHOLE: usize = 2_048;
 
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
@@ -126,38 +126,37 @@ impl VectorSet {
         self.scan_blocks(pages, query, Kernel::best(), from.as_deref().unwrap_or(key.as_slice()), scores)
     }
 
-    /// [`scan`](Self::scan) for the best `n`: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among them may be left out.
-    /// Whether none was.
-    pub(super) fn scan_for<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, scores: &mut Scores) -> Result<bool> {
+    /// [`scan`](Self::scan) for the best `n` that `keep` lets through: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among
+    /// them may be left out. The best, and whether none was left out. `keep` is asked about what is better than the best so far.
+    pub(super) fn scan_for<P: Pages + ?Sized>(
+        &self,
+        pages: &P,
+        query: &Query,
+        n: usize,
+        scores: &mut Scores,
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Result<(Vec<Scored>, bool)> {
         self.check_query(query)?;
-        let Some(half) = Half::of(query).filter(|_| n > 0) else {
-            self.scan(pages, query, scores)?;
-            return Ok(true);
-        };
         scores.len = 0;
-        let (score_block, mut best) = (Kernel::best().block_scorer(), Best::new(n));
+        let (half, score_block, mut best) = (Half::of(query), Kernel::best().block_scorer(), Best::new(n));
         let (mut left_out, mut kept) = (0, 0);
         let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;
             let from = scores.len;
             // It stops to pay where a quarter of the rows are read to their end.
-            match best.bar.filter(|_| from + left_out >= READ_WHOLE && kept * 4 <= left_out + READ_WHOLE) {
+            let bar = best.bar.filter(|_| from + left_out >= READ_WHOLE && kept * 4 <= left_out + READ_WHOLE);
+            match half.as_ref().zip(bar) {
                 None => score_block(query, &block, next, scores.grow(block.numbers())),
-                Some(bar) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
+                Some((half, bar)) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
             }
-            for at in from..scores.len {
-                let (number, score) = (scores.numbers[at], scores.values[at]);
-                if best.bar.is_none_or(|bar| score > bar) {
-                    best.push(Scored { number, score });
-                }
-            }
+            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
             let read = scores.len - from;
             left_out += block.len() - read;
             kept += if read < block.len() { read } else { 0 };
             Ok(())
         };
         self.walk_blocks(pages, self.blocks().as_slice(), &mut score)?;
-        Ok(left_out == 0)
+        Ok((best.into_sorted(), left_out == 0))
     }
 
     fn scan_blocks<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, from: &[u8], scores: &mut Scores) -> Result<()> {

@@ -30,6 +30,9 @@ pub(super) fn sort(scored: &mut [Scored]) {
     scored.sort_unstable_by_key(|scored| std::cmp::Reverse(scored.rank()));
 }
 
+/// So many are made room for before they come: a caller may ask for more than there are.
+const MOST_ROOM: usize = 4_096;
+
 /// Scores that are compared with the bar at once.
 const STRIDE: usize = 32;
 
@@ -42,14 +45,7 @@ pub(super) fn best(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnM
 fn among(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
     let mut best = Best::new(n.min(numbers.len()));
     for (numbers, scores) in numbers.chunks(STRIDE).zip(scores.chunks(STRIDE)) {
-        if best.n == 0 || best.bar.is_some_and(|bar| !any_above(scores, bar)) {
-            continue;
-        }
-        for (&number, &score) in numbers.iter().zip(scores) {
-            if best.bar.is_none_or(|bar| score > bar) && keep(number) {
-                best.push(Scored { number, score });
-            }
-        }
+        best.push_all(numbers, scores, &mut keep);
     }
     best.into_sorted()
 }
@@ -59,8 +55,9 @@ fn any_above(scores: &[i32], bar: i32) -> bool {
     scores.iter().map(|&score| u32::from(score > bar)).sum::<u32>() > 0
 }
 
+/// The best of what was pushed, while more comes.
 pub(super) struct Best {
-    pub(super) n: usize,
+    n: usize,
     ranks: Vec<u64>,
     /// A score that does not exceed this one cannot be among the best: numbers ascend, so it loses every tie as well.
     pub(super) bar: Option<i32>,
@@ -68,12 +65,24 @@ pub(super) struct Best {
 
 impl Best {
     pub(super) fn new(n: usize) -> Self {
-        Self { n, ranks: Vec::with_capacity(2 * n), bar: None }
+        Self { n, ranks: Vec::with_capacity(2 * n.min(MOST_ROOM)), bar: None }
     }
 
-    pub(super) fn push(&mut self, scored: Scored) {
+    /// Takes what is good enough of some scores, of which `keep` is asked; numbers ascend and are above all before.
+    pub(super) fn push_all(&mut self, numbers: &[u32], scores: &[i32], keep: &mut impl FnMut(u32) -> bool) {
+        if self.n == 0 || self.bar.is_some_and(|bar| !any_above(scores, bar)) {
+            return;
+        }
+        for (&number, &score) in numbers.iter().zip(scores) {
+            if self.bar.is_none_or(|bar| score > bar) && keep(number) {
+                self.push(Scored { number, score });
+            }
+        }
+    }
+
+    fn push(&mut self, scored: Scored) {
         self.ranks.push(scored.rank());
-        if self.ranks.len() == 2 * self.n {
+        if self.ranks.len() == self.n.saturating_mul(2) {
             self.cut();
         }
     }
@@ -85,7 +94,7 @@ impl Best {
         self.ranks.truncate(self.n);
     }
 
-    fn into_sorted(mut self) -> Vec<Scored> {
+    pub(super) fn into_sorted(mut self) -> Vec<Scored> {
         self.ranks.sort_unstable_by(|a, b| b.cmp(a));
         self.ranks.truncate(self.n);
         self.ranks.into_iter().map(Scored::from_rank).collect()

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::index::vectors::graph::GraphOptions;
 use crate::interrupt;
+use crate::limits::DEFAULT_BUSY_TIMEOUT;
 use crate::memory::access::{self, AccessBuffer};
 use crate::memory::embedders::Embedders;
 use crate::memory::embedding::Embedding;
@@ -50,6 +51,12 @@ pub struct EngineOptions {
     pub embedding: Option<Embedding>,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { durability: Durability::default(), read_only: false, busy_timeout: DEFAULT_BUSY_TIMEOUT, embedding: None, now: 0 }
+    }
 }
 
 /// One open store with its embedders.

@@ -143,9 +143,8 @@ impl Core {
     pub fn revise(&self, scope: &Scope, id: &str, mut revision: Revision, now: i64) -> Result<Remembered> {
         revision.check()?;
         let embedder = Arc::clone(self.embedders.now());
-        let screened = revision.text.as_deref().map(|text| self.screening.apply(text));
+        let screened = revision.text.as_deref().map(|text| self.screening.apply(text, &revision.detected));
         if let Some(Screened::Rejected(types)) = &screened {
-            let types: Vec<_> = types.iter().map(|one| one.name()).collect();
             let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
             let reason = Some(format!("the policy refuses: {}", types.join(", ")));
             return Ok(Remembered { action: Action::Rejected, memory, reason });

@@ -36,9 +36,8 @@ use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, check_conditions};
+use crate::recall::{self, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
-use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
@@ -92,7 +91,7 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let (mut hits, mut ids) = (Vec::with_capacity(request.limit.min(64)), SessionIds::default());
-    for found in found(pages, partition, scope.seed(pages.secret()), request, asked)? {
+    for found in found(pages, partition, scope, request, asked)? {
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
         let Found { score, confidence, features, .. } = found;
@@ -101,22 +100,24 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, a
     Ok(hits)
 }
 
-/// The same from a snapshot that the caller holds, without the messages themselves.
+/// The same from a snapshot that the caller holds, without the messages themselves. A question that names the user, by whose name nobody
+/// speaks, is read as the user asks it.
 pub(super) fn found<P: Pages>(
     pages: &P,
     partition: Partition,
-    seed: Seed,
+    scope: &Scope,
     request: &Request,
     asked: &recall::Question,
 ) -> Result<Vec<Found>> {
     if request.limit == 0 {
         return Ok(Vec::new());
     }
+    let seed = scope.seed(pages.secret());
     let runs = Runs::open(pages, index(partition))?;
     let snapshot = runs.snapshot(pages)?;
     let mut question = Question::new(asked, seed.terms);
     let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
-    let repaired = typos::repaired(pages, (&runs, &terms), seed.terms, asked)?;
+    let repaired = typos::repaired((&snapshot, &terms), seed.terms, asked)?;
     if let Some(read) = &repaired {
         question = Question::new(read, seed.terms);
         terms = snapshot.prepare(&question.terms, Parameters::default())?;
@@ -124,7 +125,13 @@ pub(super) fn found<P: Pages>(
     if question.terms.is_empty() {
         return Ok(Vec::new());
     }
-    Ranking::new(pages, partition, (&snapshot, &terms), &question, request)?.best(request.limit)
+    let mut ranking = Ranking::new(pages, partition, (&snapshot, &terms), &question, request)?;
+    if !ranking.names_a_speaker()
+        && let Some(own) = asked_by_the_user(pages, scope, partition, asked)?
+    {
+        return found(pages, partition, scope, request, &own);
+    }
+    ranking.best(request.limit)
 }
 
 /// The ids of sessions, each read once.

@@ -15,7 +15,7 @@ use super::score::Features;
 use super::sight::{Dated, Field};
 use super::{Found, Request};
 use crate::Result;
-use crate::embedding::{Nearness, count_forms};
+use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
 use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
@@ -87,6 +87,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(ranking)
     }
 
+    /// Whether the question names somebody who speaks.
+    pub fn names_a_speaker(&self) -> bool {
+        !self.speakers.is_empty()
+    }
+
     /// The best `limit` messages: score descending, of equals the newest document.
     pub fn best(&mut self, limit: usize) -> Result<Vec<Found>> {
         let (mut wanted, mut sessions) = (limit, BTreeMap::new());
@@ -106,11 +111,10 @@ impl<'r, P: Pages> Ranking<'r, P> {
         numbers.sort_unstable();
         self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
         let rows = self.rows(&numbers)?;
-        let nearness = self.nearness(&rows, &numbers);
         let (mut ranked, mut at) = (Vec::with_capacity(numbers.len()), 0);
         for number in numbers {
-            at += rows[at..].partition_point(|(other, _)| *other < number);
-            let Some((_, row)) = rows.get(at).filter(|(other, _)| *other == number) else {
+            at += rows[at..].iter().take_while(|other| other.number < number).count();
+            let Some(ReadRow { row, .. }) = rows.get(at).filter(|other| other.number == number) else {
                 if self.field.words(number) > 0.0 {
                     let key = row::key(self.partition, number);
                     return Err(damaged(key.as_slice(), "the transcript index refers to it and it is missing"));
@@ -121,11 +125,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
             if !known.is_visible || row.is_courtesy && !self.asks_courtesies || !self.is_said_then(row)? {
                 continue;
             }
-            let beside = Beside { at, number, row, rows: &rows, nearness: &nearness };
+            let beside = Beside::of(&rows, at);
             if !self.field.is_near(number) && !beside.has_words(&self.field) {
                 continue;
             }
-            let features = self.features(&beside, known)?;
+            let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
             let found = Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
@@ -133,9 +137,10 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(finish(ranked, !self.speakers.is_empty()))
     }
 
-    /// The rows of these documents, which ascend, and of those beside them, by number.
-    fn rows(&self, numbers: &[u32]) -> Result<Rows<'r>> {
-        let (mut rows, mut from) = (Rows::with_capacity(numbers.len() * 3), 0);
+    /// The rows of these documents, which ascend, and of those beside them, by number. Of those that are two places away from each only
+    /// where they stand.
+    fn rows(&self, numbers: &[u32]) -> Result<Vec<ReadRow<'r>>> {
+        let (mut rows, mut from, mut next) = (Vec::with_capacity(numbers.len() * 3), 0, 0);
         let end = Key::new(self.partition, Table::Document).prefix_range().end;
         while from < numbers.len() {
             let mut to = from + 1;
@@ -149,7 +154,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 if number > last {
                     return Ok(ControlFlow::Break(()));
                 }
-                rows.push((number, Row::decode(key, value)?));
+                next += numbers[next..].iter().take_while(|candidate| candidate.saturating_add(1) < number).count();
+                rows.push(match numbers.get(next).filter(|candidate| candidate.saturating_sub(1) <= number) {
+                    Some(_) => ReadRow::whole(number, Row::decode(key, value)?, &self.meaning.wanted),
+                    None => ReadRow { number, row: Row::decode_place(key, value)?, nearness: None },
+                });
                 Ok(ControlFlow::Continue(()))
             })?;
             from = to;
@@ -157,26 +166,15 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(rows)
     }
 
-    /// What each row has of the question, of those that are candidates or stand beside one.
-    fn nearness(&self, rows: &[(u32, Row<'_>)], numbers: &[u32]) -> Vec<Option<Nearness>> {
-        let mut next = numbers.iter().copied().peekable();
-        let of = |(number, row): &(u32, Row<'_>)| {
-            while next.next_if(|candidate| candidate.saturating_add(1) < *number).is_some() {}
-            let is_beside = next.peek().is_some_and(|candidate| candidate.saturating_sub(1) <= *number);
-            is_beside.then(|| self.meaning.wanted.nearness(&row.tokens))
-        };
-        rows.iter().map(of).collect()
-    }
-
-    fn features(&self, at: &Beside<'_, 'r>, known: Known) -> Result<Features> {
-        let (field, number, row) = (&self.field, at.number, at.row);
+    fn features(&self, at: &Beside<'_, 'r>, number: u32, row: &Row<'_>, known: Known) -> Result<Features> {
+        let field = &self.field;
         let is = |is: bool| f64::from(u8::from(is));
-        let own = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.own(number));
-        let meaning = |by: i64| at.other(by).map_or(0.0, |(number, _)| field.cosine(number));
+        let own = |by: i64| at.other(by).map_or(0.0, |other| field.own(other.number));
+        let meaning = |by: i64| at.other(by).map_or(0.0, |other| field.cosine(other.number));
         let (tokens, wanted) = (row.tokens.len() / 2, &self.meaning.wanted);
         let [first_persons, second_persons, times] = count_forms(&row.tokens);
         let (before, [of_before, of_after]) = (own(-1), MEANING_BESIDE);
-        let asked_before = at.other(-1).is_some_and(|(_, row)| row.asks);
+        let asked_before = at.other(-1).is_some_and(|before| before.row.asks);
         let mine = at.nearness_of(0);
         let around = [mine, at.nearness_of(-1), at.nearness_of(1)];
         let speaks = self.speakers.iter().any(|speaker| **speaker == *row.speaker);
@@ -322,40 +320,53 @@ fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, num
     Ok((names, hashes))
 }
 
-/// Rows by number, ascending.
-type Rows<'r> = Vec<(u32, Row<'r>)>;
-
-/// A message and those beside it: its place among the rows, and what each of these has of the question.
-struct Beside<'b, 'r> {
-    at: usize,
+/// The row of a candidate or of a message beside one.
+struct ReadRow<'r> {
     number: u32,
-    row: &'b Row<'r>,
-    rows: &'b [(u32, Row<'r>)],
-    nearness: &'b [Option<Nearness>],
+    row: Row<'r>,
+    /// What it has of the question; `None` of what is two places away.
+    nearness: Option<Nearness>,
 }
 
+impl<'r> ReadRow<'r> {
+    fn whole(number: u32, row: Row<'r>, wanted: &Wanted) -> Self {
+        let nearness = Some(wanted.nearness(&row.tokens));
+        Self { number, row, nearness }
+    }
+}
+
+/// Places on either side of a message, and its own.
+const PLACES: usize = 2 * BESIDE as usize + 1;
+
+/// A message and those beside it in its session, the first [`BESIDE`] places before it.
+struct Beside<'b, 'r>([Option<&'b ReadRow<'r>>; PLACES]);
+
 impl<'b, 'r> Beside<'b, 'r> {
-    /// The message `by` places behind it in its session, if its document follows by as many: where it stands among the rows.
-    fn place_of(&self, by: i64) -> Option<usize> {
-        let is = |at: &usize| self.rows.get(*at).is_some_and(|(number, _)| i64::from(*number) == i64::from(self.number) + by);
-        let steps = if by == 0 { 0..=0 } else { 1..=by.abs() };
-        let at = steps.filter_map(|step| self.at.checked_add_signed((step * by.signum()) as isize)).find(is)?;
-        let row = &self.rows[at].1;
-        (row.session == self.row.session && row.index as i64 == self.row.index as i64 + by).then_some(at)
+    /// Those of the message at `at` whose documents stand beside its own as they do.
+    fn of(rows: &'b [ReadRow<'r>], at: usize) -> Self {
+        let (mut beside, own) = ([None; PLACES], &rows[at]);
+        for other in &rows[at.saturating_sub(BESIDE as usize)..rows.len().min(at + BESIDE as usize + 1)] {
+            let by = i64::from(other.number) - i64::from(own.number);
+            let follows = other.row.session == own.row.session && other.row.index as i64 == own.row.index as i64 + by;
+            if let Some(place) = beside.get_mut((by + i64::from(BESIDE)) as usize).filter(|_| follows) {
+                *place = Some(other);
+            }
+        }
+        Self(beside)
     }
 
-    fn other(&self, by: i64) -> Option<(u32, &'b Row<'r>)> {
-        self.place_of(by).map(|at| (self.rows[at].0, &self.rows[at].1))
+    /// The message `by` places behind it.
+    fn other(&self, by: i64) -> Option<&'b ReadRow<'r>> {
+        self.0[(by + i64::from(BESIDE)) as usize]
     }
 
     fn nearness_of(&self, by: i64) -> Option<&'b Nearness> {
-        self.place_of(by).and_then(|at| self.nearness[at].as_ref())
+        self.other(by).and_then(|other| other.nearness.as_ref())
     }
 
     /// Whether it, or a message close to it in its session, has any word of the question.
     fn has_words(&self, field: &Field) -> bool {
-        let beside = i64::from(BESIDE);
-        (-beside..=beside).any(|by| self.other(by).is_some_and(|(number, _)| field.words(number) > 0.0))
+        self.0.iter().flatten().any(|other| field.words(other.number) > 0.0)
     }
 }
 

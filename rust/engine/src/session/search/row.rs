@@ -8,10 +8,13 @@ use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::verified;
 use crate::text::speech;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+
+const SCHEMA: u8 = 1;
 
 /// The most distinct tokens of a message that are kept.
 pub(in crate::session) const MAX_TOKENS: usize = 256;
@@ -95,17 +98,26 @@ impl<'p> Row<'p> {
         w.text(&self.speaker);
         w.bin(&self.tokens);
         w.maybe_int(self.at);
-        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), SCHEMA, Codec::MessagePack, w.bytes()))
     }
 
     pub fn decode(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
-        let mut r = Reader::array(key, envelope::open(key, value)?.body)?;
+        let mut r = Reader::array(key, verified::open(key, value, SCHEMA, Codec::MessagePack as u8, |_| true)?)?;
         let (session, index, flags) = (r.uint()? as u32, r.uint()?, r.uint()?);
         let (speaker, tokens) = (Cow::Borrowed(r.text()?), Cow::Borrowed(r.bin()?));
         let (is, at) = (|bit: u64| flags & bit != 0, r.maybe_int()?);
         let is_empty = is(JUDGED).then(|| is(EMPTY));
         let (named, embedded, asks, is_courtesy) = (is(NAMED), is(EMBEDDED), is(ASKS), is(COURTESY));
         Ok(Self { session, index, named, embedded, asks, is_empty, is_courtesy, speaker, tokens, at })
+    }
+
+    /// Where a document's message stands; its other fields are left out.
+    pub fn decode_place(key: &'p [u8], value: &'p [u8]) -> Result<Self> {
+        let mut r = Reader::array(key, verified::open(key, value, SCHEMA, Codec::MessagePack as u8, |_| true)?)?;
+        let (session, index) = (r.uint()? as u32, r.uint()?);
+        let (speaker, tokens) = (Cow::Borrowed(""), Cow::Borrowed(&[][..]));
+        let (named, embedded, asks, is_courtesy) = (false, false, false, false);
+        Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, speaker, tokens, at: None })
     }
 
     /// The row of a document; `None` where there is no such document.

@@ -2,6 +2,8 @@
 //!
 //! What the parts mean and what they weigh is in [`crate::recall::ranking`].
 
+use std::sync::LazyLock;
+
 pub use crate::recall::ranking::{FEATURES, Features};
 use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 
@@ -9,6 +11,28 @@ use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE,
 pub const SCORE_ONE: i64 = crate::units::score::SCORE_ONE as i64;
 /// What the logarithm of a length is divided by.
 const LENGTH_UNIT: f64 = 5.0;
+/// The sums of all weights below 0 and above: what a score is between.
+const LEAST: f64 = sum_of_weights(false);
+const MOST: f64 = sum_of_weights(true);
+/// [`Features::length_of`] by the number of tokens.
+static LENGTHS: LazyLock<[f64; LONG + 1]> = LazyLock::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
+/// [`Features::nearness`] by the number of messages between.
+static NEARNESS: LazyLock<[f64; 64]> = LazyLock::new(|| std::array::from_fn(|away| nearness(away as u64)));
+
+const fn sum_of_weights(positive: bool) -> f64 {
+    let (mut sum, mut at) = (0.0, 0);
+    while at < WEIGHTS.len() {
+        if (WEIGHTS[at] > 0.0) == positive {
+            sum += WEIGHTS[at];
+        }
+        at += 1;
+    }
+    sum
+}
+
+fn nearness(away: u64) -> f64 {
+    libm::exp(-(away as f64) / NEAR_MESSAGES)
+}
 
 impl Sight {
     /// In units of [`SCORE_ONE`].
@@ -35,9 +59,7 @@ impl Features {
     /// From 0 (nothing speaks for it) to [`SCORE_ONE`], in whole numbers, so that they compare alike everywhere.
     #[must_use]
     pub fn score(&self) -> i64 {
-        let least: f64 = WEIGHTS.iter().filter(|weight| **weight < 0.0).sum();
-        let most: f64 = WEIGHTS.iter().filter(|weight| **weight > 0.0).sum();
-        (((self.sum() - least) / (most - least)).clamp(0.0, 1.0) * SCORE_ONE as f64) as i64
+        (((self.sum() - LEAST) / (MOST - LEAST)).clamp(0.0, 1.0) * SCORE_ONE as f64) as i64
     }
 
     /// A score that is known before the sessions are: what ranks them, and finds the three best.
@@ -66,7 +88,7 @@ impl Features {
 
     /// The feature of a message with `tokens` distinct tokens.
     pub(super) fn length_of(tokens: usize) -> f64 {
-        libm::log(tokens.clamp(1, LONG) as f64) / LENGTH_UNIT
+        LENGTHS[tokens.min(LONG)]
     }
 
     /// The share of `count` pronouns in `tokens` distinct tokens.
@@ -76,7 +98,8 @@ impl Features {
 
     /// How near a message stands to another of its session: 1 beside it, a third three messages away.
     pub(super) fn nearness(one: u64, other: u64) -> f64 {
-        libm::exp(-(one.abs_diff(other) as f64) / NEAR_MESSAGES)
+        let away = one.abs_diff(other);
+        NEARNESS.get(away as usize).copied().unwrap_or_else(|| nearness(away))
     }
 }
 

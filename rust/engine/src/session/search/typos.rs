@@ -1,17 +1,16 @@
 //! The question with its misspelt words read as what was said: the rules are [`crate::text::typos`], the look-ups are here.
 
 use crate::Result;
-use crate::index::bm25::runs::{Prepared, Runs};
+use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::Question;
 use crate::store::pages::Pages;
-use crate::text::typos::{Frequencies, repair};
-use crate::text::{TermClass, term_hash, with_analyzer};
+use crate::text::typos::{Frequencies, Spelling, repair};
+use crate::text::with_analyzer;
 use crate::units::term_key::TermKey;
 
 /// What the messages of a scope have.
 struct Messages<'p, P> {
-    pages: &'p P,
-    runs: &'p Runs,
+    index: &'p Snapshot<'p, P>,
     /// The terms of the question.
     known: &'p Prepared<'p>,
     key: TermKey,
@@ -23,22 +22,21 @@ impl<P: Pages> Frequencies for Messages<'_, P> {
         if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<u64>>() {
             return Ok(known > 0);
         }
-        Ok(self.runs.frequencies(self.pages, &hashes)?.iter().any(|frequency| *frequency > 0))
+        Ok(self.index.frequencies(&hashes)?.iter().any(|frequency| *frequency > 0))
     }
 
-    fn of_spellings(&mut self, words: &[String]) -> Result<Vec<u64>> {
-        let hashes: Vec<u64> = words.iter().map(|word| term_hash(TermClass::Word, word, self.key)).collect();
-        self.runs.frequencies(self.pages, &hashes)
+    fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>> {
+        let hashes: Vec<u64> = words.iter().map(|word| word.hash(self.key)).collect();
+        self.index.frequencies(&hashes)
     }
 }
 
 /// The question read so; `None` where nothing in it changed.
 pub(super) fn repaired<P: Pages>(
-    pages: &P,
-    (runs, known): (&Runs, &Prepared<'_>),
+    (index, known): (&Snapshot<'_, P>, &Prepared<'_>),
     key: TermKey,
     question: &Question,
 ) -> Result<Option<Question>> {
     let is_word = |word: &str| question.is_word(word);
-    Ok(repair(question.text(), is_word, &mut Messages { pages, runs, known, key })?.map(|repaired| Question::new(&repaired.text)))
+    Ok(repair(question.text(), is_word, &mut Messages { index, known, key })?.map(|repaired| Question::new(&repaired.text)))
 }

@@ -12,7 +12,7 @@ use crate::session::key::SessionKey;
 use crate::session::ledger::Call;
 use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::window::pinned;
-use crate::session::window::warm::Warm;
+use crate::session::window::warm::{ReadNow, Warm, WarmFixed};
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Partition, u32_at};
 use crate::store::msgpack::{Reader, Writer};
@@ -74,7 +74,8 @@ pub(in crate::session) struct View<'p, P> {
     /// What the epoch began with: see [`Outdated`].
     outdated: Outdated,
     warm: Arc<Warm>,
-    read: RefCell<Read>,
+    read: RefCell<ReadNow>,
+    briefs: RefCell<HashMap<u64, Brief>>,
 }
 
 /// A block that stayed in its turn, as this epoch shows it.
@@ -109,15 +110,6 @@ impl Outdated {
     }
 }
 
-/// What this view read that was not warm.
-#[derive(Default)]
-struct Read {
-    messages: HashMap<u64, Arc<Stored>>,
-    briefs: HashMap<u64, Brief>,
-    turns: HashMap<u64, TurnRecord>,
-    blocks: HashMap<u64, Arc<KeptBlock>>,
-}
-
 /// The turns from `from` up to `to` in which a block stays, with its call.
 pub(in crate::session) fn kept_turns<P: Pages>(pages: &P, place: SessionKey, from: u64, to: u64) -> Result<Vec<(u64, u16)>> {
     let mut found = Vec::new();
@@ -136,7 +128,7 @@ impl<'p, P: Pages> View<'p, P> {
     pub fn new(pages: &'p P, place: SessionKey, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
-        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default() }
+        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), briefs: RefCell::default() }
     }
 
     /// A view that nothing was read for before.
@@ -145,22 +137,22 @@ impl<'p, P: Pages> View<'p, P> {
     }
 
     /// What was warm and what was read since, from message `first` on; for the next view.
-    pub fn warmed(&self, first: u64, edits: u64) -> Warm {
+    pub fn warmed(&self, first: u64, edits: u64, fixed: WarmFixed) -> Arc<Warm> {
         let mut read = self.read.borrow_mut();
         // A block may yet stay in the newest turn, so that its record is not final.
         read.turns.remove(&self.extent.turns.saturating_sub(1));
-        self.warm.with(first, (self.place, edits), &read.messages, &read.turns, &read.blocks)
+        self.warm.with(first, (self.place, edits), &read, fixed)
     }
 
     pub fn brief(&self, index: u64) -> Result<Brief> {
-        if let Some(brief) = self.read.borrow().briefs.get(&index) {
+        if let Some(brief) = self.briefs.borrow().get(&index) {
             return Ok(*brief);
         }
         let mut brief = MessageRecord::brief_at(self.pages, self.place, index)?;
         if let Some((tokens, before)) = self.recount(index)? {
             (brief.cost, brief.placed.tokens_before) = (tokens, before);
         }
-        self.read.borrow_mut().briefs.insert(index, brief);
+        self.briefs.borrow_mut().insert(index, brief);
         Ok(brief)
     }
 
@@ -173,8 +165,8 @@ impl<'p, P: Pages> View<'p, P> {
     }
 
     pub fn turn(&self, turn: u64) -> Result<TurnRecord> {
-        if let Some(record) = self.warm.turns.get(&turn).or(self.read.borrow().turns.get(&turn)) {
-            return Ok(*record);
+        if let Some(record) = self.warm.turns.get(turn).copied().or_else(|| self.read.borrow().turns.get(&turn).copied()) {
+            return Ok(record);
         }
         let record = TurnRecord::read(self.pages, self.place, turn)?;
         self.read.borrow_mut().turns.insert(turn, record);
@@ -192,8 +184,8 @@ impl<P: Pages> View<'_, P> {
     /// The block that stayed in a turn, if one did.
     fn kept(&self, turn: u64) -> Result<Option<Arc<KeptBlock>>> {
         let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
-        if let Some(kept) = self.warm.blocks.get(&turn).or(self.read.borrow().blocks.get(&turn)) {
-            return Ok(Some(Arc::clone(kept)));
+        if let Some(kept) = self.warm.blocks.get(turn).cloned().or_else(|| self.read.borrow().blocks.get(&turn).cloned()) {
+            return Ok(Some(kept));
         }
         let items = Call::read(self.pages, self.place, turn, call)?.items(self.pages, self.now)?;
         let kept = Arc::new(self.outdated.block(self.pages, items, &self.counter)?);
@@ -258,8 +250,8 @@ impl<P: Pages> History for View<'_, P> {
         if index >= self.extent.messages {
             return Err(outside("message", index, self.extent.messages));
         }
-        if let Some(stored) = self.warm.message(index).or(self.read.borrow().messages.get(&index)) {
-            return Ok(Arc::clone(stored));
+        if let Some(stored) = self.warm.messages.get(index).cloned().or_else(|| self.read.borrow().messages.get(&index).cloned()) {
+            return Ok(stored);
         }
         let record = MessageRecord::expect(self.pages, self.place, index)?;
         let mut stored = record.stored(self.pages, self.place)?;

@@ -43,6 +43,8 @@ pub struct Ask {
     pub query: Option<String>,
     /// Its embedding, where there is an embedder.
     pub vector: Option<vectors::Query>,
+    /// Why it has none, where the embedder failed.
+    pub embedder_failed: Option<String>,
     /// The caller's own chunks.
     pub items: Vec<Item>,
     /// Another budget for this call.
@@ -110,7 +112,7 @@ struct Gathered<'s, P> {
 pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.
-    pub warm: Warm,
+    pub warm: Arc<Warm>,
     /// To be noted.
     pub recalled: Option<(Request, Recall)>,
 }
@@ -164,14 +166,14 @@ pub(in crate::session) fn assemble<P: Pages>(
         prompt.explained.extend(ask.items.iter().map(waits));
     }
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
-    let mut warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits);
-    warm.fixed = Some(fixed);
+    let warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits, fixed);
     let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
     let read_as =
         |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
     prompt.explained.extend(corrections.map(read_as));
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
+    let degraded = degraded.map(|why| ask.embedder_failed.clone().unwrap_or(why));
     let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
     let assembled =
         Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };
@@ -228,7 +230,7 @@ fn gather<'s, P: Pages>(
             most_recalled: u64::MAX,
         });
     }
-    let mut volatile = fixed.pinned.newer(&epoch.epoch.pinned);
+    let mut volatile = fixed.pinned.newer(&epoch);
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
@@ -375,7 +377,7 @@ pub fn check_items(items: &[Item]) -> Result<()> {
     let bytes: usize = items.iter().map(|item| item.text.len()).sum();
     if bytes > MOST_BYTES {
         return Err(Error::invalid(format!(
-            "assembling a prompt: items may have {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
+            "assembling a prompt: items may have at most {MOST_BYTES} bytes of text together, and these {} have {bytes}: choose among them first",
             items.len()
         ))
         .with("size_bytes", bytes));

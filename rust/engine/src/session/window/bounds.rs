@@ -1,4 +1,4 @@
-//! What is learned of closed tokenizers, in the store: one record for each model, and in each session the content of its window
+//! What is learned of closed tokenizers, in the store: one record for each model and address, and in each session the content of its window
 //! with the last cost that a provider told.
 //!
 //! Both change in the transaction that adds a reply; nothing is counted that was counted before. The arithmetic is in
@@ -22,7 +22,7 @@ use crate::tokens::bound::{Class, Learned, Open, Ratio, State, Tally};
 /// What was learned of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnedModel {
-    /// Its name.
+    /// Its name, and the address where it has one of its own.
     pub model: String,
     /// The encoding that its text was counted by.
     pub encoding: String,
@@ -36,10 +36,11 @@ fn key(model: &str, secret: Secret) -> Key {
 
 /// What was learned of `model`; nothing where it is counted by another encoding now.
 pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
-    let key = key(&model.name, pages.secret());
+    let (name, secret) = (model.learned_as(), pages.secret());
+    let key = key(&name, secret);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(Learned::new(model.factor)) };
     let found = decode(key.as_slice(), value)?;
-    if *found.model != *model.name || found.encoding != model.encoding.name() {
+    if *found.model != *name || found.encoding != model.encoding.name() {
         return Ok(Learned::new(model.factor));
     }
     Ok(Learned::from_state(model.factor, &found.learned.state()).unwrap_or_else(|| Learned::new(model.factor)))
@@ -47,9 +48,10 @@ pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Lea
 
 /// Keeps what was learned.
 pub(in crate::session) fn write(pages: &mut impl PagesMut, model: &Model, learned: &Learned) -> Result<()> {
-    let (key, state) = (key(&model.name, pages.secret()), learned.state());
+    let name = model.learned_as();
+    let (key, state) = (key(&name, pages.secret()), learned.state());
     let mut w = Writer::array(5);
-    w.text(&model.name);
+    w.text(&name);
     w.text(model.encoding.name());
     w.uint(learned.prior().per_mille().into());
     w.uint(state.exceeded);

@@ -1,5 +1,7 @@
 //! When the next epoch of a session begins, and what its window has.
 
+use std::sync::Arc;
+
 use super::fixed::{fixed_for, scopes};
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Reason, Window, bounded};
@@ -27,7 +29,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
     /// counted the prompt, or refused it, which is then more than the window has.
     pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<Observed> {
-        let Some(content) = sent.prompt.content.filter(|_| sent.model.name == self.epoch.model.name) else {
+        let Some(content) = sent.prompt.content.filter(|_| sent.model.learned_as() == self.epoch.model.learned_as()) else {
             return Ok(Observed::default());
         };
         if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
@@ -59,6 +61,16 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         }
         self.unsettled = true;
         Ok(Observed { impossible: false, exceeded })
+    }
+
+    /// The model is asked at another address from now on: what a prompt did cost at the one before says nothing of it.
+    pub(in crate::session) fn ask_at(&mut self, address: Arc<str>) -> Result<()> {
+        self.epoch.model.base_url = address;
+        if let Some(window) = &mut self.record.window {
+            window.anchor = None;
+        }
+        self.unsettled = true;
+        self.epoch.write(self.pages, self.place)
     }
 
     /// Begins the next epoch if what stands before the newest turn must change.
@@ -119,7 +131,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     fn pinned_changed(&self) -> Result<bool> {
         let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.epoch.form(), self.now)?;
-        Ok(!pinned.newer(&self.epoch.epoch.pinned).is_empty())
+        Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
     /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.

@@ -29,6 +29,8 @@ pub(in crate::session) struct Pinned {
     pub stamps: Vec<(Partition, i64)>,
     /// When the first of them expires.
     pub expires_at: Option<i64>,
+    /// Since when other memories say otherwise than some of them.
+    pub disputed: Vec<(MemoryRef, i64)>,
 }
 
 impl Pinned {
@@ -48,7 +50,12 @@ impl Pinned {
         let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
-        pinned.items = found.iter().map(|(partition, memory)| item(*partition, memory, section::PINNED, None, form)).collect();
+        for (partition, memory) in &found {
+            let since = disputed_since(pages, *partition, memory, now)?;
+            let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form });
+            pinned.disputed.extend(item.memory.zip(since));
+            pinned.items.push(item);
+        }
         Ok(pinned)
     }
 
@@ -57,9 +64,10 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// What changed since an epoch's snapshot, as items of the section `updated`.
-    pub fn newer(&self, snapshot: &[MemoryRef]) -> Vec<Item> {
-        let is_new = |item: &&Item| item.memory.is_some_and(|memory| !snapshot.contains(&memory));
+    /// What changed since an epoch began, as items of the section `updated`: what is not in its snapshot, and what is disputed since.
+    pub fn newer(&self, epoch: &StoredEpoch) -> Vec<Item> {
+        let disputed = |memory: &MemoryRef| self.disputed.iter().any(|(one, since)| one == memory && *since > epoch.began_at);
+        let is_new = |item: &&Item| item.memory.is_some_and(|memory| !epoch.epoch.pinned.contains(&memory) || disputed(&memory));
         self.items.iter().filter(is_new).map(updated).collect()
     }
 }
@@ -107,13 +115,30 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
 pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, now: i64) -> Result<Vec<Item>> {
-    let form = if epoch.epoch.renderer_version >= DATED_SINCE { epoch.form() } else { Form::default() };
+    let version = epoch.epoch.renderer_version;
+    let form = if version >= DATED_SINCE { epoch.form() } else { Form::default() };
     let refs = &epoch.epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
-        items.extend(revision(pages, *memory, now)?.map(|found| item(memory.partition as Partition, &found, section::PINNED, None, form)));
+        let (partition, Some(found)) = (memory.partition as Partition, revision(pages, *memory, now)?) else { continue };
+        let disputed = version >= DISPUTED_SINCE && disputed_since(pages, partition, &found, epoch.began_at)?.is_some();
+        items.push(item(partition, &found, section::PINNED, None, Form { disputed, ..form }));
     }
     Ok(items)
+}
+
+/// Since when a memory was disputed at a time: since the last of those that say otherwise, and were current then, was written.
+fn disputed_since<P: Pages>(pages: &P, partition: Partition, memory: &Memory, at: i64) -> Result<Option<i64>> {
+    let mut since = None;
+    for other in &memory.provenance.disputes {
+        let known = match record::current(pages, partition, *other)? {
+            Some(known) => Some(known),
+            None => record::history(pages, partition, *other)?.pop(),
+        };
+        let held = |known: &Memory| known.created_at <= at && known.ending.as_ref().is_none_or(|ending| ending.known_until > at);
+        since = since.max(known.filter(held).map(|known| known.created_at));
+    }
+    Ok(since)
 }
 
 /// A revision of a memory; `None` where its text is gone.
@@ -151,6 +176,8 @@ pub(in crate::session) fn lost_at<P: Pages>(pages: &P, memory: MemoryRef, now: i
 
 /// The version of the renderer from which on every memory has its date.
 const DATED_SINCE: u32 = 2;
+/// That from which on what is disputed says so.
+const DISPUTED_SINCE: u32 = 3;
 
 /// A memory as a prompt shows it.
 pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>, form: Form) -> Item {

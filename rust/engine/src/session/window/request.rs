@@ -1,12 +1,12 @@
 //! A prompt as the request that its server takes, by what is known of the model and of the server.
 
 use super::assemble::Assembled;
-use crate::Result;
 use crate::context::Format;
 use crate::context::render::{self, RequestOptions};
 use crate::context::segment::message_name;
 use crate::models;
 use crate::units::score::SCORE_UNIT;
+use crate::{Error, ErrorKind, Result};
 
 /// One candidate for a prompt, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,14 @@ impl Assembled {
         };
         let texts = self.prompt.as_text();
         self.prompt.explained.iter().map(candidate).chain(texts.into_iter().map(as_text)).collect()
+    }
+
+    /// The request as a text; `format` is the model's own by default.
+    pub fn request_in(&self, format: Option<Format>, dialect: Option<&str>, stream: bool) -> Result<String> {
+        let bytes = self.request(format.unwrap_or(self.model.framing.format), dialect, stream)?;
+        String::from_utf8(bytes).map_err(|_| {
+            Error::new(ErrorKind::StoreCorrupt, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup")
+        })
     }
 
     /// The request as JSON. `dialect` names the rules of a server that is compatible with OpenAI's; by default those of the model's vendor.

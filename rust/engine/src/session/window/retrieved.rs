@@ -77,7 +77,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     }
     let limit = (wanted + BEYOND) as usize;
     let request = search::Request::new(asked.question.text(), limit, asked.now);
-    let hits = search::found(pages, asked.place.partition, asked.scope.seed(pages.secret()), &request, asked.question)?;
+    let hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| asked.is_asked(found)) {
         if asked.sureness(found) > surest && asked.is_outside(found, history)? {

@@ -46,8 +46,6 @@ pub struct Environment {
     tree: Handle,
     data: File,
     pages: DataFile,
-    /// Whether the file could be grown ahead of its last page: what is left else is for writes that take something away.
-    is_roomy: AtomicBool,
     /// Whether a write of this process has looked at the list of free pages.
     free_checked: AtomicBool,
     path: PathBuf,
@@ -251,14 +249,9 @@ impl Environment {
         self.env.clear_stale_readers().map_err(|e| lmdb_error("clearing stale readers", &self.path, e))
     }
 
-    /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock.
+    /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock. While this fails, what
+    /// is left is for writes that take something away.
     pub fn grow_ahead(&self) -> Result<()> {
-        let grown = self.grow();
-        self.is_roomy.store(grown.is_ok(), Relaxed);
-        grown
-    }
-
-    fn grow(&self) -> Result<()> {
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();

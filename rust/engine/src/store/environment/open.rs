@@ -123,13 +123,12 @@ impl Environment {
             .ok_or_else(|| corrupt(path, "LMDB finds no tree in the data file"))?;
         let data = env.try_clone_inner_file().map_err(failed)?;
         let pages = DataFile::open(path, page_size() as usize)?;
-        let (relaxed, free_checked, is_roomy) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false), AtomicBool::new(true));
+        let (relaxed, free_checked) = (AtomicBool::new(mode.relaxed), AtomicBool::new(false));
         Ok(Self {
             env,
             tree,
             data,
             pages,
-            is_roomy,
             free_checked,
             path: path.to_owned(),
             number,

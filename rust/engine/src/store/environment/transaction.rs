@@ -4,7 +4,6 @@ use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use heed::RwTxn;
 
@@ -56,9 +55,10 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
-    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting.
+    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting. Looked at
+    /// before every write, since other processes use it up, too.
     pub fn require_room(&self) -> Result<()> {
-        if self.environment.is_roomy.load(Relaxed) { Ok(()) } else { self.environment.grow_ahead() }
+        self.environment.grow_ahead()
     }
 
     /// Records every put and delete from now on.

@@ -26,9 +26,10 @@ use crate::store::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
 
 /// How much a commit waits for the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
     /// What is acknowledged is on disk.
+    #[default]
     Full,
     /// A power cut may undo the last commit; the death of the process loses nothing.
     Relaxed,

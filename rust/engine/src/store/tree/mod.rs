@@ -20,7 +20,7 @@ pub mod map;
 pub mod page;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use self::map::Mapped;
 use self::page::{HEADER, Kind, Order, Page, Value};
@@ -51,6 +51,8 @@ pub struct Tree {
     root: Root,
     last_page: u64,
     tolerant: AtomicBool,
+    /// Where the last descent went, at each level: the next one mostly goes there or close behind it.
+    near: [AtomicU64; MAX_DEPTH],
 }
 
 /// From the root to an entry of a leaf: page and index at each level.
@@ -70,7 +72,7 @@ impl Way {
 impl Tree {
     /// The tree at `root` in a file of `last_page` + 1 pages.
     pub fn new(mapped: Mapped, root: Root, last_page: u64) -> Result<Self> {
-        let tree = Self { mapped, root, last_page, tolerant: AtomicBool::new(false) };
+        let tree = Self { mapped, root, last_page, tolerant: AtomicBool::new(false), near: [const { AtomicU64::new(0) }; MAX_DEPTH] };
         let empty = root.page == NONE;
         if !empty && !(1..=MAX_DEPTH as u16).contains(&root.depth) {
             return Err(tree.damaged(root.page, "the meta page names a tree of an impossible depth"));
@@ -149,16 +151,28 @@ impl Tree {
         let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth) - 1 };
         let mut number = self.root.page;
         for level in 0..way.leaf {
-            let page = self.page(number, Kind::Branch)?;
-            let (index, exact) = self.some(number, page.search(key, 1))?;
+            let (page, near) = self.page_near(level, number, Kind::Branch)?;
+            let (index, exact) = self.some(number, page.search(key, 1, near))?;
             let index = if exact { index } else { index - 1 };
+            self.near[level].store(number << 16 | index as u64, Relaxed);
             (way.pages[level], way.indexes[level]) = (number, index as u16);
             number = self.some(number, page.child(index))?;
         }
-        let page = self.page(number, Kind::Leaf)?;
-        let (index, exact) = self.some(number, page.search(key, 0))?;
+        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
+        let (index, exact) = self.some(number, page.search(key, 0, near))?;
+        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
         (way.pages[way.leaf], way.indexes[way.leaf]) = (number, index as u16);
         Ok(Some((way, page, exact)))
+    }
+
+    /// A page on the way down, and where the last descent found its key, if that came by here: the page was checked then.
+    fn page_near(&self, level: usize, number: u64, kind: Kind) -> Result<(Page<'_>, Option<usize>)> {
+        let last = self.near[level].load(Relaxed);
+        if last >> 16 == number {
+            Ok((Page::new(self.bytes(number, 1)?), Some((last & 0xffff) as usize)))
+        } else {
+            Ok((self.page(number, kind)?, None))
+        }
     }
 
     /// From the child at `level` of a way down to its first or last entry.

@@ -11,6 +11,8 @@
 //! (`MDB_page` and `MDB_node` of lmdb's mdb.c, in the machine's byte order.) What this does not do: find a bit that was
 //! flipped in a key and leaves the order right. Values carry checksums over their keys: `super` asks for those beside a gap.
 
+use std::cmp::Ordering;
+
 /// Bytes before a page's offsets.
 pub const HEADER: usize = 16;
 const NODE: usize = 8;
@@ -119,16 +121,22 @@ impl<'m> Page<'m> {
         }
     }
 
-    /// The index of the first key from `low` on that is not below `key`, and whether it is that key.
+    /// The index of the first key from `low` on that is not below `key`, and whether it is that key. It is looked for from `near` on, in
+    /// steps that double: what is asked for mostly stands behind what was asked for before.
     #[must_use]
-    pub fn search(self, key: &[u8], mut low: usize) -> Option<(usize, bool)> {
-        let mut high = self.entries();
+    pub fn search(self, key: &[u8], mut low: usize, near: Option<usize>) -> Option<(usize, bool)> {
+        let (mut high, mut step) = (self.entries(), 1);
+        let mut next = near.filter(|near| *near < high).map(|near| near.max(low));
         while low < high {
-            let middle = usize::midpoint(low, high);
-            match self.key(middle)?.cmp(key) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some((middle, true)),
-                std::cmp::Ordering::Greater => high = middle,
+            let middle = next.filter(|next| *next < high).unwrap_or_else(|| usize::midpoint(low, high));
+            match compare(self.key(middle)?, key) {
+                Ordering::Less => {
+                    low = middle + 1;
+                    next = next.map(|_| middle + step);
+                    step *= 2;
+                }
+                Ordering::Equal => return Some((middle, true)),
+                Ordering::Greater => (high, next) = (middle, None),
             }
         }
         Some((low, false))
@@ -197,10 +205,71 @@ impl<'m> Page<'m> {
     }
 }
 
+/// The order of two keys. Most differ within their first sixteen bytes, and are then compared as numbers.
+#[inline]
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let (Some((a_first, a_rest)), Some((b_first, b_rest))) = (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) else {
+        return a.cmp(b);
+    };
+    let first = u64::from_be_bytes(*a_first).cmp(&u64::from_be_bytes(*b_first));
+    first.then_with(|| padded(a_rest).cmp(&padded(b_rest))).then_with(|| a.cmp(b))
+}
+
+/// The first eight bytes of a rest, with zeros behind what is shorter: what differs in them differs in the same order.
+#[inline]
+fn padded(rest: &[u8]) -> u64 {
+    let short = || rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).checked_shl(64 - 8 * rest.len() as u32);
+    rest.first_chunk::<8>().map_or_else(|| short().unwrap_or(0), |first| u64::from_be_bytes(*first))
+}
+
 fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {
     let number = |key: &[u8]| key.try_into().map(u64::from_ne_bytes).ok();
     match order {
         Order::Bytes => previous < key,
         Order::Numbers => number(previous).zip(number(key)).is_some_and(|(previous, key)| previous < key),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may panic
+mod tests {
+    use super::*;
+
+    /// A leaf of these keys, each with an empty value.
+    fn leaf(keys: &[Vec<u8>]) -> Vec<u8> {
+        let mut page = vec![0; 4096];
+        let mut at = page.len();
+        for (index, key) in keys.iter().enumerate() {
+            at -= (NODE + key.len()).next_multiple_of(2);
+            page[at + 6..at + 8].copy_from_slice(&(key.len() as u16).to_ne_bytes());
+            page[at + NODE..at + NODE + key.len()].copy_from_slice(key);
+            page[HEADER + 2 * index..HEADER + 2 * index + 2].copy_from_slice(&(at as u16).to_ne_bytes());
+        }
+        let bounds = [LEAF, (HEADER + 2 * keys.len()) as u16, at as u16];
+        page[0] = 7;
+        bounds.iter().enumerate().for_each(|(field, value)| page[10 + 2 * field..12 + 2 * field].copy_from_slice(&value.to_ne_bytes()));
+        page
+    }
+
+    #[test]
+    fn a_search_finds_the_same_from_wherever_it_begins() {
+        let parts: [&[u8]; 7] = [b"", b"\0", b"\0\0\0\x01\x10", b"\xff", b"\0\0\0\x01\x10\0\0\0", b"abcdefgh", b"zz\0"];
+        let mut keys: Vec<Vec<u8>> = parts.iter().flat_map(|a| parts.iter().map(move |b| [*a, b"k", *b].concat())).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let asked: Vec<Vec<u8>> =
+            keys.iter().flat_map(|key| [key.clone(), [key, &b"\0"[..]].concat(), key[..key.len() - 1].to_vec()]).collect();
+        for stored in [&keys[..0], &keys[..1], &keys[..2], &keys] {
+            let bytes = leaf(stored);
+            let page = Page::new(&bytes);
+            page.check(7, Kind::Leaf, Order::Bytes).unwrap();
+            for key in &asked {
+                let expected = stored.binary_search(key).map_or_else(|at| (at, false), |at| (at, true));
+                for near in (0..stored.len() + 2).map(Some).chain([None]) {
+                    assert_eq!(page.search(key, 0, near), Some(expected), "{key:?} near {near:?}");
+                }
+                assert_eq!(page.search(key, stored.len().min(1), Some(0)).unwrap().0, expected.0.max(stored.len().min(1)));
+            }
+        }
     }
 }

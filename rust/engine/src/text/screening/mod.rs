@@ -81,6 +81,26 @@ pub struct Finding {
     pub end: usize,
 }
 
+/// A part of a text that a detector of the caller's found, in bytes, with the caller's name for what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detected {
+    /// What it is.
+    pub what: String,
+    /// Its first byte.
+    pub start: usize,
+    /// Behind its last.
+    pub end: usize,
+}
+
+/// A part that the policy minds, by name.
+#[derive(Debug, Clone, Copy)]
+struct Part<'a> {
+    what: &'a str,
+    start: usize,
+    end: usize,
+    treatment: Treatment,
+}
+
 /// What is to be done with a kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Treatment {
@@ -108,13 +128,15 @@ impl Treatment {
     }
 }
 
-/// What is done with secrets and with personal data.
+/// What is done with secrets, with personal data, and with what detectors of the caller's find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Screening {
     /// With secrets.
     pub secrets: Treatment,
     /// With personal data.
     pub personal_data: Treatment,
+    /// With what detectors find.
+    pub detected: Treatment,
 }
 
 /// A text as a policy leaves it.
@@ -123,9 +145,9 @@ pub enum Screened {
     /// Nothing was found that the policy minds.
     Clean,
     /// The text with the names of types in place of what was found, and those types.
-    Redacted(String, Vec<Sensitive>),
+    Redacted(String, Vec<String>),
     /// It is not to be stored, for these types.
-    Rejected(Vec<Sensitive>),
+    Rejected(Vec<String>),
 }
 
 impl Screening {
@@ -139,27 +161,41 @@ impl Screening {
         if what.is_secret() { self.secrets } else { self.personal_data }
     }
 
-    /// Applies the policy to a text.
+    /// Applies the policy to a text, of which detectors found these parts.
     #[must_use]
-    pub fn apply(self, text: &str) -> Screened {
+    pub fn apply(self, text: &str, detected: &[Detected]) -> Screened {
         if self.is_off() {
             return Screened::Clean;
         }
-        let mut findings = screen(text);
-        findings.retain(|finding| self.of(finding.what) != Treatment::Allow);
-        let types = |findings: &[Finding]| {
-            let mut types: Vec<Sensitive> = findings.iter().map(|finding| finding.what).collect();
-            types.sort_unstable();
-            types.dedup();
-            types
-        };
-        let refused: Vec<Finding> = findings.iter().copied().filter(|finding| self.of(finding.what) == Treatment::Reject).collect();
-        match (findings.is_empty(), refused.is_empty()) {
+        let own = screen(text);
+        let parts = self.minded(&own, detected);
+        let refused: Vec<Part<'_>> = parts.iter().copied().filter(|part| part.treatment == Treatment::Reject).collect();
+        match (parts.is_empty(), refused.is_empty()) {
             (true, _) => Screened::Clean,
-            (_, false) => Screened::Rejected(types(&refused)),
-            _ => Screened::Redacted(redact(text, &findings), types(&findings)),
+            (_, false) => Screened::Rejected(names(&refused)),
+            _ => Screened::Redacted(redact(text, &parts), names(&parts)),
         }
     }
+
+    /// What the policy minds of both, in order.
+    fn minded<'a>(self, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
+        let own = own.iter().map(|one| Part { what: one.what.name(), start: one.start, end: one.end, treatment: self.of(one.what) });
+        let given = detected.iter().map(|one| Part { what: &one.what, start: one.start, end: one.end, treatment: self.detected });
+        let mut parts: Vec<Part<'a>> = own.chain(given).filter(|part| part.treatment != Treatment::Allow).collect();
+        parts.sort_by_key(|part| (part.start, part.end));
+        parts
+    }
+}
+
+/// The names of types, each once.
+fn names(parts: &[Part<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in parts {
+        if !names.iter().any(|name| name == part.what) {
+            names.push(part.what.to_owned());
+        }
+    }
+    names
 }
 
 /// Secrets and personal data in a text, in order, none over another.
@@ -198,17 +234,18 @@ fn push(findings: &mut Vec<Finding>, finding: Finding) {
     findings.push(finding);
 }
 
-/// The text with the names of types in place of the findings.
-#[must_use]
-pub fn redact(text: &str, findings: &[Finding]) -> String {
+/// The text with the names of types in place of the parts. Of parts that overlap the first names them all.
+fn redact(text: &str, parts: &[Part<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for finding in findings {
-        out.push_str(&text[at..finding.start]);
-        out.push('[');
-        out.push_str(finding.what.name());
-        out.push_str(" removed]");
-        at = finding.end;
+    for part in parts {
+        if part.start >= at {
+            out.push_str(&text[at..part.start]);
+            out.push('[');
+            out.push_str(part.what);
+            out.push_str(" removed]");
+        }
+        at = at.max(part.end);
     }
     out.push_str(&text[at..]);
     out

@@ -194,15 +194,33 @@ fn ten_thousand_texts_of_dates_prices_hashes_and_ids_have_nothing() {
 #[test]
 fn a_policy_rejects_redacts_or_allows_by_kind() {
     let text = "write to ana@example.org, password=hunter22";
-    let policy = |secrets, personal_data| Screening { secrets, personal_data };
+    let policy = |secrets, personal_data| Screening { secrets, personal_data, detected: Treatment::Redact };
     let redacted = "write to [e-mail address removed], password=[password removed]".to_owned();
+    let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(
-        policy(Treatment::Redact, Treatment::Redact).apply(text),
-        Screened::Redacted(redacted, vec![Sensitive::Password, Sensitive::Email])
+        policy(Treatment::Redact, Treatment::Redact).apply(text, &[]),
+        Screened::Redacted(redacted, types(&["e-mail address", "password"]))
     );
-    assert_eq!(policy(Treatment::Reject, Treatment::Allow).apply(text), Screened::Rejected(vec![Sensitive::Password]));
-    assert_eq!(policy(Treatment::Allow, Treatment::Allow).apply(text), Screened::Clean);
-    assert_eq!(policy(Treatment::Reject, Treatment::Reject).apply("Prefers tea"), Screened::Clean);
+    assert_eq!(policy(Treatment::Reject, Treatment::Allow).apply(text, &[]), Screened::Rejected(types(&["password"])));
+    assert_eq!(policy(Treatment::Allow, Treatment::Allow).apply(text, &[]), Screened::Clean);
+    assert_eq!(policy(Treatment::Reject, Treatment::Reject).apply("Prefers tea", &[]), Screened::Clean);
+}
+
+#[test]
+fn what_detectors_find_is_treated_beside_what_rules_find() {
+    let text = "Ana Perez writes to ana@example.org";
+    let found = |start, end, what: &str| Detected { what: what.to_owned(), start, end };
+    let policy = |detected| Screening { secrets: Treatment::Reject, personal_data: Treatment::Redact, detected };
+    let names = [found(0, 9, "person"), found(4, 9, "name")];
+    let Screened::Redacted(left, types) = policy(Treatment::Redact).apply(text, &names) else { panic!("it is redacted") };
+    assert_eq!(left, "[person removed] writes to [e-mail address removed]");
+    assert_eq!(types, ["person", "name", "e-mail address"]);
+    assert_eq!(policy(Treatment::Reject).apply(text, &names), Screened::Rejected(vec!["person".to_owned(), "name".to_owned()]));
+    let over = [found(20, 35, "contact"), found(10, 35, "phrase")];
+    let Screened::Redacted(left, _) = policy(Treatment::Redact).apply(text, &over) else { panic!("it is redacted") };
+    assert_eq!(left, "Ana Perez [phrase removed]", "what overlaps goes as a whole");
+    let Screened::Redacted(left, _) = policy(Treatment::Allow).apply(text, &names) else { panic!("the address is redacted") };
+    assert_eq!(left, "Ana Perez writes to [e-mail address removed]");
 }
 
 #[test]
@@ -233,6 +251,7 @@ fn any_text_is_screened_without_a_panic_and_redacting_leaves_nothing() {
             .collect();
         let findings = screen(&text);
         assert!(findings.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text:?} {findings:?}");
-        let _ = redact(&text, &findings); // every finding ends between two letters
+        let every = Screening { secrets: Treatment::Redact, personal_data: Treatment::Redact, detected: Treatment::Redact };
+        let _ = every.apply(&text, &[]); // every finding ends between two letters
     }
 }

@@ -9,10 +9,14 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
+//! What one reply says is no law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where
+//! there are few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that
+//! has changed is believed once most of the newest samples say so.
+//!
 //! With exchangeable samples the largest of `n` is exceeded by the next with probability `1 / (n + 1)` (Vovk, Gammerman and Shafer,
 //! "Algorithmic Learning in a Random World", 2005, 2.2); the margin is for what is not exchangeable. Fewer than [`FEW`] samples only raise the
-//! prior, where one of them is above it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that a factor follows its model down again.
-//! One that is exceeded begins anew: what it was learned from is not what comes now.
+//! prior, where one of them is above it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that
+//! a factor follows its model down again. A number that is sure begins its class anew where it is above the factor.
 
 use std::collections::VecDeque;
 
@@ -36,8 +40,12 @@ const LEAST_RATIO: u64 = 500;
 /// A ratio above is a mistake of the caller's or of the provider's, in thousandths.
 const MOST_RATIO: u64 = 20_000;
 
-/// A sample so many times as large as the next smaller one, in thousandths, waits for another that says the same.
-const ODD: u64 = 1_500;
+/// A sample so many times as large as the median, in thousandths, is not believed.
+const ODD: u64 = 1_400;
+/// The median is that of so many of the newest samples.
+const NEWEST: usize = 9;
+/// A number that is sure counts as so many samples: the median of a class that begins with it.
+const SURE: usize = 2;
 /// The largest factor that is learned, or twice the prior where that is more.
 const MOST_FACTOR: u32 = 4_000;
 
@@ -99,23 +107,30 @@ impl Learned {
         }
         let ratios = &self.ratios[class as usize];
         let Some((most, count)) = self.most_of(ratios) else { return self.prior };
-        let learned = u64::from(most) * (1_000 + margin(count)) / 1_000;
-        let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX).min(self.ceiling()));
+        let learned = (u64::from(most) * (1_000 + margin(count)) / 1_000).min(self.believed(ratios)).min(u64::from(self.ceiling()));
+        let learned = Factor::new(u32::try_from(learned).unwrap_or(u32::MAX));
         let surprised = u64::from(most) * (1_000 + MARGIN) / 1_000 > u64::from(self.prior.per_mille());
         if count >= FEW || surprised { learned } else { self.prior }
     }
 
-    /// The largest sample and how many there are, without one that is far above the others and the prior: what one reply says is no
-    /// law, and two that say it are.
+    /// The largest sample that is believed, and how many are.
     fn most_of(&self, ratios: &VecDeque<Ratio>) -> Option<(u32, usize)> {
-        let (mut first, mut second) = (0, 0);
-        for ratio in ratios.iter().map(|ratio| ratio.most) {
-            (first, second) = (first.max(ratio), second.max(ratio.min(first)));
-        }
-        let known = second.max(self.prior.per_mille());
-        let alone = u64::from(first) * 1_000 > u64::from(known) * ODD;
-        let (most, count) = if alone { (second, ratios.len() - 1) } else { (first, ratios.len()) };
-        (count > 0).then_some((most, count))
+        let most = self.believed(ratios);
+        let believed = || ratios.iter().map(|ratio| ratio.most).filter(|ratio| u64::from(*ratio) <= most);
+        believed().max().map(|largest| (largest, believed().count()))
+    }
+
+    /// The most of a sample that is believed, in thousandths.
+    fn believed(&self, ratios: &VecDeque<Ratio>) -> u64 {
+        u64::from(self.median(ratios)) * ODD / 1_000
+    }
+
+    /// The median of the newest samples; the prior stands for those that are missing of three.
+    fn median(&self, ratios: &VecDeque<Ratio>) -> u32 {
+        let mut newest: Vec<u32> = ratios.iter().rev().take(NEWEST).map(|ratio| ratio.most).collect();
+        newest.resize(newest.len().max(2 * SURE - 1), self.prior.per_mille());
+        newest.sort_unstable();
+        newest[newest.len() / 2]
     }
 
     /// No usage makes a token cost more: wrong ones must not shrink prompts without end.
@@ -186,19 +201,20 @@ impl Learned {
 
     /// Learns from a request that extends the one of `before`, or from a first one; gives whether it cost more than the factors said.
     pub fn observe(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
-        let exceeded = self.learn(before, now);
+        let exceeded = self.learn(before, now, 1);
         self.exceeded += u64::from(exceeded);
         exceeded
     }
 
-    /// The same of a number that is sure: it waits for no second one that says the same.
+    /// The same of a number that is sure: where it is above the factor of its class, it stands for what was learned before.
     pub fn observe_sure(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
-        let exceeded = self.observe(before, now);
-        self.learn(before, now);
+        let exceeded = self.learn(before, now, SURE);
+        self.exceeded += u64::from(exceeded);
         exceeded
     }
 
-    fn learn(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
+    /// Learns from `weight` samples that say the same; sure ones where they are more than one.
+    fn learn(&mut self, before: Option<&Anchor>, now: &Anchor, weight: usize) -> bool {
         let nothing = Anchor { counted: Tally::default(), truth: 0 };
         let before = before.unwrap_or(&nothing);
         let (Some(new), Some(cost)) = (now.counted.beyond(&before.counted), now.truth.checked_sub(before.truth)) else { return false };
@@ -211,24 +227,15 @@ impl Learned {
         }
         let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
         if let Some((class, sample)) = self.attributed(&new, cost) {
-            if exceeded && !self.is_odd(class, sample) {
-                self.ratios[class as usize].clear();
-            }
-            self.add(class, sample, exceeded);
+            self.add(class, sample, exceeded, weight);
         } else if exceeded && cost.saturating_mul(1_000) <= new.tokens().saturating_mul(MOST_RATIO) {
-            self.raise(&new, cost);
+            self.raise(&new, cost, weight);
         }
         exceeded
     }
 
-    /// Whether a sample is so far above what is known of its class that it waits for another.
-    fn is_odd(&self, class: Class, sample: Open) -> bool {
-        let known = u64::from(self.factor(class).per_mille());
-        sample.most.saturating_mul(1_000_000) > known.saturating_mul(ODD).saturating_mul(sample.tokens)
-    }
-
     /// A mixture cost more than its bound, and nobody knows which class of it: each that is more than a tenth of it is taken to have.
-    fn raise(&mut self, new: &Tally, cost: u64) {
+    fn raise(&mut self, new: &Tally, cost: u64, weight: usize) {
         let (all, bound) = (new.tokens(), new.bound(&self.factors()).max(1));
         for class in Class::ALL {
             let tokens = new.classes[class as usize].tokens;
@@ -237,17 +244,22 @@ impl Learned {
             }
             let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
             let most = u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED);
-            if u64::from(most) * 1_000 <= u64::from(self.factor(class).per_mille()) * ODD {
-                self.ratios[class as usize].clear();
-            }
-            let ratios = &mut self.ratios[class as usize];
-            ratios.push_back(Ratio { most, least: LEAST_RATIO as u32 });
-            ratios.drain(..ratios.len().saturating_sub(WINDOW));
+            self.keep(class, Ratio { most, least: LEAST_RATIO as u32 }, weight);
         }
     }
 
+    /// Keeps a sample; one that is sure and above the factor in the place of all others.
+    fn keep(&mut self, class: Class, ratio: Ratio, weight: usize) {
+        if weight > 1 && ratio.most > self.factor(class).per_mille() {
+            self.ratios[class as usize].clear();
+        }
+        let ratios = &mut self.ratios[class as usize];
+        ratios.extend(std::iter::repeat_n(ratio, weight));
+        ratios.drain(..ratios.len().saturating_sub(WINDOW));
+    }
+
     /// Adds to the open sample of a class, and closes it if it is large enough, or if it cannot wait.
-    fn add(&mut self, class: Class, sample: Open, at_once: bool) {
+    fn add(&mut self, class: Class, sample: Open, at_once: bool, weight: usize) {
         let open = &mut self.open[class as usize];
         *open = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
         if open.tokens < BLOCK && !at_once {
@@ -255,12 +267,11 @@ impl Learned {
         }
         let Open { tokens, most, least } = std::mem::take(open);
         let ratio = |cost: u64| (cost.saturating_mul(1_000).div_ceil(tokens) as u32).min(MOST_STORED);
+        self.keep(class, Ratio { most: ratio(most), least: ratio(least) }, weight);
         let ratios = &mut self.ratios[class as usize];
-        ratios.push_back(Ratio { most: ratio(most), least: ratio(least) });
         if ratios.iter().filter(|ratio| ratio.is_close()).count() >= FEW {
             ratios.retain(|ratio| ratio.is_close());
         }
-        ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
 
     /// The class that most of it belongs to, and what its tokens did cost, if the others cost what they usually do. Of a class that is
@@ -352,20 +363,46 @@ mod tests {
     #[test]
     fn few_samples_raise_and_many_lower_the_factor() {
         assert_eq!(taught(Class::Prose, &[1_200; 4]).factor(Class::Prose).per_mille(), 2_500);
-        assert_eq!(taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(), 2_450 * 2_030 / 1_000);
-        assert_eq!(taught(Class::Prose, &[2_600]).factor(Class::Prose).per_mille(), 2 * 2_500, "twice the prior is the most");
+        assert_eq!(
+            taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(),
+            3_500,
+            "one sample makes it 1.4 times the prior at most"
+        );
         let many = taught(Class::Prose, &[1_200; 64]);
         assert_eq!(many.factor(Class::Prose).per_mille(), 1_200 * 1_045 / 1_000);
         assert_eq!(many.factor(Class::Cjk).per_mille(), 2_500);
     }
 
     #[test]
-    fn old_samples_are_forgotten_and_an_exceeded_factor_begins_anew() {
+    fn old_samples_are_forgotten_and_a_tokenizer_that_changed_is_believed_once_most_of_the_newest_say_so() {
         let mut learned = taught(Class::Code, &[[1_900].as_slice(), &[1_300; 64]].concat());
         assert_eq!(learned.factor(Class::Code).per_mille(), 1_300 * 1_045 / 1_000);
-        assert!(learned.observe(None, &Anchor { counted: of(Class::Code, 1_000), truth: 1_600 }));
-        assert_eq!((learned.samples(Class::Code), learned.exceeded()), (1, 1));
-        assert_eq!(learned.factor(Class::Code).per_mille(), 2_500);
+        for sample in 0..NEWEST {
+            let bound = learned.factor(Class::Code).per_mille();
+            assert_eq!(bound >= 2_200, sample > NEWEST / 2, "after {sample} samples: {bound}");
+            learned.observe(None, &Anchor { counted: of(Class::Code, 1_000), truth: 2_200 });
+        }
+    }
+
+    #[test]
+    fn one_odd_bill_moves_a_factor_by_two_fifths_at_most_whatever_it_says() {
+        for known in [&[][..], &[1_200], &[1_200; 4], &[1_200; 5], &[1_150, 1_250, 1_200, 1_180, 1_240, 1_210], &[1_200; 64]] {
+            let before = taught(Class::Prose, known).factor(Class::Prose).per_mille();
+            for odd in (100..3_990).step_by(10) {
+                let mut learned = taught(Class::Prose, known);
+                learned.observe(None, &Anchor { counted: of(Class::Prose, 1_000), truth: odd });
+                let after = learned.factor(Class::Prose).per_mille();
+                assert!(after * 10 <= before * 14, "{odd} after {known:?}: {before} -> {after}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_sure_is_believed_at_once_and_bounded() {
+        let mut learned = taught(Class::Prose, &[1_200; 64]);
+        assert!(learned.observe_sure(None, &Anchor { counted: of(Class::Prose, 1_000), truth: 3_000 }));
+        assert!((3_000..=4_200).contains(&learned.factor(Class::Prose).per_mille()));
+        assert_eq!(learned.samples(Class::Prose), SURE);
     }
 
     #[test]
@@ -407,19 +444,21 @@ mod tests {
     fn a_bound_that_failed_on_a_mixture_raises_all_that_was_in_it() {
         let mut learned = taught(Class::Prose, &[1_200; 64]);
         let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
-        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 26_000 }));
-        assert!(mixed.bound(&learned.factors()) >= 26_000);
+        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 24_000 }));
+        assert!(mixed.bound(&learned.factors()) >= 24_000);
         assert_eq!(learned.samples(Class::Cjk), 0);
     }
 
     #[test]
-    fn a_mixture_far_above_its_bound_waits_for_another_that_says_the_same_and_is_kept() {
+    fn a_mixture_far_above_its_bound_waits_for_others_that_say_the_same_and_is_kept() {
         let mut learned = taught(Class::Prose, &[1_200; WINDOW]);
         let mixed = of(Class::Prose, 5_000).plus(&of(Class::Code, 5_000));
         assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
         assert!(mixed.bound(&learned.factors()) < 30_000, "one reply is no law");
         assert_eq!(Learned::from_state(Factor::new(2_500), &learned.state()).as_ref(), Some(&learned), "no more samples than are kept");
-        assert!(learned.observe(None, &Anchor { counted: mixed, truth: 30_000 }));
+        for _ in 0..NEWEST {
+            learned.observe(None, &Anchor { counted: mixed, truth: 30_000 });
+        }
         assert!(mixed.bound(&learned.factors()) >= 30_000);
     }
 

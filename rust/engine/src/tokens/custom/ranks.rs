@@ -10,6 +10,7 @@ use super::file::TokenizerPath;
 use super::merges::{Merges, NONE, Rule};
 use super::{Cut, Parsed};
 use crate::Result;
+use crate::units::base64;
 
 const NEXT: &str = "get the file again from where the model is published";
 
@@ -18,7 +19,7 @@ pub(super) fn tiktoken(place: TokenizerPath<'_>, bytes: &[u8]) -> Result<Merges>
     let text = std::str::from_utf8(bytes).map_err(|error| place.wrong("a .tiktoken file must be text", &error.to_string(), NEXT))?;
     let mut tokens = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let token = line.split_once(' ').and_then(|(token, rank)| Some((base64(token)?, rank.trim().parse().ok()?)));
+        let token = line.split_once(' ').and_then(|(token, rank)| Some((base64::decode(token)?, rank.trim().parse().ok()?)));
         let wrong = || place.wrong("a line must be base64, a space and a rank", &format!("line {}: {line:?}", number + 1), NEXT);
         tokens.push(token.ok_or_else(wrong)?);
     }
@@ -39,7 +40,8 @@ pub(super) fn tekken(place: TokenizerPath<'_>, file: &Value) -> Result<Parsed> {
     let entries = file["vocab"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut tokens = Vec::with_capacity(entries.len());
     for entry in entries.iter().take(size.saturating_sub(special)) {
-        let token = entry["token_bytes"].as_str().and_then(base64).zip(entry["rank"].as_u64().and_then(|rank| u32::try_from(rank).ok()));
+        let token =
+            entry["token_bytes"].as_str().and_then(base64::decode).zip(entry["rank"].as_u64().and_then(|rank| u32::try_from(rank).ok()));
         tokens.push(token.ok_or_else(|| place.wrong("a token must have token_bytes and rank", &entry.to_string(), NEXT))?);
     }
     Ok(Parsed::of_bytes(cut, by_rank(place, tokens)?))
@@ -69,44 +71,4 @@ pub(super) fn single_bytes(place: TokenizerPath<'_>, vocabulary: &HashMap<Box<[u
         bytes[usize::from(byte)] = *vocabulary.get(&[byte][..]).ok_or_else(missing)?;
     }
     Ok(bytes)
-}
-
-/// Strict base64 with padding.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let body = text.trim_end_matches('=');
-    if !text.len().is_multiple_of(4) || text.len() - body.len() > 2 || body.is_empty() {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for group in body.as_bytes().chunks(4) {
-        let bits = group.iter().try_fold(0u32, |bits, byte| Some(bits << 6 | sextet(*byte)?))? << (6 * (4 - group.len()));
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
-    }
-    Some(bytes)
-}
-
-fn sextet(byte: u8) -> Option<u32> {
-    Some(u32::from(match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_read_strictly() {
-        for (text, bytes) in [("AA==", &b"\0"[..]), ("SGVsbG8=", b"Hello"), ("////", b"\xFF\xFF\xFF")] {
-            assert_eq!(base64(text).as_deref(), Some(bytes));
-        }
-        for wrong in ["", "A", "AA", "AA=", "====", "A===", "AA==AA==", "A-A=", "é==="] {
-            assert_eq!(base64(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -3,20 +3,27 @@
 use super::super::lookup;
 use super::super::matches::TailMatches;
 use super::Runs;
+use super::search::Snapshot;
 use crate::Result;
 use crate::store::pages::Pages;
 
 impl Runs {
     /// How many documents have each of these terms, in their order. Costs a look-up for each block that has one, and the tail.
     pub fn frequencies<P: Pages>(&self, pages: &P, terms: &[u64]) -> Result<Vec<u64>> {
+        self.snapshot(pages)?.frequencies(terms)
+    }
+}
+
+impl<P: Pages> Snapshot<'_, P> {
+    /// How many documents have each of these terms, in their order. Costs a look-up for each block that has one.
+    pub fn frequencies(&self, terms: &[u64]) -> Result<Vec<u64>> {
         let mut sorted: Vec<(u64, usize)> = terms.iter().copied().zip(0..).collect();
         sorted.sort_unstable();
         let hashes: Vec<u64> = sorted.iter().map(|(hash, _)| *hash).collect();
-        let tail = self.tail(pages)?;
-        let matches = TailMatches::new(&tail.records, &hashes);
+        let matches = TailMatches::new(&self.tail.records, &hashes);
         let (mut frequencies, mut counts) = (vec![0; terms.len()], vec![0; terms.len()]);
-        for run in &self.catalog.runs {
-            lookup::count(pages, self.index.run(run.id), &hashes, &mut counts)?;
+        for run in &self.runs.catalog.runs {
+            lookup::count(self.pages, self.runs.index.run(run.id), &hashes, &mut counts)?;
         }
         for (((_, place), count), more) in sorted.iter().zip(counts).zip(&matches.more) {
             frequencies[*place] = count.saturating_add_signed(*more);

@@ -123,9 +123,15 @@ impl Runs {
         Ok(tail)
     }
 
+    /// Whether merges are under way, or what they made of no use is still there.
+    #[must_use]
+    pub fn is_merging(&self) -> bool {
+        self.catalog.is_busy()
+    }
+
     /// Goes on with merges that are due, as far as one write may; says whether there is more to do.
     ///
-    /// Every [`Self::append`] does as much, so that nobody needs to call this.
+    /// Every [`Self::append`] does as much, so that only whoever wants all of it done now needs to call this.
     pub fn maintain<P: PagesMut>(&mut self, pages: &mut P) -> Result<bool> {
         self.advance(pages, 0)?;
         Ok(self.catalog.is_busy())

@@ -52,9 +52,9 @@ impl Runs {
 
 /// An index as one transaction sees it, its tail read once.
 pub struct Snapshot<'r, P> {
-    runs: &'r Runs,
-    pages: &'r P,
-    tail: Tail<'r>,
+    pub(super) runs: &'r Runs,
+    pub(super) pages: &'r P,
+    pub(super) tail: Tail<'r>,
     statistics: Statistics,
 }
 

@@ -32,9 +32,11 @@ pub struct Nearest {
 #[derive(Debug)]
 struct Scanned {
     scores: Scores,
-    /// Every vector has one. If not, the best so many have.
+    /// Every vector has one. If not, the first have.
     is_whole: bool,
-    best: usize,
+    /// The first of all, in order: as many as were asked for, or as there are.
+    first: Vec<Scored>,
+    asked: usize,
 }
 
 impl Drop for Nearest {
@@ -90,13 +92,13 @@ impl VectorSet {
             return Ok(Nearest { best, scanned: None });
         }
         let mut scores = Scores::with_spare_room();
-        let is_whole = self.scan_for(pages, query, n, &mut scores)?;
-        let mut scanned = Scanned { scores, is_whole, best: n };
+        let (first, is_whole) = self.scan_for(pages, query, n, &mut scores, |_| true)?;
+        let mut scanned = Scanned { scores, is_whole, first, asked: n };
         Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, keep)?, scanned: Some(scanned) })
     }
 
-    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, all are
-    /// scanned.
+    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, these are
+    /// scanned for.
     fn best_of<P: Pages + ?Sized>(
         &self,
         pages: &P,
@@ -105,17 +107,19 @@ impl VectorSet {
         n: usize,
         mut keep: impl FnMut(u32) -> bool,
     ) -> Result<Vec<Scored>> {
-        if !scanned.is_whole && n <= scanned.best {
-            let best = scanned.scores.best(n, |_| true);
-            if best.iter().all(|scored| keep(scored.number)) {
-                return Ok(best);
+        if n <= scanned.asked {
+            let first = &scanned.first[..n.min(scanned.first.len())];
+            if first.iter().all(|scored| keep(scored.number)) {
+                return Ok(first.to_vec());
             }
         }
-        if !scanned.is_whole {
-            self.scan(pages, query, &mut scanned.scores)?;
-            scanned.is_whole = true;
+        if scanned.is_whole {
+            return Ok(scanned.scores.best(n, keep));
         }
-        Ok(scanned.scores.best(n, keep))
+        scanned.asked = 0; // what is scanned now are the first of those that `keep` lets through
+        let (best, is_whole) = self.scan_for(pages, query, n, &mut scanned.scores, keep)?;
+        scanned.is_whole = is_whole;
+        Ok(best)
     }
 
     /// `None` where there is no graph, or a scan is better.

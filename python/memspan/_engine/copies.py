@@ -1,0 +1,116 @@
+"""A whole store as a backup or as JSON lines, and under another key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memspan._engine.part import EnginePart
+from memspan._engine.paths import local_path
+from memspan._twins import awaitable
+from memspan.encryption import key_bytes
+
+if TYPE_CHECKING:
+    import os
+
+    from memspan.encryption import Key
+
+
+class Copies(EnginePart):
+    """The store is copied, written out, read back, and encrypted."""
+
+    __slots__ = ()
+
+    def backup(self, path: str | os.PathLike[str]) -> int:
+        """Writes a whole, compacted copy while the store is in use; every value's checksum is verified on the way.
+
+        Args:
+            path: A folder that does not exist yet or is empty. `memspan.open` opens it.
+
+        Returns:
+            How many values the copy has.
+
+        Raises:
+            InvalidInput: The folder holds something.
+            StoreCorrupt: A value is damaged.
+        """
+        return self._core.backup(local_path("backing up", path))
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
+
+        One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
+        with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line
+        has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has everything that anybody said, and
+        the secret that the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a
+        key is.
+
+        The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
+
+        Args:
+            path: The file. One that is there is replaced.
+
+        Returns:
+            How many values it has.
+
+        Raises:
+            InvalidInput: The path names no file.
+            StoreCorrupt: A value is damaged.
+
+        Examples:
+            >>> _ = user.remember("Prefers tea")
+            >>> lines = engine.export("all.jsonl")
+            >>> with memspan.open("copy.memspan") as copy:
+            ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
+            (True, 'Prefers tea')
+        """
+        return self._core.export(local_path("exporting the store", path))
+
+    def load(self, path: str | os.PathLike[str]) -> int:
+        """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
+
+        All of it is there when this returns, or nothing: the lines become a new generation, which is read by `check` and then takes the
+        place of the empty one. Cost: the size of the store once more on disk, and one line in memory at a time.
+
+        Args:
+            path: The file.
+
+        Returns:
+            How many values the store has.
+
+        Raises:
+            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
+                embedder than this engine's made the file's vectors. Nothing was loaded.
+            StoreVersion: The file was exported by a memspan whose stores have another format.
+        """
+        return self._core.load(local_path("loading an export", path))
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the values of the store are encrypted."""
+        return self._core.is_encrypted()
+
+    def rekey(self, key: Key | None) -> None:
+        """Gives the store another key, encrypts one that is plain, or makes it plain with `None`; the store is rewritten on the way.
+
+        Writers wait while it runs. Nothing of the old key, or of what was plain, stays in the store's files; backups keep theirs. Other
+        processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
+
+        Args:
+            key: 32 bytes, or a function that returns them.
+
+        Raises:
+            InvalidInput: The key is not 32 bytes.
+            ReadOnly: The engine was opened with `read_only=True`.
+
+        Examples:
+            >>> import secrets
+            >>> engine.rekey(secrets.token_bytes(32))
+            >>> engine.encrypted
+            True
+        """
+        self._core.rekey(key_bytes("changing the key of a store", key))
+
+    abackup = awaitable(backup)
+    aexport = awaitable(export)
+    aload = awaitable(load)
+    arekey = awaitable(rekey)

@@ -1,0 +1,222 @@
+"""What a scope makes of conversations and of its own memories: it learns, merges, sums up and relates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memspan._fence import is_whole
+from memspan._scope.recalling import Recalling
+from memspan._twins import awaitable
+from memspan.exceptions import InvalidInput
+from memspan.life import Consolidation, Learned, Profile, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from memspan._kept import Memory, Remembered
+    from memspan._learning import Work
+    from memspan.life import LanguageModel
+    from memspan.short_term import Session
+
+
+class Learning(Recalling):
+    """Conversations become memories, and memories that say the same become one."""
+
+    __slots__ = ()
+
+    def learn(
+        self,
+        source: Session | Iterable[Mapping[str, Any]],
+        *,
+        llm: LanguageModel | None = None,
+        dry_run: bool = False,
+        llm_timeout_seconds: float = 60.0,
+    ) -> Learned:
+        """Learns from a conversation: decides what of it deserves to be stored, and stores that.
+
+        Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
+        last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        learnt twice. Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
+
+        Args:
+            source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
+                "created_at" is when it was said.
+            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims
+                must quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
+            dry_run: Only say what would be stored.
+            llm_timeout_seconds: How long one of its calls may take.
+
+        Returns:
+            What became of each part of each message, the discarded ones with their reason.
+
+        Raises:
+            InvalidInput: The session is another scope's, or a message has no role.
+
+        Examples:
+            >>> learned = user.learn([{"role": "user", "content": "Call me Ana. What's the weather like?"}])
+            >>> [(one.action, one.category, one.text) for one in learned]
+            [('added', 'profile', "The user's name is Ana."), ('discarded', 'discard', "What's the weather like?")]
+            >>> user.slots["name"].text
+            "The user's name is Ana."
+        """
+        from memspan._learning import learn  # noqa: PLC0415  what few calls need is not paid for at import
+
+        return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
+
+    def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
+        from memspan._learning import Work  # noqa: PLC0415
+        from memspan._refining import check_model  # noqa: PLC0415
+
+        llm = self._store.llm if llm is None else llm
+        check_model("asking a model", llm, timeout_seconds)
+        return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run)
+
+    def quarantined(self) -> tuple[Memory, ...]:
+        """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
+
+        Examples:
+            >>> _ = user.learn([{"role": "user", "content": "My boss said I hate Python."}])
+            >>> [memory.text for memory in user.quarantined()]
+            ['My boss said I hate Python.']
+        """
+        return tuple(self._core.quarantined())
+
+    def approve(self, memory_id: str) -> Remembered:
+        """Remembers what waits in quarantine, trusted as the user's own word. It gets a new id, and takes its slot as any new value does.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+            InvalidInput: It is not in quarantine.
+        """
+        return self._core.approve(memory_id)
+
+    def reject(self, memory_id: str) -> bool:
+        """Drops what waits in quarantine. Learning the same message again does not bring it back.
+
+        Raises:
+            NotFound: No memory of the scope has the id.
+        """
+        return self._core.forget(memory_id, "rejected")
+
+    def consolidate(
+        self,
+        *,
+        llm: LanguageModel | None = None,
+        dry_run: bool = False,
+        closeness: float = 0.8,
+        min_points: int = 2,
+        llm_timeout_seconds: float = 60.0,
+    ) -> Consolidation:
+        """Merges memories that say nearly the same. The originals are superseded and stay in `history`.
+
+        Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the
+        same words but for endings and function words. A model may write one sentence for three or more, whose words they must bear out.
+        One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
+
+        Args:
+            llm: Called with messages and `max_tokens`, returns text. By default that of `memspan.open`.
+            dry_run: Only say what would be merged.
+            closeness: The cosine from which on two memories are neighbours, 0.5 to 1.
+            min_points: Neighbours that make a cluster, the memory itself counted, 2 or more.
+            llm_timeout_seconds: How long one call of the model may take.
+        """
+        from memspan._consolidation import consolidate  # noqa: PLC0415
+
+        if not is_whole(min_points) or min_points < 2:  # noqa: PLR2004  itself and another
+            raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {min_points!r}: change it")
+        return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
+
+    def profile(self, *, max_tokens: int = 500) -> Profile:
+        """The constraints, profile and preferences of the user as they are now, newest first, as one text and as one mapping.
+
+        Untrusted memories are not in it. Cost: a read of the scope's memories of these kinds.
+
+        Args:
+            max_tokens: The text ends before it has more (`o200k_base`).
+
+        Examples:
+            >>> _ = user.remember("Never deploy on Fridays", "constraint")
+            >>> _ = user.remember("Prefers Go", "preference", slot="language")
+            >>> profile = user.profile()
+            >>> profile.text.splitlines(), dict(profile.slots)
+            (['Never deploy on Fridays', 'Prefers Go'], {'language': 'Prefers Go'})
+        """
+        from memspan.counting import count_tokens  # noqa: PLC0415
+
+        order = {"constraint": 0, "profile": 1, "preference": 2}
+        memories = [memory for memory in self.memories(kinds=list(order)) if memory.trust > 0]
+        memories.sort(key=lambda memory: (order[memory.kind], -memory.occurred_at.timestamp(), memory.sequence))
+        kept: list[Memory] = []
+        for memory in memories:
+            if count_tokens("\n".join(one.text for one in (*kept, memory))) > max_tokens:
+                break
+            kept.append(memory)
+        slots = {memory.slot: memory.text for memory in reversed(memories) if memory.slot is not None}
+        return Profile("\n".join(memory.text for memory in kept), slots, tuple(kept))
+
+    def relate(
+        self,
+        subject: str,
+        relation: str,
+        object: str,  # noqa: A002  subject, relation, object: what such a triple is called
+        *,
+        since: datetime | None = None,
+        memory: Memory | None = None,
+        holds: bool = True,
+    ) -> Relation:
+        """Records that one thing is related to another, or that it no longer is. Letter case of names does not count.
+
+        Args:
+            subject: The name of the one, 1 to 256 bytes, as of the two that follow.
+            relation: The relation, for instance "runs on".
+            object: The name of the other.
+            since: When it began to hold; now by default.
+            memory: The memory that it was taken from.
+            holds: `False` ends the relation now; `at=` still finds it at times before.
+
+        Raises:
+            InvalidInput: A name is empty or too long, or a relation that does not hold is to end.
+
+        Examples:
+            >>> _ = user.relate("payments-api", "runs on", "prod-eu-west-1")
+            >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
+            [('runs on', 'prod-eu-west-1')]
+        """
+        number = None if memory is None else memory._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return self._core.relate(subject, relation, object, since, number, holds)[0]
+
+    def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
+        """The relations that an entity stands in, at either end, in the order in which they were given.
+
+        Args:
+            entity: Its name; letter case does not count.
+            at: Relations that held at this time; by default those that hold now.
+        """
+        return tuple(self._core.neighbors(entity, at))
+
+    def paths(self, a: str, b: str, *, max_hops: int = 3, at: datetime | None = None) -> tuple[tuple[Relation, ...], ...]:
+        """The shortest paths from one entity to another along relations in either direction; at most 100, none where there is none.
+
+        Args:
+            a: Where it begins.
+            b: Where it ends.
+            max_hops: Relations of a path at most, 1 to 8.
+            at: Along relations that held at this time; by default those that hold now.
+
+        Examples:
+            >>> _ = user.relate("checkout", "depends on", "payments-api"), user.relate("payments-api", "runs on", "prod-eu-west-1")
+            >>> [[one.relation for one in path] for path in user.paths("checkout", "prod-eu-west-1")]
+            [['depends on', 'runs on']]
+        """
+        return tuple(map(tuple, self._core.paths(a, b, max_hops, at)))
+
+    alearn = awaitable(learn)
+    aquarantined = awaitable(quarantined)
+    aapprove = awaitable(approve)
+    areject = awaitable(reject)
+    aconsolidate = awaitable(consolidate)
+    aprofile = awaitable(profile)
+    arelate = awaitable(relate)
+    aneighbors = awaitable(neighbors)
+    apaths = awaitable(paths)

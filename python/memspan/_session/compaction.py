@@ -1,0 +1,228 @@
+"""What a session becomes when it is too long for its model, and what every prompt of it shows: summaries, notes, another model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from memspan import _core
+from memspan._session.part import SessionPart
+from memspan._twins import awaitable
+from memspan.compaction.flush import flush
+from memspan.compaction.values import Brief, Compaction, Identifiers, ModelSwitch, Summary, summary_of
+from memspan.compaction.writing import Written, write
+from memspan.exceptions import BudgetExceeded
+from memspan.versions import Version, text_of, tools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memspan import _records
+    from memspan.compaction.flush import Flush
+    from memspan.compaction.writing import Writer
+    from memspan.model import Model
+
+
+class Compacting(SessionPart):
+    """Old turns become a summary, and the session moves to another model."""
+
+    __slots__ = ()
+
+    @property
+    def summary(self) -> Summary | None:
+        """What prompts show of the messages that were compacted; `None` where none were."""
+        found = self._core.summary()
+        return None if found is None else summary_of(found, self.model)
+
+    @property
+    def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
+        """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
+
+        "threshold": its prompts are as full as `Compact.at` says. "turns": as many turns went by as `Compact.every_turns` says. "task_end":
+        a task ended since. "session_end": the session ended and was not compacted whole.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact(every_turns=5)))
+            >>> _ = session.add_many([{"role": "user", "content": f"question {n}"} for n in range(6)])
+            >>> session.compaction_due, session.compact().covers, session.compaction_due
+            ('turns', range(0, 3), None)
+        """
+        return self._core.compaction_due()
+
+    def compact(
+        self,
+        *,
+        llm: Writer | None = None,
+        keep_exchanges: int = 3,
+        max_tokens: int | None = None,
+        learn: Flush = None,
+        timeout_seconds: float | None = None,
+    ) -> Compaction:
+        """Replaces old turns by a summary in the prompts to come. The transcript stays as it is, and is searched as before.
+
+        A snapshot is read, `learn` and `llm` are called outside of any transaction, and one epoch is committed. Messages that are added
+        meanwhile stay behind the boundary, which is the beginning of a turn. Without `llm` the summary is made by rules and is
+        deterministic; what a model writes is held against the messages, and where it fails the rules do it alone. The cost is that of the
+        messages since the last compaction, not of the history.
+
+        Args:
+            llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
+            keep_exchanges: Newest exchanges that stay as they are, at least 1. A session that ended is compacted whole.
+            max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
+            learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
+                does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories
+                as `Scope.remember_many` takes them, or nothing; without an id they get one of the session and their text. What it raises
+                is raised, and nothing is compacted.
+            timeout_seconds: For each call of `llm`; 120 by default.
+
+        Returns:
+            What it did. Where no turn is old enough nothing is written, and `covers` is empty.
+
+        Raises:
+            SessionMoved: The session was compacted, rewound, redacted or moved to another model meanwhile. Nothing was changed.
+            BudgetExceeded: `max_tokens` is more than half of a prompt's limit.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"Build {n} runs on host-{n}."} for n in range(8)])
+            >>> compaction = session.compact()
+            >>> compaction.covers, compaction.identifiers.left_out, "host-4" in session.summary.text
+            (range(0, 5), 0, True)
+        """
+        draft = self._core.draft(keep_exchanges, max_tokens)
+        if draft is None:
+            tokens = self._core.fill().tokens
+            return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
+        learned = flush(self._session, draft, learn, policy=self._store.policy.learn)
+        written = write(draft, llm, timeout_seconds)
+        made = draft.make()
+        committed = self._core.commit(draft, written)
+        before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
+        counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
+        return Compaction(
+            summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
+        )
+
+    def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
+        """What another agent must know of this session to take over a task: state, decisions, identifiers, constraints, open questions.
+
+        Made of the newest summary and all messages since, with the same checks as `compact`. A pure read.
+
+        Args:
+            task: The other agent's task.
+            max_tokens: The most that the brief may have, the task included.
+            llm: As for `compact`.
+            timeout_seconds: As for `compact`.
+
+        Raises:
+            BudgetExceeded: The task alone has more than half of `max_tokens`.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add({"role": "user", "content": "Agreed: deploy.sh must run on host-7 before Friday."})
+            >>> print(session.brief("review the deploy script").text)
+            ## Task
+            - review the deploy script
+            ## Constraints & Requirements
+            - Agreed: deploy.sh must run on host-7 before Friday.
+        """
+        model = self.model
+        head = f"## Task\n- {' '.join(task.split())}\n"
+        room = max_tokens - _core.count_tokens(head, model, None)
+        if room < max_tokens / 2:
+            raise BudgetExceeded(
+                f"making a brief of session {self.id!r}: its task must leave half of max_tokens={max_tokens:,}, and it leaves {room:,}: "
+                "shorten the task or raise max_tokens",
+                limit_tokens=max_tokens,
+            )
+        draft = self._core.brief_draft(room)
+        written = write(draft, llm, timeout_seconds)
+        summary = summary_of(draft.make().summary, model)
+        text = f"{head}{summary.text}".rstrip()
+        return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
+
+    def note(self, text: str) -> int:
+        """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
+
+        Returns:
+            Its number, for `remove_note`. A note that is there already is not added twice.
+
+        Raises:
+            InvalidInput: It is empty or has more than 16 KiB, or the session has 64 notes.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> session.note("The user is on a train: keep answers short."), session.notes
+            (1, ((1, 'The user is on a train: keep answers short.'),))
+        """
+        return self._core.add_note(text)
+
+    @property
+    def notes(self) -> tuple[tuple[int, str], ...]:
+        """Its notes with their numbers, in the order they were made."""
+        return tuple(self._core.notes())
+
+    def remove_note(self, number: int) -> bool:
+        """Takes a note out; whether there was one of that number."""
+        return self._core.remove_note(number)
+
+    def plan_switch(self, model: str | Model) -> ModelSwitch:
+        """What `switch_model` would do without an `llm`. A pure read, exact to the token.
+
+        Raises:
+            UnknownModel: The model is not in the registry.
+            BudgetExceeded: The system prompt, the tools and the newest message do not fit its window.
+        """
+        draft = self._core.switch_draft(model)
+        return _switched(self._core.plan_switch(model, draft), draft, Written())
+
+    def switch_model(
+        self,
+        model: str | Model,
+        *,
+        llm: Writer | None = None,
+        system: str | Version | None = None,
+        tools: Iterable[Any] | Version | None = None,
+        timeout_seconds: float | None = None,
+    ) -> ModelSwitch:
+        """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
+
+        Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one
+        transaction.
+
+        Args:
+            model: Its name in `memspan.models`, or a `Model`.
+            llm: Writes the summary of what does not fit; without it the rules do.
+            system: Another system prompt, or one of `versions`; `None` keeps the one it has.
+            tools: Other tools, or a version of them.
+            timeout_seconds: For each call of `llm`; 120 by default.
+
+        Raises:
+            UnknownModel: The model is not in the registry.
+            BudgetExceeded: The system prompt, the tools and the newest message do not fit its window. Nothing was written.
+            SessionMoved: The session was compacted, rewound, redacted or switched meanwhile. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": f"question {n} " * 100} for n in range(100)])
+            >>> switch = session.switch_model("gpt-4")
+            >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model, switch.summary is not None
+            (4096, 100, 'gpt-4', True)
+        """
+        system, tools = text_of(system), tools_of(tools)
+        draft = self._core.switch_draft(model)
+        if draft is not None:
+            flush(self._session, draft, None, policy=self._store.policy.learn)
+        written = Written() if draft is None else write(draft, llm, timeout_seconds)
+        return _switched(self._core.switch_model(model, system, tools, draft, written), draft, written)
+
+    acompact = awaitable(compact)
+    abrief = awaitable(brief)
+    anote = awaitable(note)
+    aremove_note = awaitable(remove_note)
+    aplan_switch = awaitable(plan_switch)
+    aswitch_model = awaitable(switch_model)
+
+
+def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
+    summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
+    return ModelSwitch(**vars(plan), summary=summary, refused=written.refused, checked=written.checked)

@@ -1,0 +1,270 @@
+"""What was written in a session: messages, replies, tool calls and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from memspan._characters import whole
+from memspan._core import Limits
+from memspan._results import Added
+from memspan._screening import screened_message
+from memspan._session.part import SessionPart
+from memspan._twins import awaitable
+from memspan._values import replace
+from memspan.compaction.tool_results import shortened
+from memspan.embedding import Event
+from memspan.exceptions import Error, InvalidInput
+from memspan.new_message import NewMessage
+from memspan.reply import ToolCall
+from memspan.session_tools import run_call
+from memspan.stream import plain
+from memspan.transcript import Turn
+from memspan.working import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from memspan._results import ToolText
+    from memspan.counting import SdkObject
+    from memspan.function_tools import Function
+    from memspan.lease import Lease
+    from memspan.working import Format
+
+
+class Transcript(SessionPart):
+    """Messages are added, read, answered and taken back."""
+
+    __slots__ = ()
+
+    def turn(self, number: int) -> Turn:
+        """A turn by its number, from 0.
+
+        Raises:
+            NotFound: The session has no such turn.
+        """
+        return Turn(self._core, self._core.turn(number))
+
+    @property
+    def pending_tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls that wait for a result, in their order: what a worker that comes after a crash has to run."""
+        return tuple(ToolCall._of(row) for row in self._core.open_calls())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
+
+    def add(
+        self,
+        message: Mapping[str, Any] | SdkObject,
+        *,
+        id: str | None = None,  # noqa: A002  the field's own word
+        expect_index: int | None = None,
+        author: str | None = None,
+        created_at: datetime | None = None,
+        format: Format | None = None,  # noqa: A002
+    ) -> Added:
+        """Adds a message. Durable when it returns, stored as it was given, counted, and found by its words at once.
+
+        Cost: one write transaction, shared with writers of other threads; its size does not depend on the session's length.
+
+        Args:
+            message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
+                call of the session that is open. A system message is history like any other, and leaves the window with it: give
+                `system=` to `Scope.session` for what every prompt must have.
+            id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
+            expect_index: The index that the message is to have.
+            author: Who wrote it, in your words.
+            created_at: When it was said. A naive time is UTC.
+            format: The shape it is in, where the shape itself does not tell.
+
+        Raises:
+            InvalidInput: The message is not of a shape that a provider takes, or answers no open call. Nothing was written.
+            IdConflict: The id was used with other content. Nothing was written.
+            SessionMoved: The session has another length than `expect_index`. Nothing was written.
+            ToolCallClosed: The result is of a call that was cancelled. Nothing was written.
+            StoreBusy: Another writer held the store for `busy_timeout_seconds`. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> session.add({"role": "user", "content": "hello"}, id="m-1")
+            Added(index=0, tokens=5, action='added', turn=0)
+            >>> session.add({"role": "user", "content": "hello"}, id="m-1").action
+            'duplicate'
+        """
+        added = self._added(self._screened_row(NewMessage(message, id, author, created_at, format)), expect_index)
+        self._store.windows.watch(self._scope, self._core)
+        return added
+
+    def add_many(self, messages: Iterable[Mapping[str, Any] | SdkObject | NewMessage]) -> tuple[Added, ...]:
+        """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
+
+        Args:
+            messages: Messages as `add` takes them, or `NewMessage` objects, whose ids make running it again harmless.
+
+        Returns:
+            What became of each, in order.
+
+        Raises:
+            Error: Of the first message that cannot be added; its attribute `row` says which. Messages of earlier transactions are stored,
+                none of its own.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> talk = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+            >>> [one.index for one in session.add_many(talk)]
+            [0, 1]
+        """
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):  # pyright: ignore
+            kind = type(messages).__name__  # pyright: ignore[reportUnknownArgumentType]
+            raise InvalidInput(f"adding messages: they must be several, and this is one {kind}: put it into a list")
+        iterator, first, added = iter(messages), 0, list[Added]()
+        while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
+            try:
+                added.extend(self._core.add_many([self._screened_row(message) for message in chunk]))
+            except Error as error:
+                place = error.fields.get("row")
+                if isinstance(place, int):
+                    error.fields["row"] = first + place
+                    setattr(error, "row", first + place)  # noqa: B010  fields are attributes too, and no class declares them
+                    error.add_note(f"in message {first + place:,}")
+                raise
+            first += len(chunk)
+        self._store.windows.watch(self._scope, self._core)
+        return tuple(added)
+
+    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
+        """Adds a model's reply with what it was billed and what it was sent, in one transaction.
+
+        Args:
+            response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
+            prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
+            lease: Ends in the same transaction where the reply calls no tool.
+
+        Returns:
+            The turn, with its calls. The same response given twice returns the stored one and writes nothing.
+
+        Raises:
+            InvalidInput: The response is of an unknown shape, is a piece of a stream, or says nothing; or the prompt is of another session.
+            SessionMoved: The session's length is another than when the prompt was assembled. Nothing was written.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add({"role": "user", "content": "2 + 2?"})
+            >>> turn = session.add_response(memspan.testing.openai_response("4", input_tokens=12), prompt=session.assemble())
+            >>> turn.usage.input_tokens, turn.prompt.total_tokens
+            (12, 12)
+        """
+        if prompt is not None and not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput(
+                f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
+            )
+        core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+        add = partial(self._core.add_response, holder=None) if lease is None else lease.add_response
+        try:
+            replied = add(response, core)
+        except InvalidInput:
+            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            if mended == given:
+                raise
+            replied = add(mended, core)
+        if replied.usage_ignored:
+            reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
+            self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))
+        self._store.windows.watch(self._scope, self._core)
+        return self.turn(replied.turn)
+
+    def rewind(self, index: int) -> None:
+        """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.
+
+        Raises:
+            NotFound: The session is shorter.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> _ = session.add_many([{"role": "user", "content": "one"}, {"role": "user", "content": "two"}])
+            >>> session.rewind(1)
+            >>> [message.text for message in session.messages]
+            ['one']
+        """
+        self._core.rewind(index)
+
+    def redact(self, index: int, *, reason: str | None = None) -> bool:
+        """Takes the text out of a message, for good: out of the transcript, the index and every prompt to come.
+
+        Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`.
+
+        Returns:
+            Whether it was there; `False` where that was done before.
+
+        Raises:
+            NotFound: The session has no such message.
+        """
+        return self._core.redact(index, reason)
+
+    def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = ()) -> Added:
+        """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.
+
+        Args:
+            call: One of `pending_tool_calls`.
+            functions: The application's own tools, besides "remember", "recall", "forget" and "read_result".
+
+        Raises:
+            InvalidInput: No such tool is known.
+            ToolCallClosed: The call has a result. Nothing was written, and the tool was not run where that was known before.
+        """
+        return self.add(run_call(self._session, call, functions))
+
+    def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
+        """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.
+
+        Returns:
+            The ids of those calls.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> call = {"id": "call_1", "type": "function", "function": {"name": "deploy", "arguments": "{}"}}
+            >>> _ = session.add_many([{"role": "user", "content": "deploy"}, {"role": "assistant", "tool_calls": [call]}])
+            >>> session.pending_tool_calls[0].name, session.cancel_tool_calls(reason="the user said stop"), session.pending_tool_calls
+            ('deploy', ('call_1',), ())
+        """
+        return tuple(self._core.cancel_tool_calls(reason))
+
+    def tool_result(self, key: str, *, offset: int = 0, max_tokens: int = 2_000) -> ToolText:
+        """Reads a long tool result that prompts show shortened.
+
+        Args:
+            key: The key in the marker of the shortened result.
+            offset: The first character of the part.
+            max_tokens: The most that is returned, at least 1.
+
+        Raises:
+            NotFound: The key is not one of this session.
+        """
+        return self._core.tool_result(key, offset, max_tokens)
+
+    def _written(self, added: Added) -> Added:
+        self._store.windows.watch(self._scope, self._core)
+        return added
+
+    def _added(self, row: NewMessage, expect_index: int | None) -> Added:
+        if self._results is None or self._results.summarise is None:
+            return self._core.add(row, expect_index)
+
+        def report(reason: str) -> None:
+            self._store.reporter.report(Event("summarise", reason, self._scope, session=self.id))
+
+        return self._core.add_shortened(row, shortened(self._core, row, self._results, report), expect_index)
+
+    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
+        row = message if isinstance(message, NewMessage) else NewMessage(message)
+        return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
+
+    aturn = awaitable(turn)
+    aadd = awaitable(add)
+    aadd_many = awaitable(add_many)
+    aadd_response = awaitable(add_response)
+    arewind = awaitable(rewind)
+    aredact = awaitable(redact)
+    aanswer = awaitable(answer)
+    acancel_tool_calls = awaitable(cancel_tool_calls)
+    atool_result = awaitable(tool_result)

@@ -1,0 +1,157 @@
+//! How long a call takes, as far as its caller can know before: whether one who holds what others wait for, as Python's callers do, gives
+//! it up meanwhile.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::Engine;
+use crate::context::{Item, Message, Part};
+use crate::scope::Scope;
+use crate::{Result, recall};
+
+/// Above so many bytes a text takes long enough to analyse or count.
+const SHORT_TEXT: usize = 16 << 10;
+/// A text up to so many bytes is looked up in the cache of counts at once: hashing it takes 25 us.
+const SOON_HASHED: usize = 256 << 10;
+/// Texts of so many bytes take a millisecond if the cache of counts knows none of them.
+const SOON_COUNTED: usize = 64 << 10;
+/// Up to so many memories in its scopes, a read is over in well under a millisecond.
+const FEW_DOCUMENTS: u64 = 20_000;
+/// A chunk of a document is longer than a memory.
+const FEW_CHUNKS: u64 = FEW_DOCUMENTS / 4;
+/// Up to so many tokens a prompt is assembled and rendered in well under a millisecond.
+const FEW_TOKENS: u64 = 40_000;
+
+/// How long a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Microseconds: giving something up and taking it back would cost more, and much more where others are busy.
+    Short,
+    /// It may wait for a disk or a lock, or take longer than a millisecond.
+    Waits,
+    /// It may take longer than anybody wants to wait.
+    Long,
+}
+
+impl Pace {
+    fn short_if(short: bool) -> Self {
+        if short { Self::Short } else { Self::Waits }
+    }
+
+    /// That of analysing or counting a text.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        Self::short_if(text.len() <= SHORT_TEXT)
+    }
+
+    /// Whether looking for a text's count is short, whatever counting it would be.
+    #[must_use]
+    pub fn is_soon_hashed(text: &str) -> bool {
+        text.len() <= SOON_HASHED
+    }
+
+    /// That of counting messages.
+    #[must_use]
+    pub fn of_messages(messages: &[Message]) -> Self {
+        Self::short_if(messages.iter().flat_map(|message| &message.parts).map(Part::size).sum::<usize>() <= SOON_COUNTED)
+    }
+
+    /// That of reading so many messages back.
+    #[must_use]
+    pub fn of_page(messages: u64) -> Self {
+        Self::short_if(messages == 1)
+    }
+
+    /// That of rendering a prompt of so many tokens.
+    #[must_use]
+    pub fn of_prompt(tokens: u64) -> Self {
+        Self::short_if(tokens <= FEW_TOKENS)
+    }
+
+    /// That of a recall, by what its scope had at the last one.
+    #[must_use]
+    pub fn of_recall(request: &recall::Request, last: &Last) -> Self {
+        Self::of_text(&request.text).and(Self::short_if(request.scopes.len() == 1 && last.size() <= FEW_DOCUMENTS))
+    }
+
+    /// That of a search in a collection of so many chunks.
+    #[must_use]
+    pub fn of_chunks(chunks: u64, query: &str) -> Self {
+        Self::of_text(query).and(Self::short_if(chunks <= FEW_CHUNKS))
+    }
+
+    /// That of assembling a prompt that recalls from `scopes`, by the tokens of the last one.
+    pub fn of_assembly(engine: &Engine, scopes: &[Scope], items: &[Item], last: &Last) -> Result<Self> {
+        let is_short =
+            Self::of_prompt(last.size()) == Self::Short && items.iter().map(|item| item.text.len()).sum::<usize>() <= SOON_COUNTED;
+        Ok(Self::short_if(is_short && engine.documents(scopes)? <= FEW_DOCUMENTS))
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self::short_if(self == Self::Short && other == Self::Short)
+    }
+}
+
+/// How large the answer to the last call was; larger than any before the first.
+#[derive(Debug)]
+pub struct Last(AtomicU64);
+
+impl Default for Last {
+    fn default() -> Self {
+        Self(AtomicU64::new(u64::MAX))
+    }
+}
+
+impl Last {
+    /// Notes how large it was.
+    pub fn note(&self, size: u64) {
+        self.0.store(size, Relaxed);
+    }
+
+    /// The next one may be of any size.
+    pub fn forget(&self) {
+        self.note(u64::MAX);
+    }
+
+    /// How large it was.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::{Filter, Fusion, Request};
+    use crate::scope::ScopeType;
+
+    fn request(text: String, scopes: usize) -> Request {
+        let scopes = vec![Scope::new(None, ScopeType::User, "u").expect("a scope"); scopes];
+        let filter = Filter::all(0);
+        Request { text, vector: None, scopes, limit: 10, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None }
+    }
+
+    #[test]
+    fn a_recall_is_short_once_its_scope_is_known_to_be_small() {
+        let last = Last::default();
+        let of = |text: &str, scopes, last: &Last| Pace::of_recall(&request(text.to_owned(), scopes), last);
+        assert_eq!(of("tea?", 1, &last), Pace::Waits, "the first");
+        last.note(FEW_DOCUMENTS);
+        assert_eq!(of("tea?", 1, &last), Pace::Short);
+        assert_eq!(of("tea?", 2, &last), Pace::Waits, "of two scopes");
+        assert_eq!(of(&"tea ".repeat(5_000), 1, &last), Pace::Waits, "a long question");
+        last.note(FEW_DOCUMENTS + 1);
+        assert_eq!(of("tea?", 1, &last), Pace::Waits, "a large scope");
+        last.forget();
+        assert_eq!(of("tea?", 1, &last), Pace::Waits);
+    }
+
+    #[test]
+    fn what_is_large_waits() {
+        assert_eq!([FEW_TOKENS, FEW_TOKENS + 1].map(Pace::of_prompt), [Pace::Short, Pace::Waits]);
+        assert_eq!([FEW_CHUNKS, FEW_CHUNKS + 1].map(|chunks| Pace::of_chunks(chunks, "tea?")), [Pace::Short, Pace::Waits]);
+        assert_eq!([1, 2].map(Pace::of_page), [Pace::Short, Pace::Waits]);
+        let message = |length: usize| [Message::text(crate::context::Role::User, &"x".repeat(length))];
+        assert_eq!([SOON_COUNTED, SOON_COUNTED + 1].map(|length| Pace::of_messages(&message(length))), [Pace::Short, Pace::Waits]);
+    }
+}

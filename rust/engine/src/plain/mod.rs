@@ -1,0 +1,57 @@
+//! Plain values: what JSON and MessagePack say, between their bytes and the values of whatever language calls the engine.
+//!
+//! Whoever reads says what a value becomes once it is known ([`read`]), whoever writes says what a value is ([`write`]); forms, depths and
+//! numbers that a language does not hold are decided here. No tree is built between the two: a part becomes a value of the caller's before
+//! the next one is read.
+
+use std::borrow::Cow;
+
+pub mod read;
+pub mod write;
+
+#[cfg(test)]
+mod tests;
+
+/// A value; `V` is what the language of the caller has for the parts of a list or a map.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plain<'a, V> {
+    /// Nothing.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Above [`i64::MAX`].
+    Uint(u64),
+    /// A number by its decimal digits, where no other of these holds it.
+    Digits(Cow<'a, str>),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// Bytes, which only MessagePack has.
+    Bytes(Cow<'a, [u8]>),
+    /// Values in their order.
+    List(Vec<V>),
+    /// Keys and values in their order.
+    Map(Vec<(V, V)>),
+}
+
+impl<V> Plain<'_, V> {
+    /// The same, of a value that does not last.
+    #[must_use]
+    pub fn into_owned(self) -> Plain<'static, V> {
+        match self {
+            Self::Null => Plain::Null,
+            Self::Bool(yes) => Plain::Bool(yes),
+            Self::Int(number) => Plain::Int(number),
+            Self::Uint(number) => Plain::Uint(number),
+            Self::Digits(digits) => Plain::Digits(Cow::Owned(digits.into_owned())),
+            Self::Float(number) => Plain::Float(number),
+            Self::Text(text) => Plain::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Plain::Bytes(Cow::Owned(bytes.into_owned())),
+            Self::List(items) => Plain::List(items),
+            Self::Map(entries) => Plain::Map(entries),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Both forms there and back, with a value of this test's own for every part.
+
+use std::borrow::Cow;
+
+use super::write::{Cannot, Form, Given, write};
+use super::{Plain, read};
+use crate::limits::MAX_METADATA_DEPTH;
+use crate::{Error, Result};
+
+#[derive(Debug, Clone, PartialEq)]
+struct Value(Plain<'static, Value>);
+
+impl Given for Value {
+    type Error = Error;
+
+    fn look(&self, _: Form) -> Result<std::result::Result<Plain<'_, Self>, Cannot>> {
+        Ok(match &self.0 {
+            Plain::Text(text) if text == "a set" => Err(Cannot::Kind),
+            other => Ok(other.clone()),
+        })
+    }
+
+    fn in_words(&self) -> String {
+        format!("{:?} is a value", self.0)
+    }
+}
+
+fn made(plain: Plain<'_, Value>) -> Value {
+    Value(plain.into_owned())
+}
+
+fn text(text: &'static str) -> Value {
+    Value(Plain::Text(Cow::Borrowed(text)))
+}
+
+fn json(given: &str) -> Result<Value> {
+    read::json(given, &mut made)
+}
+
+fn written(form: Form, value: &Value) -> std::result::Result<Vec<u8>, String> {
+    write("a message", form, value).map_err(|error| error.to_string())
+}
+
+#[test]
+fn json_comes_back_byte_by_byte() -> Result<()> {
+    let given = r#"{"a":[null,true,-7,18446744073709551616,1.5,"ä\n"],"b":{},"a":[]}"#;
+    assert_eq!(String::from_utf8(write("it", Form::Json, &json(given)?)?).ok().as_deref(), Some(given));
+    Ok(())
+}
+
+#[test]
+fn numbers_that_no_type_holds_keep_their_digits() -> Result<()> {
+    let long = "9".repeat(5_000);
+    assert_eq!(json(&format!("[{long},1e999]"))?, {
+        let texts = [long, "1e999".to_owned()].map(|one| Value(Plain::Text(Cow::Owned(one))));
+        Value(Plain::List(texts.to_vec()))
+    });
+    Ok(())
+}
+
+#[test]
+fn damaged_json_names_the_byte() {
+    for given in ["[1,", "{\"a\" 1}", "[1] 2", &"[".repeat(200)] {
+        let message = json(given).err().map_or_else(String::new, |error| error.to_string());
+        assert!(message.contains("is not at byte"), "{given}: {message}");
+    }
+}
+
+#[test]
+fn metadata_comes_back_and_damage_is_an_error() -> Result<()> {
+    let values = vec![
+        Value(Plain::Uint(u64::MAX)),
+        Value(Plain::Int(-5)),
+        Value(Plain::Float(f64::INFINITY)),
+        Value(Plain::Bytes(Cow::Borrowed(b"\0"))),
+        Value(Plain::Null),
+    ];
+    let map = Value(Plain::Map(vec![(text("key"), Value(Plain::List(values)))]));
+    let bytes = write("metadata", Form::MessagePack, &map)?;
+    assert_eq!(read::metadata(&bytes, &mut made)?, map);
+    for cut in 1..bytes.len() {
+        assert!(read::metadata(&bytes[..cut], &mut made).is_err(), "cut at {cut}");
+    }
+    assert!(read::metadata(&bytes[5..], &mut made).is_err());
+    assert_eq!(read::metadata(b"", &mut made)?, Value(Plain::Map(Vec::new())));
+    Ok(())
+}
+
+#[test]
+fn what_a_form_cannot_say_is_named() {
+    let refused = |form, value: Value, rule: &str| {
+        let message = written(form, &value).err().unwrap_or_default();
+        assert!(message.contains("reading a message: ") && message.contains(rule), "{message}");
+    };
+    refused(Form::Json, Value(Plain::List(vec![text("a set")])), "convert it");
+    refused(Form::Json, Value(Plain::Float(f64::NAN)), "no number like NaN");
+    refused(Form::Json, Value(Plain::Map(vec![(Value(Plain::Int(1)), text("x"))])), "every key must be a str");
+    refused(Form::MessagePack, Value(Plain::Digits(Cow::Borrowed("99999999999999999999"))), "at most 64 bits");
+    let deep = |levels: usize| (0..levels).fold(text("x"), |inner, _| Value(Plain::List(vec![inner])));
+    assert!(written(Form::MessagePack, &deep(MAX_METADATA_DEPTH)).is_ok());
+    refused(Form::MessagePack, deep(MAX_METADATA_DEPTH + 1), "at most 32 deep");
+    refused(Form::Json, deep(101), "at most 100 deep");
+}

@@ -1,0 +1,134 @@
+//! From what was nominated to what is answered with: the best candidates with their records, which are read where they lie. Only what is
+//! answered with is copied.
+
+use std::cmp::Reverse;
+
+use super::candidates::{Candidate, Nominated};
+use super::fusion::{self, Parts};
+use super::priors::Moment;
+use super::{Asked, Hit};
+use crate::Result;
+use crate::embedding;
+use crate::memory::{Outline, Stored};
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+
+/// The best candidates in their first order, with their records.
+pub(super) struct Ranked<'p> {
+    candidates: Vec<(Candidate, Parts)>,
+    /// Of each; `None` of what is not current, which the candidate has itself.
+    records: Vec<Option<Stored<'p>>>,
+}
+
+/// A memory that may be answered with.
+#[derive(Debug, Clone)]
+pub(super) struct Contender<'m> {
+    /// What ranks it.
+    pub memory: Outline<'m>,
+    /// Its place among what was ranked.
+    at: usize,
+    /// Place of its scope in the request.
+    pub scope: usize,
+    /// Where its score comes from.
+    pub parts: Parts,
+    /// The ids of memories that were left out because they say the same.
+    pub duplicates: Vec<String>,
+    /// When something newer was said of the same thing, if it was.
+    pub newer_at: Option<i64>,
+}
+
+impl<'p> Ranked<'p> {
+    /// Those of what was nominated, which is taken out of `found`.
+    pub fn new<P: Pages>(
+        snapshot: &'p P,
+        found: &mut Nominated,
+        asked: &Asked<'_>,
+        moment: &Moment,
+        partitions: &[Option<Partition>],
+    ) -> Result<Self> {
+        let request = asked.request;
+        let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
+        let candidates = std::mem::take(&mut found.candidates);
+        let exact = |candidate: &Candidate| exact(snapshot, found, asked, candidate);
+        let candidates = fusion::rank(fusion, request.limit, moment, candidates, exact)?;
+        let records = records(snapshot, partitions, &candidates)?;
+        Ok(Self { candidates, records })
+    }
+
+    /// All of them but those that only a `built_in` vector speaks for which says nothing.
+    pub fn contenders(&self, built_in: bool) -> Result<Vec<Contender<'_>>> {
+        let mut contenders = Vec::with_capacity(self.candidates.len());
+        for (at, ((candidate, parts), record)) in self.candidates.iter().zip(&self.records).enumerate() {
+            let memory = match (record, &candidate.past) {
+                (Some(record), _) => record.outline()?,
+                (None, Some(past)) => Outline::of(past),
+                (None, None) => continue,
+            };
+            let (scope, parts) = (candidate.scope, *parts);
+            let contender = Contender { memory, at, scope, parts, duplicates: Vec::new(), newer_at: None };
+            if !(built_in && is_misjudged(&contender)) {
+                contenders.push(contender);
+            }
+        }
+        Ok(contenders)
+    }
+
+    /// What is answered with, whole.
+    pub fn hit(&self, contender: Contender<'_>) -> Result<Option<Hit>> {
+        let Contender { at, scope, parts, duplicates, newer_at, .. } = contender;
+        let (candidate, _) = &self.candidates[at];
+        let memory = match (&self.records[at], &candidate.past) {
+            (Some(record), _) => record.memory()?,
+            (None, Some(past)) => past.as_ref().clone(),
+            (None, None) => return Ok(None),
+        };
+        let related = candidate.related.as_ref().map(|related| related.path.clone());
+        Ok(Some(Hit { memory, scope, score: parts.score(), parts, duplicates, related, newer_at }))
+    }
+}
+
+/// The record of each candidate that is current. They are read in the order of their keys, in which they lie.
+fn records<'p, P: Pages>(
+    snapshot: &'p P,
+    partitions: &[Option<Partition>],
+    candidates: &[(Candidate, Parts)],
+) -> Result<Vec<Option<Stored<'p>>>> {
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].0.past.is_none()).collect();
+    order.sort_unstable_by_key(|at| (candidates[*at].0.scope, candidates[*at].0.number));
+    let mut records: Vec<Option<Stored<'p>>> = candidates.iter().map(|_| None).collect();
+    for at in order {
+        let candidate = &candidates[at].0;
+        let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
+        records[at] = Some(Stored::read(snapshot, partition, candidate.number)?);
+    }
+    Ok(records)
+}
+
+/// The exact cosine of a candidate, where it has a vector.
+fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate: &Candidate) -> Result<Option<i32>> {
+    let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
+    found.question(asked, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
+}
+
+/// Whether only a vector of the built-in embedding speaks for a memory that it knows nothing of: versions up to 0.3.0 stored one all the
+/// same.
+fn is_misjudged(one: &Contender<'_>) -> bool {
+    let by_vector = one.parts.lexical == 0 && one.parts.dense.is_some();
+    by_vector && !embedding::surely_knows(one.memory.text, one.memory.tokens) && !embedding::knows(one.memory.text)
+}
+
+/// Score descending, what was raised to it first and the newest of these, then scope, then number, then the newest revision: no two are equal.
+pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
+    let key = |(at, one): (usize, &Contender<'_>)| {
+        let place = (one.scope, one.memory.number, Reverse(one.memory.revision));
+        let raised = one.parts.is_raised.then_some(one.memory.occurred_at);
+        (Reverse((one.parts.fixed, raised)), place, at)
+    };
+    let mut keys: Vec<_> = contenders.iter().enumerate().map(key).collect();
+    if keys.is_sorted() {
+        return;
+    }
+    keys.sort_unstable();
+    let order: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
+    *contenders = fusion::permuted(std::mem::take(contenders), &order);
+}
