@@ -11,7 +11,7 @@ use crate::index::vectors::select;
 use crate::store::pages::Pages;
 
 /// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
-const READ_WHOLE: usize = 2_048;
+const READ_WHOLE: usize = 8_192;
 
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
