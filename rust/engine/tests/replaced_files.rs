@@ -170,3 +170,19 @@ fn a_backup_tool_in_the_process_does_not_unlock_the_store() {
     assert_eq!(ids(&engine).len(), 23);
     assert_sound(&engine);
 }
+
+/// Whoever opens a pipe waits for somebody to write to it.
+#[test]
+fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
+    for file in ["CURRENT", "gen-1/manifest", "gen-1/data.mdb"] {
+        let folder = Folder::new();
+        drop(filled(&folder.0, 3));
+        let path = folder.0.join(file);
+        fs::remove_file(&path).expect("removed");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        match (file, Engine::open(&folder.0, options(false))) {
+            ("CURRENT", opened) => assert_eq!(ids(&opened.expect("it is a hint")).len(), 3),
+            (_, opened) => assert!(matches!(opened.expect_err(file).kind(), ErrorKind::StoreIo | ErrorKind::StoreCorrupt), "{file}"),
+        }
+    }
+}

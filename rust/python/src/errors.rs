@@ -17,9 +17,7 @@ pub fn run<T: Send>(py: Python<'_>, pace: Pace, work: impl FnOnce() -> Result<T>
     let caught = || catch_unwind(AssertUnwindSafe(work));
     let outcome = match pace {
         Pace::Short => caught(),
-        Pace::Long if interrupt::on_main_thread() => {
-            py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner))
-        }
+        Pace::Long if interrupt::on_main_thread() => py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner)),
         Pace::Waits | Pace::Long => py.detach(caught),
     };
     // A call that was done all the same when its caller was interrupted says so: the signal was heard, and nobody else will raise it.

@@ -51,3 +51,13 @@ fn replaced(path: &Path) -> Error {
     )
     .with("path", path.display().to_string())
 }
+
+/// Opens a file for reading. Whoever opens a pipe that stands in its place waits for somebody to write to it, without end.
+pub fn open_regular(path: &Path) -> std::io::Result<File> {
+    if std::fs::metadata(path)?.is_file() { File::open(path) } else { Err(std::io::ErrorKind::Unsupported.into()) }
+}
+
+/// The text of such a file.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    std::io::read_to_string(open_regular(path)?)
+}

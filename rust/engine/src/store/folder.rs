@@ -18,6 +18,7 @@ use std::io::{ErrorKind as IoKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use super::files::read_text;
 use super::identity::StoreId;
 use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
@@ -170,7 +171,7 @@ impl Folder {
     /// What CURRENT says, where it can be read.
     #[must_use]
     pub fn current(&self) -> Option<GenerationNumber> {
-        generation_number(fs::read_to_string(self.root.join("CURRENT")).ok()?.trim_end())
+        generation_number(read_text(&self.root.join("CURRENT")).ok()?.trim_end())
     }
 
     /// The generations that are whole, lowest first.
@@ -281,7 +282,7 @@ impl Manifest {
     /// Which store the generation in `folder` is of, where its manifest says so.
     #[must_use]
     pub fn store_of(folder: &Path) -> Option<StoreId> {
-        let text = fs::read_to_string(folder.join("manifest")).ok()?;
+        let text = read_text(&folder.join("manifest")).ok()?;
         StoreId::from_hex(value_in(&text, "store"))
     }
 
@@ -302,7 +303,7 @@ impl Manifest {
     /// Reads it and refuses what an engine cannot open that knows formats up to `newest`.
     pub fn read(folder: &Path, newest: u32) -> Result<Self> {
         let path = folder.join("manifest");
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == IoKind::NotFound && folder.is_dir() => {
                 return Err(corrupt(&path, "the manifest of this generation is missing"));

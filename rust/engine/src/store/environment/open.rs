@@ -13,7 +13,7 @@ use heed::{CommitOrAbort, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 
 use super::{Environment, Mode, Shared, behind, lmdb_error, page_size};
 use crate::store::door::Door;
-use crate::store::files::FileId;
+use crate::store::files::{FileId, open_regular};
 use crate::store::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
 use crate::store::identity::{Secret, StoreId};
 use crate::store::meta::Meta;
@@ -231,7 +231,7 @@ fn closes_soon(path: &Path) -> bool {
 }
 
 fn open_data_file(path: &Path) -> Result<File> {
-    File::open(path).map_err(|e| {
+    open_regular(path).map_err(|e| {
         if e.kind() == std::io::ErrorKind::NotFound {
             corrupt(path, "the data file is missing")
         } else {
