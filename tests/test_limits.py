@@ -69,3 +69,10 @@ def test_limits_cannot_be_set() -> None:
     with pytest.raises(AttributeError):
         Limits.MAX_TEXT_BYTES = 1  # type: ignore[misc]
     assert before == Limits.MAX_TEXT_BYTES
+
+
+def test_a_day_is_one_number() -> None:
+    from memspan.providers.provider import MOST_SECONDS  # providers know public names alone, and so have their own
+
+    assert MOST_SECONDS == Limits.MAX_WAIT_SECONDS
+    assert f"0 to {Limits.MAX_WAIT_SECONDS:,}" in (memspan.engine.open.__doc__ or "")

@@ -193,11 +193,10 @@ def test_recalls_steer_and_switch_off(user: memspan.Scope, memspan_engine: memsp
     before = user.session("before", model="gpt-4o")
     before.add({"role": "user", "content": "payments-api listens on port 8443 since May."})
     before.add({"role": "assistant", "content": "Noted: payments-api listens on port 8443."})
-    question = {"role": "user", "content": "which port does payments-api listen on?"}
 
-    def sources(recalls: Recalls | None) -> set[str]:
+    def sources(recalls: Recalls | None, question: str = "which port does payments-api listen on?") -> set[str]:
         session = user.session("now", model="gpt-4o", collections=[handbook], recalls=recalls)
-        session.add(question)
+        session.add({"role": "user", "content": question})
         included = [one for one in session.assemble().explain() if one.included and one.section in {"recalled", "retrieved"}]
         session.delete()
         return {"memory" if one.memory else one.id for one in included}
@@ -210,7 +209,9 @@ def test_recalls_steer_and_switch_off(user: memspan.Scope, memspan_engine: memsp
     assert sources(Recalls(passages=0)) == {"memory", "before#0", "before#1"}
     assert sources(Recalls(other_sessions=False)) == {"memory", passage}
     assert sources(Recalls(roles=("assistant",))) == {"memory", "before#1", passage}
-    assert sources(Recalls(min_confidence=1.0)) == set()
+    # The passage has every word of the question, in one form or another, but not of this one.
+    assert sources(Recalls(min_confidence=1.0)) == {passage}
+    assert sources(Recalls(min_confidence=1.0), "which port does payments-api listen on at night?") == set()
 
 
 def test_recalls_are_kept_with_the_session(user: memspan.Scope) -> None:

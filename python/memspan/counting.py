@@ -95,7 +95,8 @@ def truncate(text: str, max_tokens: int, *, model: str = "gpt-4o", keep: Literal
         >>> memspan.truncate("one two three four", max_tokens=2, keep="end")
         ' three four'
     """
-    return _core.truncate(text, max_tokens, model, keep)
+    kept = _core.truncate(text, max_tokens, model, keep)
+    return text if len(kept) == len(text) else kept
 
 
 class TokenCounter:

@@ -14,6 +14,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._core import Limits
 from memspan._fence import is_mapping
 from memspan._values import dataclass
 
@@ -373,7 +374,7 @@ def _retry_after(error: object, words: str) -> float | None:
     except (KeyError, TypeError, ValueError, AttributeError):
         found = re.search(_WAIT, words, re.IGNORECASE)
         seconds = float(found.group(1).rstrip(".")) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found.group(2).lower()] if found else math.nan
-    return seconds if 0 <= seconds < 86_400 else None  # noqa: PLR2004  a day
+    return seconds if 0 <= seconds < Limits.MAX_WAIT_SECONDS else None
 
 
 def _body(error: object) -> Mapping[str, Any]:

@@ -139,8 +139,8 @@ elif step != "none":
 with memspan.open(sys.argv[1], embedder=embedder) as engine:
     user = engine.user("u")
     user.learn(user.session("s"))
-    user.consolidate(closeness=0.6)
     engine.maintain()
+    user.consolidate(closeness=0.6)
 print("done", flush=True)
 """
 
@@ -159,6 +159,7 @@ print("done", flush=True)
         ("clusters", 1),
         ("merge", 1),
         ("maintain", 1),
+        ("forget_over_cap", 1),
     ],
 )
 def test_a_death_at_a_step_is_gone_on_from(store: Path, step: str, call: int, when: str) -> None:

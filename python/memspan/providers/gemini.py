@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
 from memspan.providers import gemini_caches
-from memspan.providers.provider import Provider, in_thread
+from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["Gemini"]
 
 _LEAST_SECONDS = 60
-_MOST_SECONDS = 86_400
 _END = object()
 
 
@@ -42,7 +41,7 @@ class Gemini(Provider):
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
-        if cache_seconds is not None and not _LEAST_SECONDS <= cache_seconds <= _MOST_SECONDS:
+        if cache_seconds is not None and not _LEAST_SECONDS <= cache_seconds <= MOST_SECONDS:
             raise InvalidInput(
                 f"making a provider: cache_seconds must be None or from a minute to a day, got {cache_seconds!r}: Google bills by the hour"
             )

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from memspan import Prompt
 
-__all__ = ["Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
 
-_MOST_SECONDS = 86_400
+MOST_SECONDS = 86_400
+"""The longest that a call may wait: a day."""
 
 
 class Provider(ABC):
@@ -48,7 +49,7 @@ class Provider(ABC):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if not 0 < timeout_seconds <= _MOST_SECONDS:
+        if not 0 < timeout_seconds <= MOST_SECONDS:
             raise InvalidInput(f"making a provider: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r}: change it")
         if client is not None and client_options:
             raise InvalidInput(

@@ -10,7 +10,7 @@ use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, options};
+use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, functions, options};
 use crate::errors::{Pace, run};
 use crate::memory::Memory;
 use crate::time;
@@ -256,11 +256,11 @@ shows! {
     recall::TermScore as TermScore |it| { text, role, weight, frequency, idf, count, score = lexical_score(it.score) }
 }
 
-/// What the score of a message is made of.
-#[pyfunction]
-pub fn explain_message(py: Python<'_>, score: f64, parts: Vec<f64>) -> PyResult<Bound<'_, PyAny>> {
-    let named: Vec<_> = session::FEATURES.iter().copied().zip(parts).collect();
-    let explained = recall::Explanation::of_message(score, &named);
-    let table = recall::Explanation::table_of_message(explained.parts.score(), &named);
-    Why { explained, named, duplicates: Vec::new(), related: None, table }.show(py)
+functions! { |py|
+    explain_message(score: f64, parts: Vec<f64>) Short => {
+        let named: Vec<_> = session::FEATURES.iter().copied().zip(parts).collect();
+        let explained = recall::Explanation::of_message(score, &named);
+        let table = recall::Explanation::table_of_message(explained.parts.score(), &named);
+        Ok(Why { explained, named, duplicates: Vec::new(), related: None, table })
+    };
 }

@@ -261,3 +261,21 @@ macro_rules! calls {
     (@ $arg:ident $label:literal) => { $label };
 }
 pub(crate) use calls;
+
+/// Declares functions that need no open store, as `calls!` declares methods.
+macro_rules! functions {
+    (|$py:ident| $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?)
+        $pace:tt $(with $ready:ident = $made:expr;)* => $work:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[pyo3::pyfunction]
+            pub fn $name<'py>($py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
+                $(let $ready = $made;)*
+                let done = $crate::errors::run($py, $crate::arguments::calls!(@ $pace), || $work)?;
+                $crate::value::Show::show(done, $py)
+            }
+        )*
+    };
+}
+pub(crate) use functions;

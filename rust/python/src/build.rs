@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use memspan_engine::index::vectors::Kernel;
-use memspan_engine::store::folder::FORMAT_VERSION;
-use memspan_engine::store::repair;
+use memspan_engine::store::{self, folder::FORMAT_VERSION};
 use pyo3::prelude::*;
 
+use crate::arguments::functions;
 use crate::clock::Clock;
-use crate::errors::{Pace, run};
 use crate::value::{Named, Show};
 
 /// Facts about this build, for reports of errors and of measurements.
@@ -26,10 +25,10 @@ pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(info)
 }
 
-/// Saves every intact value of the store at `source` in a new one at `target`: how many, and what was lost.
-#[pyfunction(name = "repair")]
-pub fn repair_store(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<(u64, Vec<String>)> {
-    let now = Clock::System.now(py)?;
-    let repaired = run(py, Pace::Long, || repair::repair(&source, &target, FORMAT_VERSION, now))?;
-    Ok((repaired.saved, repaired.lost))
+functions! { |py|
+    /// Saves every intact value of the store at `source` in a new one at `target`: how many, and what was lost.
+    repair(source: PathBuf, target: PathBuf) Long with now = Clock::System.now(py)?; => {
+        let repaired = store::repair::repair(&source, &target, FORMAT_VERSION, now)?;
+        Ok((repaired.saved, repaired.lost))
+    };
 }

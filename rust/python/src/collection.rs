@@ -80,30 +80,22 @@ impl Named<'_> {
 
 calls! {
     CollectionCore |it, py| {
-        /// What a caller's embedder must embed of a draft, chunk by chunk; nothing of one that is stored already.
         to_embed(draft: Py<DocumentDraft>) Long |own, now| {
             let mut prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner);
             prepared.wanted(own.engine, own.name, now)
         };
-        /// Adds a draft; what became of it, and the document. `embedded` has the vectors of `to_embed`.
         add(draft: Py<DocumentDraft>, embedded: Option<Py<Vectors>>) Long |own, now| {
             let prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let made = embedded.map(|made| (made.get().place, made.get().rows.clone()));
             collection::add::add_embedded(own.engine, own.name, prepared, made, now)
         };
-        /// The document of that id with its text.
         get(id as "a document's id": String) Waits |own, now|
             Ok(own.read(|pages| collection::get(pages, own.name, &id, now))?.map(|(document, text)| Whole(document, text)));
-        /// The same without its text.
         info(id as "a document's id": String) Short |own, now| own.read(|pages| collection::info(pages, own.name, &id, now));
-        /// Documents from number `first` on, at most `limit`, and the number to go on from; `None` after the last.
         page(first: u32, limit: usize) Waits |own, now| own.read(|pages| collection::page(pages, own.name, first, limit, now));
-        /// Removes a document; whether it was there.
         delete(id as "a document's id": String) Waits |own, now| remove::delete(own.engine, own.name, &id, now);
-        /// Says in how many seconds a document is to be removed; `None` keeps it.
         expire(id as "a document's id": String, ttl_seconds: Option<Ttl>) Waits |own, now|
             remove::expire_at(own.engine, own.name, &id, ttl_seconds.map(|ttl| now.saturating_add(ttl.0)), now);
-        /// Removes the collection; how many documents it had.
         drop() Long |own| remove::drop_collection(own.engine, own.name);
         search(query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.now(py)?)?; |own| {
@@ -111,7 +103,6 @@ calls! {
                 let request = collection::Request { vector, embedder_failed: degraded, ..request };
                 search::ask(own.engine, &request).map(Found::of_passages)
             };
-        /// The time now, by the engine's clock.
         time() Short |own, now| Ok(Moment(now));
         counts() Short |own| own.read(|pages| collection::count(pages, own.name));
     }

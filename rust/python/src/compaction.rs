@@ -6,9 +6,9 @@ use memspan_engine::session::{CheckedReply, Draft, MadeSummary, SummaryText, Wri
 use memspan_engine::{Result, compaction};
 use pyo3::prelude::*;
 
-use crate::arguments::{Argument, calls, checked, extracted, field};
-use crate::messages::all_messages;
-use crate::value::{Show, Tuple, as_is, shows};
+use crate::arguments::{Argument, calls, extracted, field, functions};
+use crate::messages::Conversation;
+use crate::value::{Tuple, as_is, shows};
 
 shows! {
     Identifier as SummaryIdentifier |it| { text, phrase, messages = Tuple(it.sources) }
@@ -41,15 +41,10 @@ impl CompactionDraft {
 calls! {
     CompactionDraft |it, py| {
         messages() Short |writing| Ok(writing.draft.sources.iter().cloned().zip(writing.draft.ids.iter().cloned()).collect::<Vec<_>>());
-        /// The blocks that a model is given, each at most so many tokens.
         passes(max_tokens: u64) Waits |writing| Ok(writing.passes(max_tokens));
-        /// The summary before, as a model is given it.
         before() Short |writing| Ok(writing.before());
-        /// Holds a reply against the messages and takes the lines that pass.
         check(reply as "a model's reply": String) Waits |writing| Ok(writing.check(&reply));
-        /// Forgets what a model wrote.
         clear() Short |writing| { writing.clear(); Ok(()) };
-        /// Makes the summary.
         make() Waits |writing| Ok(writing.make());
     }
 
@@ -75,31 +70,14 @@ impl<'py> Argument<'py> for GivenWritten {
     }
 }
 
-/// Reads the JSON of a summary.
-#[pyfunction]
-pub fn read_summary<'py>(json: &Bound<'py, PyAny>, model: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let summary = checked(json, from_json(&String::read("a summary", json)?))?;
-    SummaryText::new(&summary, &Model::read("model", model)?).show(json.py())
-}
-
-/// A draft of plain messages, and the place of the first that stays. Leading system messages are the caller's own and no part of it.
-#[pyfunction]
-pub fn compaction_draft<'py>(
-    given: &Bound<'py, PyAny>,
-    model: &Bound<'py, PyAny>,
-    previous: &Bound<'py, PyAny>,
-    keep_exchanges: &Bound<'py, PyAny>,
-    max_tokens: &Bound<'py, PyAny>,
-) -> PyResult<(CompactionDraft, usize)> {
-    let model = Model::read("model", model)?;
-    let previous = Option::<String>::read("previous", previous)?.map(|json| checked(given, from_json(&json))).transpose()?;
-    let (keep, most) = (u64::read("keep_exchanges", keep_exchanges)?, u64::read("max_tokens", max_tokens)?);
-    let (draft, end) = checked(given, Draft::of_messages(previous, all_messages(given)?, keep, most, model))?;
-    Ok((CompactionDraft::new(draft), end))
-}
-
-/// What a summary says that its text does not: an identifier, a number, a date, a name or a quotation.
-#[pyfunction]
-pub fn unsaid(summary: &str, text: &str) -> Option<String> {
-    compaction::check::is_said(summary, text).err()
+functions! { |py|
+    read_summary(json as "a summary": String, model: Model) Short => Ok(SummaryText::new(&from_json(&json)?, &model));
+    /// A draft of plain messages, and the place of the first that stays. Leading system messages are the caller's own and no part of it.
+    compaction_draft(given: Conversation, model: Model, previous: Option<String>, keep_exchanges: u64, max_tokens: u64) Short => {
+        let previous = previous.as_deref().map(from_json).transpose()?;
+        let (draft, end) = Draft::of_messages(previous, given.0, keep_exchanges, max_tokens, model)?;
+        Ok((CompactionDraft::new(draft), end))
+    };
+    /// What a summary says that its text does not: an identifier, a number, a date, a name or a quotation.
+    unsaid(summary: String, text: String) Short => Ok(compaction::check::is_said(&summary, &text).err());
 }

@@ -121,41 +121,27 @@ pub struct EngineCore {
 
 calls! {
     EngineCore |it, py| {
-        /// Makes another embedding the one of this engine; its place.
         exchange_embedding(embedding: Embedding) Short |engine| Ok(engine.exchange_embedding(&embedding));
-        /// The place of the embedding that a scope is searched by, among those that the engine was given.
         place_of(scope: GivenScope) Short |engine| engine.place_of(&scope.0.get().scope);
-        /// Compares the first of these vectors, which is that of `PROBE`, with what the store knows.
         check_probe(probe: Py<Vectors>) Waits |engine| {
             let probe = probe.get();
             probe.first().map_or(Ok(()), |vector| engine.check_probe(probe.place, &vector))
         };
-        /// The names of the embeddings that the store has met.
         embeddings() Short |engine| Ok(engine.embeddings()?.into_iter().map(|embedding| embedding.name).collect::<Vec<_>>());
-        /// A scope: `scope_type` is "user" or "shared".
         scope(scope_type: String, id as "a scope's id": String, tenant: Option<String>) Short |_engine|
             Ok(ScopeCore::new(&it.handle, Scope::new(tenant.as_deref(), ScopeType::parse(&scope_type)?, &id)?));
-        /// Scopes behind partition `after`, in the order in which they were first written to: partition, scope.
         scopes(after: u32, limit: usize) Short |engine| {
             let page = engine.scopes(after, limit)?.into_iter();
             Ok(page.map(|(partition, scope)| (partition, ScopeCore::new(&it.handle, scope))).collect::<Vec<_>>())
         };
-        /// Whether a scope is one of this engine's.
         owns(scope: GivenScope) Short |_engine| Ok(Arc::ptr_eq(&scope.0.get().handle, &it.handle));
-        /// What the embedder at `place` is asked for drafts.
         to_embed(drafts: Vec<Py<Draft>>, place: u32) Waits |engine| ToEmbed::new(engine, &drafts, place);
-        /// Forgets what a kind has in a scope above its cap; how many.
         forget_over_cap() Waits |engine, now| engine.forget_over_caps(now);
-        /// A whole, verified, compacted copy; how many values it has.
         backup(path: PathBuf) Long |engine| engine.backup(&path);
-        /// Writes everything that the store holds; how many values that are.
         export(path: PathBuf) Long |engine| engine.export(&path);
-        /// Reads an export into the empty store; how many values it has then.
         load(path: PathBuf) Long |engine| engine.load(&path);
         is_encrypted() Short |engine| Ok(engine.store().is_encrypted());
-        /// Rewrites the store into a new generation; how many values it has.
         compact() Long |engine| engine.compact();
-        /// Counts what an embedder was asked, and what it was not because it had been asked before.
         note_embedded(texts: u64, reused: u64, questions_reused: u64) Short |engine| {
             let metrics = engine.store().metrics();
             add(&metrics.texts_embedded, texts);
@@ -163,18 +149,13 @@ calls! {
             add(&metrics.questions_reused, questions_reused);
             Ok(())
         };
-        /// Counts memories whose vector could not be made.
         note_pending(count: u64) Short |engine| {
             add(&engine.store().metrics().vectors_pending, count);
             Ok(())
         };
-        /// What is in the store, and what happened since this process opened it.
         metrics() Waits |engine| engine.metrics().map(Named);
-        /// What was learned of closed tokenizers.
         learned() Short |engine| memspan_engine::session::learned(engine);
-        /// Makes `key` the one that opens the store, or leaves it plain.
         rekey(key: Option<Vec<u8>>) Long |engine| engine.rekey(key.as_deref().map(StoreKey::new).transpose()?);
-        /// Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took.
         remember_many(drafts: Vec<Py<Draft>>, embedded: Option<Py<Vectors>>, all_or_nothing: bool)
             Long with new = with_vectors(&drafts, embedded.as_ref().map(Py::get)); |engine, now| {
                 let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
@@ -182,12 +163,10 @@ calls! {
                 let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
                 Ok((written.outcomes.into_iter().zip(&scopes).map(named).collect::<Vec<_>>(), written.transactions))
             };
-        /// Reads everything; what was counted, and what contradicts what.
         check() Long |engine| {
             let report = engine.check()?;
             Ok((Named(report.counted()), report.lines()))
         };
-        /// Forgets what was learned of a model; whether there was something.
         forget_learned(model: String) Waits |engine| memspan_engine::session::forget_learned(engine, &model);
     }
 

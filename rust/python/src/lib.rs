@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use super::answers::explain_message;
     #[pymodule_export]
-    use super::build::{build_info, repair_store};
+    use super::build::{build_info, repair};
     #[pymodule_export]
     use super::collection::{CollectionCore, DocumentDraft};
     #[pymodule_export]

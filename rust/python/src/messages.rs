@@ -45,9 +45,13 @@ pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<conte
 }
 
 /// All messages of a list.
-pub fn all_messages(value: &Bound<'_, PyAny>) -> PyResult<Vec<context::Message>> {
-    let items = items(value)?;
-    (0..items.len()?).map(|index| message_at(&items, index)).collect()
+pub struct Conversation(pub Vec<context::Message>);
+
+impl<'py> Argument<'py> for Conversation {
+    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let items = items(value)?;
+        (0..items.len()?).map(|index| message_at(&items, index)).collect::<PyResult<_>>().map(Self)
+    }
 }
 
 /// A list or tuple of messages, not copied: a conversation may be long. Anything else that can be iterated is made a list.

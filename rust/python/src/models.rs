@@ -7,7 +7,7 @@ use memspan_engine::models::{self, Model, Prices, Profile, nearest_framing_name}
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyString};
 
-use crate::arguments::{Argument, checked, field};
+use crate::arguments::{Argument, checked, field, functions};
 use crate::value::dict;
 
 /// The model of a name.
@@ -29,10 +29,10 @@ pub fn named_or_given(value: &Bound<'_, PyAny>) -> PyResult<Model> {
     Ok(model)
 }
 
-/// All names, sorted.
-#[pyfunction]
-pub fn model_names() -> Vec<String> {
-    models::names().iter().map(ToString::to_string).collect()
+functions! { |py|
+    model_names() Short => Ok(models::names().iter().map(ToString::to_string).collect::<Vec<_>>());
+    /// Adds a model for this process, or replaces the one of its name: what counting and planning need of it.
+    register_model(given: Profile) Short => models::register(given);
 }
 
 /// The arguments that `memspan.Model` is made with; prices and cache rules as dicts.
@@ -62,13 +62,12 @@ fn prices(py: Python<'_>, prices: Prices) -> PyResult<Bound<'_, PyDict>> {
     })
 }
 
-/// Adds a model for this process, or replaces the one of its name: what counting and planning need of it.
-#[pyfunction]
-pub fn register_model(given: &Bound<'_, PyAny>) -> PyResult<()> {
-    let capabilities = capabilities(given)?;
-    let model = described(given, &capabilities)?;
-    let vendor = field::<String>(given, "vendor")?.into();
-    checked(given, models::register(Profile { vendor, capabilities, ..Profile::of(model) }))
+impl<'py> Argument<'py> for Profile {
+    fn read(_: &str, given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let capabilities = capabilities(given)?;
+        let model = described(given, &capabilities)?;
+        Ok(Self { vendor: field::<String>(given, "vendor")?.into(), capabilities, ..Self::of(model) })
+    }
 }
 
 /// A `memspan.Model`, as far as counting and planning need it.

@@ -80,20 +80,15 @@ impl PromptCore {
 calls! {
     PromptCore |it, py| {
         facts() Short |own| Ok(Facts { assembled: Arc::clone(&it.assembled), erased: it.erased.clone(), same_bytes: it.same_bytes });
-        /// The same prompt, counted by its provider.
         costing(tokens as "the provider's count": Tokens) Short |own| Ok(Self::assembled(&it.named, own.costing(tokens.0)?));
         explained() Short |own| Ok(own.candidates());
-        /// Why a memory that is no candidate of it is none, as the store is now.
         why(id as "a memory's id": String) Waits |own| it.named.own()?.why(own, &id);
         shared_with(other: Arc<Assembled>) Short |own| Ok(own.prompt.shared_with(&other.prompt));
-        /// The request as JSON; `format` is the model's own by default.
         body(format: Option<Format>, stream: bool) (it.pace()) |own| Ok(Raw(own.request_in(format, None, stream)?.into_bytes()));
-        /// The bytes of an OpenAI request up to the end of so many segments.
         prefix_body(segments: usize) Short |own| {
             let first = &own.prompt.segments[..segments.min(own.prompt.segments.len())];
             Ok(Raw(render::openai_prefix(first, Some(&own.model.name), own.prompt.shape)))
         };
-        /// The request as keyword arguments of the provider's SDK.
         request(format: Option<Format>, stream: bool, dialect: Option<String>) (it.pace()) |own|
             own.request_in(format, dialect.as_deref(), stream).map(Json);
         text() Short |own| Ok(render::to_text(&own.prompt));

@@ -9,7 +9,7 @@ use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arguments::{Argument, Trust, Ttl, checked, extracted};
+use crate::arguments::{Argument, Trust, Ttl, checked, extracted, functions};
 use crate::errors::invalid;
 use crate::life::detected;
 use crate::value::{Attached, Moment, as_is};
@@ -126,8 +126,6 @@ pub fn check_text(name: &str, text: &Bound<'_, PyAny>) -> PyResult<bool> {
     String::read(name, text).map(|text| !text.trim().is_empty())
 }
 
-/// Checks a text as `remember` does, before it is embedded.
-#[pyfunction]
-pub fn check_memory_text(text: &Bound<'_, PyAny>) -> PyResult<()> {
-    new_memory(text, &PyDict::new(text.py()), None).map(drop)
+functions! { |py|
+    check_memory_text(text: String) Short => NewMemory::new(text).check();
 }

@@ -109,13 +109,11 @@ calls! {
         get(memory_id: String) Short |own, now|
             Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
         history(memory_id: String) Waits |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
-        /// Memories from number `first` on, and the number to go on from; `None` after the last.
         memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Waits |own, now| {
             let listing = Listing { kinds, newest_first, all, since: since.map(|at| at.0) };
             let (page, next) = own.engine.listed(own.scope, listing, first, limit, now)?;
             Ok((own.known(page)?, next))
         };
-        /// Slots with their current memories. All of them, or the one of that name.
         slots(only as "a slot's name": Option<String>) Short |own, now| {
             let held = own.engine.slots(own.scope, only.as_deref(), now)?.into_iter();
             held.map(|(slot, memories)| Ok(HeldSlot(slot, own.known(memories)?))).collect::<Result<Vec<_>>>()
@@ -123,18 +121,14 @@ calls! {
         declare_slot(name as "a slot's name": String, multi: bool) Waits |own| own.engine.declare_slot(own.scope, &name, multi);
         forget(memory_id: String, reason: Option<String>) Waits |own, now|
             own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
-        /// Erases everything of the scope.
         erase() Long |own| own.engine.erase(own.scope);
         forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Waits |own, now|
             own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
-        /// Forgets what comes from there.
         forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Waits |own, now| {
             let origin = Origin { source, session, since: since.map(|at| at.0), derived };
             own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
         };
-        /// What waits for somebody to approve it.
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
-        /// Remembers what waited, as the user's own word.
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
         /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
         judge(heard: Vec<Said>, first: usize, discards_doubt: bool) Waits |own, now|
@@ -144,14 +138,11 @@ calls! {
             let messages = own.session(&session).messages(begin, end.saturating_sub(begin))?;
             Ok(own.judged(messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?, first, discards_doubt, now))
         };
-        /// How far a session was learnt from, and what it is now; the begin where it changed since or is another one.
         learn_mark(session: String) Short |own| {
             let before = own.engine.learn_mark(own.scope, &session)?;
             let now = own.session(&session).status()?.learn_mark();
             Ok(LearnState { first: before.continued(&now), before, now })
         };
-        /// What the calls of a session showed in the turns with messages from `first` to before `end`: of each turn its first message and
-        /// the texts.
         shown_texts(session: String, first: u64, end: u64) Waits |own, now| {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
@@ -184,18 +175,15 @@ calls! {
             let Some(done) = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)? else { return Ok(None) };
             Ok(Some(judged.get().decided(Remembered::several(own.engine, own.scope, done)?)))
         };
-        /// The clusters of its memories, and the groups that rules merge.
         clusters(closeness: f64, min_points: usize) Waits |own, now| {
             let clusters = consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now)?.into_iter();
             clusters.map(|one| Ok(Cluster { groups: consolidate::groups(&one), memories: own.known(one)? })).collect::<Result<Vec<_>>>()
         };
-        /// Puts one memory in the place of several: that at `keep`, or a draft.
         merge(numbers: Vec<(u32, u32)>, keep: Option<usize>, draft: Option<Py<Draft>>) Waits |own, now| {
             let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
             let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().new.clone()), now)?;
             done.map(|one| own.answer(one)).transpose()
         };
-        /// Says that something stands to something, or no longer does; the relation, and whether it is new.
         relate(subject: String, relation: String, object: String, since: Option<Moment>, memory: Option<u32>, holds: bool)
             Waits |own, now| {
                 let since = since.map_or(now, |at| at.0);
@@ -203,27 +191,21 @@ calls! {
                 let (stored, is_new) = relations::relate(own.engine, own.scope, &given, holds, now)?;
                 Ok((own.related(vec![stored])?.pop(), is_new))
             };
-        /// The relations of an entity at a time.
         neighbors(entity: String, at: Option<Moment>) Short |own|
             own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0))?);
-        /// The shortest paths between two entities at a time.
         paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own| {
             let found = relations::paths(own.engine, own.scope, &a, &b, max_hops, at.map(|at| at.0))?;
             found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
         };
-        /// A page of its sessions: number and what each is.
         sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Waits |own| {
             let listing = session::Listing { after, limit, newest_first, since: since.map(|at| at.0) };
             Ok(session::list(own.engine, own.scope, listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
         };
-        /// A memory on its way into the store: checked, and as the engine's policy leaves it.
         draft(text: Bound<'py, PyAny>, fields: Bound<'py, PyDict>) Short with new = new_memory(&text, &fields, it.handle.space())?; |own| {
             let mut new = new;
             new.screen(own.engine.screening());
             Ok(Draft { scope: Arc::clone(&it.scope), new })
         };
-        /// Writes a memory. `embed` makes the vector of a text, or `None`, where the embedder is a caller's: it is asked outside of any
-        /// transaction, unless the memory brings its vector or the same is remembered with one.
         remember(text: Bound<'py, PyAny>, embed: Option<Bound<'py, PyAny>>, fields: Bound<'py, PyDict>) Waits
             with new = it.embedded(new_memory(&text, &fields, it.handle.space())?, embed)?;
             |own, now| own.answer(own.engine.remember(own.scope, new, now)?);
@@ -235,7 +217,6 @@ calls! {
                 it.last.note(answer.documents);
                 Ok(Found::of_memories(answer, scopes))
             };
-        /// Asks several sources one question.
         search(
             scopes: Bound<'py, PyTuple>, query: String, sources: Vec<String>, vector: Option<Py<Vectors>>, degraded: Option<String>,
             given: Bound<'py, PyDict>,
@@ -245,19 +226,15 @@ calls! {
                 let request = sources::Request { question, sources: sources::Source::named(&sources), embedder_failed: degraded };
                 Ok(Found::of_sources(sources::ask(own.engine, &request)?, scopes))
             };
-        /// Messages that answer a question, the best first.
         search_transcripts(query: String, given: Bound<'py, PyDict>) Waits with request = answers::transcripts(&query, &given, it.now(py)?)?; |own|
             session::search(own.engine, own.scope, &request).map(Found::of_transcripts);
-        /// Opens a session, or makes it.
         session(id as "a session's id": String, given: Bound<'py, PyDict>) Waits with options = it.session_options(&given)?; |own, now| {
             let status = own.session(&id).open(options, now)?;
             let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
             Ok(SessionCore::new(Named { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))
         };
-        /// The collection of that name; nothing is read or written.
         collection(name as "a collection's name": String) Short |own|
             Ok(CollectionCore { handle: Arc::clone(&it.handle), name: CollectionName::new(own.scope, &name)? });
-        /// The names of its collections, in the order in which they were first written to.
         collections() Short |own| {
             let all = own.engine.store().read(|pages| collection::list(pages, own.scope))?;
             Ok(all.into_iter().map(|(_, name)| name).collect::<Vec<_>>())

@@ -50,66 +50,51 @@ as_is!(SessionCore);
 
 calls! {
     SessionCore |it, py| {
-        /// The text to embed before `assemble`.
         question() (Pace::of_prompt(it.last.size())) |session| session.question();
-        /// Assembles a prompt; `degraded` is why the question has no vector, where there is an embedder.
         assemble(items: Bound<'py, PyTuple>, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (it.pace(py, &ask.items)?) with ask = it.asked(&items, vector.as_ref(), &given, it.now(py)?)?; |session| {
                 let assembled = session.assemble(&Ask { embedder_failed: degraded, ..ask })?;
                 it.last.note(assembled.prompt.total_tokens);
                 Ok(it.prompt(assembled))
             };
-        /// Messages from `first` on, at most `limit`.
         messages(first: u64, limit: u64) (Pace::of_page(limit)) |session| session.messages(first, limit);
         status() Short |session| session.status();
         budget() Short |session| session.budget();
         metadata() Short |session| Ok(Attached(session.metadata()?));
         set_metadata(given as "metadata": Attached) Waits |session, now| session.set_metadata(given.0, now);
-        /// The system prompt and the tools.
         instructions() Short |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
         versions() Waits |session| session.versions();
         add(row: NewMessage, expect_index: Option<Tokens>) Waits |session, now| session.add(row, expect_index.map(Tokens::number), now);
-        /// Adds a message, with shorter texts of its long tool results.
         add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) Waits |session, now|
             session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
-        /// The texts of a message's tool results that prompts would show shortened, by their places.
         long_results(row: NewMessage) Waits |session| session.long_results(&row);
-        /// Adds messages; an error has the place of its message as field `row`.
         add_many(rows: Messages) Waits |session, now| session.add_many(rows.0, now);
-        /// Adds a reply, which ends its holder's lease where it calls no tool.
         add_response(response as "a response": Given, prompt: Option<Arc<Assembled>>, holder as "a lease's holder": Option<String>)
             Waits |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
         take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
-        /// Takes the lease and adds a message in one transaction: what became of it, or whoever holds the lease.
         add_leased(row: NewMessage, holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
                 Leased::Added(added) => (Some(added), None),
                 Leased::Held(lease) => (None, Some(lease)),
             });
         release_lease(holder as "a lease's holder": String) Waits |session| session.release_lease(&holder);
-        /// Keeps what came of a reply.
         keep_partial(response as "a response": String, messages: u64, began_at: Moment, error: Option<String>) Waits |session, now|
             session.keep_partial(PartialReply { messages, began_at: began_at.0, written_at: now, error, response });
         partial() Short |session| session.partial_reply();
         drop_partial() Waits |session| session.drop_partial();
         open_calls() Short |session| session.open_calls();
-        /// A smaller prompt for one that was refused: what it was, what it may be, what its reply may have.
         refused(prompt: Arc<Assembled>, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
             Waits |session, now| {
                 let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
                 Ok(it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?))
             };
-        /// Asks again what a prompt was asked for, of the session as it is now.
         again(prompt: Arc<Assembled>) Waits |session, now| Ok(it.prompt(session.again(&prompt, now)?));
-        /// Learns what a prompt costs.
         learn_cost(prompt: Arc<Assembled>, tokens as "the provider's count": Tokens) Waits |session, now|
             session.learn_cost(&prompt, tokens.0, now);
-        /// What the calls of at most `limit` turns from `first` on were planned to cost and did.
         usage(first: u64, limit: u64) Waits |session| session.usage(first, limit);
         fill() Short |session| session.fill();
         turn(number as "a turn's number": u64) Short |session| session.turn(number);
-        /// What a call was sent.
         sent_prompt(turn: u64, call: u16) Waits |session, now|
             Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::replayed(&it.named, replayed)));
         rewind(index: u64) Waits |session, now| session.rewind(index, now);
@@ -125,26 +110,19 @@ calls! {
         notes() Short |session| session.notes();
         add_note(text as "a note": String) Waits |session, now| session.add_note(&text, now);
         remove_note(number as "a note's number": u32) Waits |session, now| session.remove_note(number, now);
-        /// When it is to be compacted, and how much of a tool result it shows.
         set_policy(at: Option<Share>, every_turns: u64, result_tokens: u64) Waits |session, now|
             session.set_policy(Policy { at: at.unwrap_or_default(), every_turns, result_tokens, task_ended: 0 }, now);
         task_ended() Waits |session, now| session.task_ended(now);
         compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
-        /// What would leave; `None` where no turn is old enough.
         draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Waits |session|
             Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(CompactionDraft::new));
-        /// Everything that was said, for a brief of so many tokens; it cannot be committed.
         brief_draft(max_tokens: u64) Waits |session| session.brief_draft(max_tokens).map(CompactionDraft::new);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Waits |session, now|
             session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
-        /// The newest summary.
         summary() Short |session| session.summary_text();
-        /// What a switch of models would leave out; `None` where all of it fits.
         switch_draft(to as "model": Model) Waits |session, now| Ok(session.switch_draft(&to, now)?.map(CompactionDraft::new));
-        /// What a switch would keep, with the summary of a draft.
         plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Waits |session, now|
             session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);
-        /// Switches, and commits the summary of a draft with it.
         switch_model(to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>, written: GivenWritten)
             Waits |session, now| {
                 let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };

@@ -21,13 +21,10 @@ pub struct TaskCore {
 
 calls! {
     TaskCore |it, py| {
-        /// Makes it where there is none, and lets it live on.
         touch() Waits |session, now| it.edit(&session, TaskEdit::Touch, None, now).map(drop);
-        /// Sets a key; `false`, and nothing is written, where the task's version is not the one expected.
         set(key: String, value as "a value of a task": Given, version: Option<u64>) Waits |session, now|
             it.edit(&session, TaskEdit::Set(key, value.text()), version, now);
         remove(key: String) Waits |session, now| it.edit(&session, TaskEdit::Remove(key), None, now).map(drop);
-        /// The version, 0 where it is not there, and the value of a key: `None` where it has none, else a list of one.
         get(key: String) Short |session, now| {
             let state = session.task(&it.name, now)?.unwrap_or_default();
             Ok((state.version, state.value(&key).map(|value| vec![Json(value.to_owned())])))
@@ -36,7 +33,6 @@ calls! {
             let entries = session.task(&it.name, now)?.unwrap_or_default().entries;
             Ok(entries.into_iter().map(|(key, value)| (key, Json(value))).collect::<Vec<_>>())
         };
-        /// Clears it; whether there was something.
         clear() Waits |session| session.clear_task(&it.name);
     }
 

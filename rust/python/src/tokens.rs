@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memspan_engine::models::{Keep, Profile};
+use memspan_engine::models::{Keep, Model, Profile};
 use memspan_engine::tokens::{self, Encoding, shared_cache};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
-use crate::arguments::{Argument, checked};
+use crate::arguments::{Argument, functions};
 use crate::errors::{Pace, invalid, run};
 use crate::messages;
 use crate::models::model;
-use crate::value::{Show, shows};
+use crate::value::shows;
 
 /// Tokens of a text, of a message, or of a request of messages.
 #[pyfunction]
@@ -28,7 +28,7 @@ pub fn count_tokens(py: Python<'_>, content: &Bound<'_, PyAny>, model_name: &Bou
         let messages = [messages::message(content)?];
         return run(py, Pace::of_messages(&messages), || Ok(model.count_messages(&messages)));
     }
-    let (tools, messages) = (messages::tools(tools)?, messages::all_messages(content)?);
+    let (tools, messages) = (messages::tools(tools)?, messages::Conversation::read("messages", content)?.0);
     run(py, Pace::of_messages(&messages), || Ok(model.count_request(&messages, tools.as_deref())))
 }
 
@@ -52,21 +52,6 @@ fn count_text(py: Python<'_>, encoding: Encoding, text: &Bound<'_, PyString>) ->
         return Ok(tokens as u64);
     }
     run(py, Pace::of_text(utf8), || Ok(shared_cache().count(encoding, utf8) as u64))
-}
-
-/// The longest start or end of a text that is at most so many tokens; the very text where all of it is.
-#[pyfunction]
-pub fn truncate<'py>(
-    text: &Bound<'py, PyAny>,
-    max_tokens: &Bound<'py, PyAny>,
-    model_name: &Bound<'py, PyAny>,
-    keep: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, profile, most) = (text.py(), model(model_name)?, u64::read("max_tokens", max_tokens)?);
-    let keep = checked(text, Keep::parse(keep))?;
-    let owned = String::read("text", text)?;
-    let kept = run(py, Pace::of_text(&owned), || Ok(profile.model.truncate(&owned, most, keep)))?;
-    Ok(if kept.len() == owned.len() { text.clone() } else { PyString::new(py, kept).into_any() })
 }
 
 /// How many tokens a growing text is.
@@ -114,23 +99,11 @@ shows! {
     tokens::CacheMetrics as CacheMetrics |it| { hits, misses, capacity }
 }
 
-/// Hits, misses and capacity of the cache of counts that the process shares.
-#[pyfunction]
-pub fn count_cache_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    shared_cache().metrics().show(py)
-}
-
-/// Loads a tokenizer's file, and gives the name of its encoding.
-#[pyfunction]
-pub fn load_tokenizer(py: Python<'_>, path: PathBuf, pattern: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let pattern = Option::<String>::read("pattern", pattern)?;
-    run(py, Pace::Waits, || tokens::load(&path, pattern.as_deref())).map(Encoding::name)
-}
-
-/// Tokens of a text in an encoding.
-#[pyfunction]
-pub fn count_by_encoding(py: Python<'_>, name: &str, text: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let encoding = checked(text, Encoding::from_name(name))?;
-    let text = String::read("text", text)?;
-    run(py, Pace::of_text(&text), || Ok(shared_cache().count(encoding, &text)))
+functions! { |py|
+    count_cache_metrics() Short => Ok(shared_cache().metrics());
+    /// Loads a tokenizer's file; the name of its encoding.
+    load_tokenizer(path: PathBuf, pattern: Option<String>) Waits => tokens::load(&path, pattern.as_deref()).map(Encoding::name);
+    count_by_encoding(name: Encoding, text: String) (Pace::of_text(&text)) => Ok(shared_cache().count(name, &text));
+    truncate(text: String, max_tokens: u64, model_name as "model": Model, keep: String) (Pace::of_text(&text)) =>
+        Ok(model_name.truncate(&text, max_tokens, Keep::parse(&keep)?).to_owned());
 }

@@ -8,9 +8,8 @@
 //! Llama 3 has no `\s++$`: white space at the end of the text is cut behind its last line end, as anywhere. Qwen 2 is the same with
 //! `\p{N}`, each digit alone.
 
-use super::load::load_8;
-use super::scan::{PREFIX, Pattern, Text, ascii_head};
-use super::swar::{CASE, TOPS, letter_run, lower_letters};
+use super::ascii::{Ascii, Contractions};
+use super::scan::{PREFIX, Pattern, Text};
 use super::unicode::{LETTER, MARK, NEWLINE, NUMBER, WHITE};
 
 /// The family: how many digits are a pretoken, and whether white space at the end of the text is one.
@@ -27,28 +26,14 @@ impl<const DIGITS: usize, const WHOLE_END: bool> Pattern for Words<DIGITS, WHOLE
     // Behind a line end, white space at the end of the text is a pretoken of its own until another line end follows.
     const UNSETTLED: usize = if WHOLE_END { 1 } else { 2 };
 
-    #[inline]
-    fn end(text: Text<'_>, start: usize) -> usize {
-        ascii_word(text, start).unwrap_or_else(|| any::<DIGITS, WHOLE_END>(text, start))
-    }
-}
+    const ASCII: Option<Ascii> = Some(Ascii { cased: false, contractions: Contractions::Apart, digits: DIGITS });
 
-/// The commonest pretoken: perhaps a space or a sign, then ASCII letters. `None` where the rest of the rule is needed.
-#[inline]
-fn ascii_word(text: Text<'_>, start: usize) -> Option<usize> {
-    let word = load_8(text.bytes, start);
-    let letters = lower_letters(word | CASE);
-    let head = ascii_head(word, letters)?;
-    if word as u8 == b'\'' {
-        return None;
+    fn end(text: Text<'_>, start: usize) -> usize {
+        any::<DIGITS, WHOLE_END>(text, start)
     }
-    let others = !letters & TOPS & (u64::MAX << (8 * head));
-    let end = if others == 0 { letter_run(text.bytes, start + 8) } else { start + others.trailing_zeros() as usize / 8 };
-    (text.byte(end) < 128).then_some(end)
 }
 
 /// The whole rule.
-#[inline(never)]
 fn any<const DIGITS: usize, const WHOLE_END: bool>(text: Text<'_>, start: usize) -> usize {
     let (class, next) = text.at(start);
     if class & LETTER != 0 {

@@ -1,11 +1,12 @@
 //! Counting: cut, look up, merge what is no token.
 
+use super::ascii::Cuts;
 use super::cl100k::{Cl100k, Qwen2};
 use super::deepseek::DeepSeek;
 use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
-use super::pieces::{NONE, medium_key};
-use super::scan::{Pattern, Text};
+use super::pieces::{NONE, word_key};
+use super::scan::Pattern;
 use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 
@@ -53,32 +54,63 @@ pub(super) fn each_piece(encoding: Encoding, text: &str, mut visit: impl FnMut(u
     }
 }
 
+/// How many pretokens are cut before the first of them is counted: meanwhile the caches fetch what their counting reads.
+const AHEAD: usize = 32;
+
 #[inline]
 fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, text: &str, visit: &mut impl FnMut(usize, usize) -> bool) {
-    let text = Text::new(text);
-    let mut at = 0;
-    while at < text.bytes.len() {
-        let end = P::end(text, at);
-        if !visit(at, count_piece(vocabulary, text.bytes, at, end)) {
-            return;
+    let (mut cuts, bytes, mut at) = (Cuts::new(text), text.as_bytes(), 0);
+    let mut words = [Word::default(); AHEAD];
+    while at < bytes.len() {
+        let mut cut = 0;
+        while cut < AHEAD && at < bytes.len() {
+            let end = cuts.end::<P>(at);
+            words[cut] = Word { start: at, end, key: word_key(bytes, at, end) };
+            vocabulary.bring(words[cut].key);
+            (cut, at) = (cut + 1, end);
         }
-        at = end;
+        for word in &words[..cut] {
+            if !visit(word.start, count_word(vocabulary, bytes, word)) {
+                return;
+            }
+        }
     }
+}
+
+/// A pretoken, or a part of one that no token leaves. Only below 16 bytes its key says what it spells.
+#[derive(Default, Clone, Copy)]
+struct Word {
+    start: usize,
+    end: usize,
+    key: [u64; 2],
 }
 
 /// How many tokens `text[start..end]` is, a pretoken or a part of one that no token leaves.
 #[inline]
 fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    let known = end - start < 8 && vocabulary.has_short(text, start, end);
-    if known { 1 } else { count_rare(vocabulary, text, start, end) }
+    count_word(vocabulary, text, &Word { start, end, key: word_key(text, start, end) })
 }
 
-/// The same of what is no token of less than 8 bytes.
-#[inline(never)]
-fn count_rare(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    if end - start < 16 {
-        return vocabulary.recent().count(medium_key(text, start, end), || count_new(vocabulary, text, start, end));
+#[inline(always)]
+fn count_word(vocabulary: &Vocabulary, text: &[u8], &Word { start, end, key }: &Word) -> usize {
+    if end - start >= 16 {
+        count_wide(vocabulary, text, start, end)
+    } else if vocabulary.shows(key) {
+        1
+    } else {
+        vocabulary.recent().count(key, || count_new(vocabulary, text, start, end))
     }
+}
+
+/// The same of less than 16 bytes that were not counted lately.
+#[inline(never)]
+fn count_new(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    if vocabulary.find(text, start, end) == NONE { merge::count(vocabulary, text, start, end) } else { 1 }
+}
+
+/// The same of 16 bytes and more.
+#[inline(never)]
+fn count_wide(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     if vocabulary.find_rare(text, start, end) != NONE {
         return 1;
     }
@@ -87,12 +119,6 @@ fn count_rare(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) ->
     } else {
         count_long(vocabulary, text, start, end)
     }
-}
-
-#[inline(never)]
-fn count_new(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    let known = end - start >= 8 && vocabulary.find_rare(text, start, end) != NONE;
-    if known { 1 } else { merge::count(vocabulary, text, start, end) }
 }
 
 /// A long pretoken of other scripts (a line of Chinese is one), part by part: it is cut where no token has its characters side by side.

@@ -1,11 +1,11 @@
 //! Tokens of a text, and the text of tokens.
 
+use super::ascii::Cuts;
 use super::cl100k::{Cl100k, Qwen2};
 use super::deepseek::DeepSeek;
 use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
 use super::pieces::NONE;
-use super::scan::{Pattern, Text};
 use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 use crate::{Error, Result};
@@ -20,25 +20,24 @@ pub fn encode(encoding: Encoding, text: &str, tokens: &mut Vec<u32>) {
         });
     }
     let vocabulary = Vocabulary::get(encoding);
-    let text = Text::new(&normal);
-    let mut at = 0;
-    while at < text.bytes.len() {
-        let end = piece_end(encoding, text, at);
-        encode_piece(vocabulary, text.bytes, at, end, tokens);
+    let (mut cuts, bytes, mut at) = (Cuts::new(&normal), normal.as_bytes(), 0);
+    while at < bytes.len() {
+        let end = piece_end(encoding, &mut cuts, at);
+        encode_piece(vocabulary, bytes, at, end, tokens);
         at = end;
     }
 }
 
 /// The end of the pretoken at `start` in an embedded encoding, for callers that do not count in bulk.
-pub(super) fn piece_end(encoding: Encoding, text: Text<'_>, start: usize) -> usize {
+pub(super) fn piece_end(encoding: Encoding, cuts: &mut Cuts<'_>, start: usize) -> usize {
     match encoding {
-        Encoding::Cl100k => Cl100k::end(text, start),
-        Encoding::O200k => O200k::end(text, start),
-        Encoding::Qwen2 => Qwen2::end(text, start),
-        Encoding::Tekken => Tekken::end(text, start),
-        Encoding::DeepSeekV3 => DeepSeek::end(text, start),
-        Encoding::Gemma3 => Gemma3::end(text, start),
-        Encoding::Loaded(_) => text.bytes.len(),
+        Encoding::Cl100k => cuts.end::<Cl100k>(start),
+        Encoding::O200k => cuts.end::<O200k>(start),
+        Encoding::Qwen2 => cuts.end::<Qwen2>(start),
+        Encoding::Tekken => cuts.end::<Tekken>(start),
+        Encoding::DeepSeekV3 => cuts.end::<DeepSeek>(start),
+        Encoding::Gemma3 => cuts.end::<Gemma3>(start),
+        Encoding::Loaded(_) => cuts.text.bytes.len(),
     }
 }
 

@@ -186,11 +186,11 @@ fn backtracking_gives_what_windows_give() {
         for encoding in Encoding::ALL {
             let vocabulary = super::vocabulary::Vocabulary::get(encoding);
             let text = encoding.normalized(&text);
-            let bytes = super::scan::Text::new(&text);
+            let mut cuts = super::ascii::Cuts::new(&text);
             let (mut at, mut expected) = (0, Vec::new());
             while at < text.len() {
-                let end = super::encode::piece_end(encoding, bytes, at);
-                super::backtrack::encode(vocabulary, bytes.bytes, at, end, &mut expected);
+                let end = super::encode::piece_end(encoding, &mut cuts, at);
+                super::backtrack::encode(vocabulary, text.as_bytes(), at, end, &mut expected);
                 at = end;
             }
             tokens.clear();

@@ -28,10 +28,49 @@ struct Parts<const N: usize> {
 #[inline(never)]
 pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     match end - start {
+        ..=9 if !vocabulary.merges_characters() => count_short::<8>(vocabulary, text, start, end),
+        ..=16 if !vocabulary.merges_characters() => count_short::<16>(vocabulary, text, start, end),
         ..=16 => merge::<16>(vocabulary, text, start, end).count,
         17..=32 => merge::<32>(vocabulary, text, start, end).count,
         _ => merge::<MAX_PIECE>(vocabulary, text, start, end).count,
     }
+}
+
+/// The same of at most `PAIRS + 1` bytes that are merged as bytes: where parts start is a bit each.
+fn count_short<const PAIRS: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
+    let size = end - start;
+    let mut starts = (2u32 << size) - 1;
+    // In words of 64 bits, which a compiler compares one by one: a vector would wait for the stores before it.
+    let mut pairs = [u64::MAX; PAIRS];
+    for (at, (pair, bytes)) in pairs.iter_mut().zip(text[start..end].windows(2)).enumerate() {
+        *pair = ordered(vocabulary.find_two([bytes[0], bytes[1]]), at);
+    }
+    let next = |starts: u32, at: usize| at + 1 + (starts >> (at + 1)).trailing_zeros() as usize;
+    loop {
+        let lowest = pairs.iter().fold(u64::MAX, |lowest, &pair| lowest.min(pair));
+        if lowest == u64::MAX {
+            return starts.count_ones() as usize - 1;
+        }
+        let at = lowest as usize % PAIRS;
+        let gone = next(starts, at);
+        let after = next(starts, gone);
+        starts &= !(1 << gone);
+        let find = |from: usize, to: usize| ordered(vocabulary.find_rare(text, start + from, start + to), from);
+        if gone < PAIRS {
+            pairs[gone] = u64::MAX;
+        }
+        pairs[at] = if after < size { find(at, next(starts, after)) } else { u64::MAX };
+        if at > 0 {
+            let before = (starts & ((1 << at) - 1)).ilog2() as usize;
+            pairs[before] = find(before, after);
+        }
+    }
+}
+
+/// A pair as [`count_short`] orders them.
+#[inline]
+fn ordered(id: u32, position: usize) -> u64 {
+    if id == super::pieces::NONE { u64::MAX } else { u64::from(id) << 4 | position as u64 }
 }
 
 /// Appends the tokens that `text[start..end]` merges to; it has at most `N` bytes.

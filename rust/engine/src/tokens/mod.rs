@@ -11,6 +11,7 @@
 //! Sources and licences of the vocabularies are in NOTICE. Packed they take 342 KB (`cl100k_base`), 727 KB (`o200k_base`), 568 KB
 //! (`qwen2`), 465 KB (`tekken`), 453 KB (`deepseek_v3`) and 1,047 KB (`gemma3`); the first use of an encoding unpacks it into 8 to 20 MB.
 
+mod ascii;
 mod backtrack;
 mod bigrams;
 pub mod bound;
@@ -29,6 +30,7 @@ mod gemma3;
 mod gpt2;
 mod load;
 mod long;
+mod marks;
 mod measure;
 mod merge;
 mod o200k;

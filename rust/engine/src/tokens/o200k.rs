@@ -6,9 +6,8 @@
 //! | \p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]* | \s*[\r\n]+ | \s+(?!\S) | \s+
 //! ```
 
-use super::load::load_8;
-use super::scan::{PREFIX, Pattern, Text, ascii_head};
-use super::swar::{CASE, TOPS, lower_letters, lower_run};
+use super::ascii::{Ascii, Contractions};
+use super::scan::{PREFIX, Pattern, Text};
 use super::unicode::{CASELESS, LOWER, MARK, NUMBER, UPPER, WHITE};
 
 /// Lm, Lo and M stand in both character classes of a word.
@@ -25,32 +24,15 @@ pub(super) type Tekken = Cased<1, false>;
 impl<const DIGITS: usize, const CONTRACTIONS: bool> Pattern for Cased<DIGITS, CONTRACTIONS> {
     const UNSETTLED: usize = 2;
 
-    #[inline]
-    fn end(text: Text<'_>, start: usize) -> usize {
-        ascii_word::<CONTRACTIONS>(text, start).unwrap_or_else(|| any::<DIGITS, CONTRACTIONS>(text, start))
-    }
-}
+    const ASCII: Option<Ascii> =
+        Some(Ascii { cased: true, contractions: if CONTRACTIONS { Contractions::Behind } else { Contractions::Unknown }, digits: DIGITS });
 
-/// The commonest pretoken: perhaps a space or a sign, an ASCII letter, then lower case. `None` where the rest of the rule is needed.
-#[inline]
-fn ascii_word<const CONTRACTIONS: bool>(text: Text<'_>, start: usize) -> Option<usize> {
-    let word = load_8(text.bytes, start);
-    let letters = lower_letters(word | CASE);
-    let head = ascii_head(word, letters)?;
-    // What is neither behind the first letter nor lower case ends the word.
-    let others = !lower_letters(word) & TOPS & (u64::MAX << 8 << (8 * head));
-    let end = if others == 0 { lower_run(text.bytes, start + 8) } else { start + others.trailing_zeros() as usize / 8 };
-    match text.byte(end) {
-        b'\'' if CONTRACTIONS => Some(text.contraction(end)),
-        128.. => None,
-        // Upper case goes on only after upper case.
-        b'A'..=b'Z' if end == start + head as usize + 1 && lower_letters(word) >> (8 * head) & 0x80 == 0 => None,
-        _ => Some(end),
+    fn end(text: Text<'_>, start: usize) -> usize {
+        any::<DIGITS, CONTRACTIONS>(text, start)
     }
 }
 
 /// The whole rule.
-#[inline(never)]
 fn any<const DIGITS: usize, const CONTRACTIONS: bool>(text: Text<'_>, start: usize) -> usize {
     let (class, next) = text.at(start);
     if class & NUMBER != 0 {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::load::{load_8, load_16};
+use super::load::{bring, load_8, load_16};
 
 /// No token.
 pub(super) const NONE: u32 = u32::MAX;
@@ -116,6 +116,13 @@ impl<K: Key> Table<K> {
         NONE
     }
 
+    /// Whether the key is in the first slot that is looked at. Older tokens, which are commoner, were there before others.
+    #[inline(always)]
+    fn is_first(&self, key: K) -> bool {
+        let (known, id) = self.slots[self.first_slot(key.hash())];
+        known == key && id != NONE
+    }
+
     /// Like `find`, for keys that are often not there.
     #[inline]
     fn find_rare(&self, key: K) -> u32 {
@@ -143,6 +150,25 @@ pub(super) fn medium_key(text: &[u8], start: usize, end: usize) -> u128 {
     let size = end - start;
     load_16(text, start) & !(u128::MAX << (8 * size)) | (size as u128) << 120
 }
+
+/// The low and high words of the key of 1 to 15 bytes: themselves, and their number in the highest byte.
+#[inline(always)]
+pub(super) fn word_key(text: &[u8], start: usize, end: usize) -> [u64; 2] {
+    let (size, bytes) = (end - start, load_16(text, start));
+    let [low, high] = MASKS[size & 15];
+    [bytes as u64 & low, (bytes >> 64) as u64 & high | (size as u64) << 56]
+}
+
+/// Ones for the first bytes of sixteen, by their number.
+static MASKS: [[u64; 2]; 16] = {
+    let (mut masks, mut size) = ([[0; 2]; 16], 1);
+    while size < 16 {
+        let mask = u128::MAX >> (128 - 8 * size);
+        masks[size] = [mask as u64, (mask >> 64) as u64];
+        size += 1;
+    }
+    masks
+};
 
 fn long_key(piece: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(piece)
@@ -197,10 +223,16 @@ impl PieceTable {
         self.medium.find(medium_key(text, start, end))
     }
 
-    /// Whether `text[start..end]`, 1 to 7 bytes, is a token: the question that is asked most.
-    #[inline]
-    pub(super) fn has_short(&self, text: &[u8], start: usize, end: usize) -> bool {
-        self.short.find(short_key(text, start, end)) != NONE
+    /// Whether the word of a key is of less than 8 bytes and seen at first sight to be a token, as most are: the question that is asked most.
+    #[inline(always)]
+    pub(super) fn shows(&self, [low, high]: [u64; 2]) -> bool {
+        high & (u64::MAX >> 8) == 0 && self.short.is_first(low | high)
+    }
+
+    /// Brings nearer what [`Self::shows`] reads.
+    #[inline(always)]
+    pub(super) fn bring(&self, [low, high]: [u64; 2]) {
+        bring(&self.short.slots[self.short.first_slot((low | high).hash())]);
     }
 
     /// `find_short` for what is probably no token.

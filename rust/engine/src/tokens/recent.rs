@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
+use super::load::bring;
+
 /// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are no tokens, and little against its vocabulary.
 const ROWS: usize = 1 << 14;
 /// Where the count stands in the second word, above the number of bytes.
@@ -51,15 +53,22 @@ impl Recent {
         }
     }
 
+    /// Brings the row of a key nearer.
+    #[inline(always)]
+    pub(super) fn bring(&self, [low, high]: [u64; 2]) {
+        bring(&self.rows[row(low, high)]);
+    }
+
     /// The count of the pretoken with this key, from the table or else from `merge`.
-    #[inline]
-    pub(super) fn count(&self, key: u128, merge: impl FnOnce() -> usize) -> usize {
-        let (low, high) = (key as u64, (key >> 64) as u64);
-        let [newest, older] = &self.rows[row(low, high)].0;
-        if let Some(count) = newest.count(low, high).or_else(|| older.count(low, high)) {
-            return count;
-        }
-        let count = merge();
+    #[inline(always)]
+    pub(super) fn count(&self, [low, high]: [u64; 2], count: impl FnOnce() -> usize) -> usize {
+        let row @ [newest, older] = &self.rows[row(low, high)].0;
+        newest.count(low, high).or_else(|| older.count(low, high)).unwrap_or_else(|| Self::learn(row, [low, high], count))
+    }
+
+    #[inline(never)]
+    fn learn([newest, older]: &[Entry; 2], [low, high]: [u64; 2], count: impl FnOnce() -> usize) -> usize {
+        let count = count();
         older.set(newest.low.load(Relaxed), newest.high.load(Relaxed));
         let marked = high | (count as u64) << COUNT_SHIFT;
         newest.set(low ^ mixed(marked), marked);
@@ -95,8 +104,8 @@ fn row(low: u64, high: u64) -> usize {
 mod tests {
     use super::*;
 
-    fn key(number: u128) -> u128 {
-        number | 7u128 << 120
+    fn key(number: u128) -> [u64; 2] {
+        [number as u64, (number >> 64) as u64 | 7 << 56]
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The patterns have no look-behind, so where a piece ends depends only on the text from its start on. Here is what they share;
 //! each family has its own file.
 
+use super::ascii::Ascii;
 use super::unicode::{Class, Classes, LETTER, MARK, NEWLINE, NUMBER, OTHER, WHITE};
 
 /// The bytes of a valid UTF-8 text with the table to read them by.
@@ -16,6 +17,8 @@ pub(super) struct Text<'a> {
 pub(super) trait Pattern {
     /// How many pretokens from the end of a text can change when more is appended.
     const UNSETTLED: usize;
+    /// How it treats ASCII, if it is of a family whose ASCII is cut without [`Self::end`].
+    const ASCII: Option<Ascii> = None;
     /// The end of the pretoken that starts at `start`, which is inside the text and at a character.
     fn end(text: Text<'_>, start: usize) -> usize;
 }
@@ -117,17 +120,6 @@ impl<'a> Text<'a> {
         }
         White { end: at, after_newline, before_last: if last == start { at } else { last } }
     }
-}
-
-/// Where the letters of an ASCII word start in the eight bytes from its start on: 0, or 1 behind a sign or a space.
-/// `None` if none do. `letters` has the top bit of each letter's byte.
-#[inline]
-pub(super) fn ascii_head(word: u64, letters: u64) -> Option<u32> {
-    if letters & 0x80 != 0 {
-        return Some(0);
-    }
-    let is_prefix = !matches!(word as u8, b'\r' | b'\n' | b'0'..=b'9' | 128..);
-    (letters & 0x8000 != 0 && is_prefix).then_some(1)
 }
 
 /// A run of white space.

@@ -13,10 +13,22 @@ pub(super) const CASE: u64 = 0x20 * ONES;
 /// The top bit of each byte of `word` that is in `a..=z`.
 #[inline]
 pub(super) fn lower_letters(word: u64) -> u64 {
+    within(word, b'a', b'z')
+}
+
+/// The top bit of each byte of `word` from `first` to `last`, which are ASCII.
+#[inline]
+pub(super) fn within(word: u64, first: u8, last: u8) -> u64 {
     let low = word & !TOPS;
-    let from_a = low + (0x80 - b'a' as u64) * ONES;
-    let above_z = low + (0x80 - b'z' as u64 - 1) * ONES;
-    from_a & !above_z & !word & TOPS
+    let from_first = low + (0x80 - first as u64) * ONES;
+    let above_last = low + (0x80 - last as u64 - 1) * ONES;
+    from_first & !above_last & !word & TOPS
+}
+
+/// The top bits of the eight bytes side by side, the first byte's the lowest.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub(super) fn bits(word: u64) -> u64 {
+    ((word & TOPS) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The end of the run of bytes from `at` on that `pick` marks.

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::ascii::Cuts;
 use super::encode::{encode_piece, piece_end};
-use super::scan::Text;
 use super::vocabulary::{MAX_WIDTH, Vocabulary};
 use super::{Encoding, count_until};
 
@@ -91,10 +91,10 @@ struct Piece {
 
 /// From the start of the text; `None` if all fits.
 fn first_too_much(encoding: Encoding, text: &str, max_tokens: usize) -> Option<Piece> {
-    let (vocabulary, bytes) = (Vocabulary::get(encoding), Text::new(text));
+    let (vocabulary, mut cuts) = (Vocabulary::get(encoding), Cuts::new(text));
     let (mut start, mut room, mut tokens) = (0, max_tokens, Vec::new());
     while start < text.len() {
-        let whole = piece_end(encoding, bytes, start);
+        let whole = piece_end(encoding, &mut cuts, start);
         // Of a pretoken without end only what can fit is looked at.
         let end = whole.min(start.saturating_add(room.saturating_add(2).saturating_mul(MAX_WIDTH)));
         tokens.clear();
@@ -109,11 +109,11 @@ fn first_too_much(encoding: Encoding, text: &str, max_tokens: usize) -> Option<P
 
 /// From the end of a text that does not fit.
 fn last_too_much(encoding: Encoding, text: &str, max_tokens: usize) -> Piece {
-    let (vocabulary, bytes) = (Vocabulary::get(encoding), Text::new(text));
+    let (vocabulary, mut cuts) = (Vocabulary::get(encoding), Cuts::new(text));
     let (mut spans, mut tokens, mut at) = (Vec::new(), Vec::new(), 0);
     while at < text.len() {
         let (start, before) = (at, tokens.len());
-        at = piece_end(encoding, bytes, start);
+        at = piece_end(encoding, &mut cuts, start);
         encode_piece(vocabulary, text.as_bytes(), start, at, &mut tokens);
         spans.push((start, at, before));
     }

@@ -89,6 +89,12 @@ impl Vocabulary {
         if self.merges_characters { end } else { self.bigrams.part_end(text, start, end) }
     }
 
+    /// Whether merging begins with characters rather than with bytes.
+    #[inline]
+    pub(super) fn merges_characters(&self) -> bool {
+        self.merges_characters
+    }
+
     /// Which characters stand side by side in a token, if characters are merged and not bytes.
     #[inline]
     pub(super) fn bigrams(&self) -> Option<&Bigrams> {
@@ -156,10 +162,17 @@ impl Vocabulary {
         }
     }
 
-    /// Whether `text[start..end]`, 1 to 7 bytes, is a token.
-    #[inline]
-    pub(super) fn has_short(&self, text: &[u8], start: usize, end: usize) -> bool {
-        self.table.has_short(text, start, end)
+    /// Whether the word of a key is seen at first sight to be a token.
+    #[inline(always)]
+    pub(super) fn shows(&self, key: [u64; 2]) -> bool {
+        self.table.shows(key)
+    }
+
+    /// Brings nearer what counting the word of a key reads first.
+    #[inline(always)]
+    pub(super) fn bring(&self, key: [u64; 2]) {
+        self.table.bring(key);
+        self.recent.bring(key);
     }
 
     /// The token that spells two bytes, or `NONE`.

@@ -51,7 +51,7 @@ impl Pinned {
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
         for (partition, memory) in &found {
-            let since = disputed_since(pages, *partition, memory, now)?;
+            let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
             let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form });
             pinned.disputed.extend(item.memory.zip(since));
             pinned.items.push(item);
@@ -66,7 +66,10 @@ impl Pinned {
 
     /// What changed since an epoch began, as items of the section `updated`: what is not in its snapshot, and what is disputed since.
     pub fn newer(&self, epoch: &StoredEpoch) -> Vec<Item> {
-        let disputed = |memory: &MemoryRef| self.disputed.iter().any(|(one, since)| one == memory && *since > epoch.began_at);
+        let disputed = |memory: &MemoryRef| {
+            let began = stamp(&epoch.stamps, memory.partition as Partition);
+            self.disputed.iter().any(|(one, since)| one == memory && *since > began)
+        };
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !epoch.epoch.pinned.contains(&memory) || disputed(&memory));
         self.items.iter().filter(is_new).map(updated).collect()
     }
@@ -121,14 +124,20 @@ pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, now
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         let (partition, Some(found)) = (memory.partition as Partition, revision(pages, *memory, now)?) else { continue };
-        let disputed = version >= DISPUTED_SINCE && disputed_since(pages, partition, &found, epoch.began_at)?.is_some();
+        let disputed = version >= DISPUTED_SINCE && disputed_since(pages, &found, partition, stamp(&epoch.stamps, partition))?.is_some();
         items.push(item(partition, &found, section::PINNED, None, Form { disputed, ..form }));
     }
     Ok(items)
 }
 
-/// Since when a memory was disputed at a time: since the last of those that say otherwise, and were current then, was written.
-fn disputed_since<P: Pages>(pages: &P, partition: Partition, memory: &Memory, at: i64) -> Result<Option<i64>> {
+/// The time of the write up to which something of a scope holds.
+fn stamp(stamps: &[(Partition, i64)], partition: Partition) -> i64 {
+    stamps.iter().find(|(one, _)| *one == partition).map_or(0, |(_, at)| *at)
+}
+
+/// Since when a memory was disputed as of a write of its scope: since the last of those that say otherwise, and were current then, was
+/// written.
+fn disputed_since<P: Pages>(pages: &P, memory: &Memory, partition: Partition, at: i64) -> Result<Option<i64>> {
     let mut since = None;
     for other in &memory.provenance.disputes {
         let known = match record::current(pages, partition, *other)? {

@@ -1,10 +1,10 @@
 //! The patterns that this crate has a scanner for, by the regular expressions that files name them with.
 
+use super::super::ascii::Cuts;
 use super::super::cl100k::{Cl100k, Llama3, Qwen2};
 use super::super::deepseek::DeepSeek;
 use super::super::gpt2::Gpt2;
 use super::super::o200k::{O200k, Tekken};
-use super::super::scan::{Pattern, Text};
 
 /// A pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,15 +81,15 @@ impl Cut {
     }
 
     /// The end of the pretoken at `start`.
-    pub(super) fn end(self, text: Text<'_>, start: usize) -> usize {
+    pub(super) fn end(self, cuts: &mut Cuts<'_>, start: usize) -> usize {
         match self {
-            Self::Cl100k => Cl100k::end(text, start),
-            Self::O200k => O200k::end(text, start),
-            Self::Llama3 => Llama3::end(text, start),
-            Self::Qwen2 => Qwen2::end(text, start),
-            Self::Tekken => Tekken::end(text, start),
-            Self::DeepSeek => DeepSeek::end(text, start),
-            Self::Gpt2 => Gpt2::end(text, start),
+            Self::Cl100k => cuts.end::<Cl100k>(start),
+            Self::O200k => cuts.end::<O200k>(start),
+            Self::Llama3 => cuts.end::<Llama3>(start),
+            Self::Qwen2 => cuts.end::<Qwen2>(start),
+            Self::Tekken => cuts.end::<Tekken>(start),
+            Self::DeepSeek => cuts.end::<DeepSeek>(start),
+            Self::Gpt2 => cuts.end::<Gpt2>(start),
         }
     }
 }

@@ -30,7 +30,7 @@ use sentencepiece::Pieces;
 use space::Space;
 
 use super::Encoding;
-use super::scan::Text;
+use super::ascii::Cuts;
 use crate::Result;
 
 /// A tokenizer that was loaded.
@@ -146,11 +146,11 @@ impl Way {
                 visit(0, &tokens)
             }
             Self::Bytes { cut, merges } => {
-                let (text, mut at) = (Text::new(part), 0);
+                let (mut cuts, mut at) = (Cuts::new(part), 0);
                 while at < part.len() {
-                    let end = cut.end(text, at);
+                    let end = cut.end(&mut cuts, at);
                     tokens.clear();
-                    merges.encode_bytes(&text.bytes[at..end], &mut tokens);
+                    merges.encode_bytes(&part.as_bytes()[at..end], &mut tokens);
                     if !visit(at, &tokens) {
                         return false;
                     }
