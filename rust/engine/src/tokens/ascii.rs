@@ -129,10 +129,67 @@ fn white(kinds: &Kinds, at: usize) -> Option<usize> {
     if Kinds::is(kinds.unknown, end) {
         return None;
     }
-    let lines = kinds.lines & (1 << end) - 1 & u64::MAX << at;
+    let lines = kinds.lines & ((1 << end) - 1) & (u64::MAX << at);
     Some(match (BLOCK - lines.leading_zeros() as usize, end - at) {
         (0, 1) => end,
         (0, _) => end - 1,
         (behind, _) => behind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cl100k::{Cl100k, Llama3, Qwen2};
+    use super::super::fuzz::Fuzz;
+    use super::super::o200k::{O200k, Tekken};
+    use super::*;
+
+    fn check<P: Pattern>(text: &str) {
+        let (mut cuts, mut at) = (Cuts::new(text), 0);
+        while at < text.len() {
+            let end = cuts.end::<P>(at);
+            assert_eq!(end, P::end(Text::new(text), at), "{:?} of {text:?}", &text[at..]);
+            at = end;
+        }
+    }
+
+    /// Words, signs, digits and white space in every order, across the ends of blocks, now and then with what is not ASCII.
+    #[test]
+    fn marks_cut_as_the_whole_rule_does() {
+        const PARTS: [&str; 24] = [
+            "a",
+            "Word",
+            "ABC",
+            "abcDEF",
+            " ",
+            "  ",
+            "\n",
+            "\r\n",
+            "\t",
+            "7",
+            "1234",
+            "'s",
+            "'LL",
+            "'",
+            ".",
+            "//",
+            "/\n",
+            "!?",
+            "é",
+            "中",
+            "\u{a0}",
+            "\0",
+            "~_",
+            "longerthansixteenletters",
+        ];
+        let mut fuzz = Fuzz::new(77);
+        for _ in 0..20_000 {
+            let text: String = (0..fuzz.below(60)).map(|_| PARTS[fuzz.below(PARTS.len())]).collect();
+            check::<Cl100k>(&text);
+            check::<Llama3>(&text);
+            check::<Qwen2>(&text);
+            check::<O200k>(&text);
+            check::<Tekken>(&text);
+        }
+    }
 }

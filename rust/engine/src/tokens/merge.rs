@@ -167,3 +167,25 @@ impl<const N: usize> Parts<N> {
 }
 
 const _: () = assert!(MAX_PIECE <= 1 << POSITION_BITS);
+
+#[cfg(test)]
+mod tests {
+    use super::super::Encoding;
+    use super::super::fuzz::Fuzz;
+    use super::*;
+
+    /// The short way, the long way and the encoder agree on any bytes.
+    #[test]
+    fn short_words_are_counted_as_they_are_encoded() {
+        let mut fuzz = Fuzz::new(78);
+        for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.merges_characters()) {
+            let vocabulary = Vocabulary::get(encoding);
+            for _ in 0..200_000 {
+                let letters = [b"etaoinshrdlu " as &[u8], b"aeiouEIO0189-_\xC3\xA9\xE4\xB8\xAD"][fuzz.below(2)];
+                let word: Vec<u8> = (0..2 + fuzz.below(15)).map(|_| letters[fuzz.below(letters.len())]).collect();
+                let expected = merge::<16>(vocabulary, &word, 0, word.len()).count;
+                assert_eq!(count(vocabulary, &word, 0, word.len()), expected, "{encoding:?}: {word:?}");
+            }
+        }
+    }
+}

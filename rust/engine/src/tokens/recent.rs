@@ -1,6 +1,6 @@
-//! What was merged lately, by any thread: the number of tokens of pretokens of up to 15 bytes that are not tokens.
+//! What was counted lately, by any thread: the number of tokens of pretokens of up to 15 bytes that do not show at first sight to be one.
 //!
-//! About one pretoken in ten of prose has to be merged, which costs ten times what finding a token costs; but names and rare
+//! About one pretoken in ten of prose has to be merged or sought for, which costs ten times what a look costs; but names and rare
 //! words come again within minutes. An entry is two 64-bit words, the bytes themselves with their number and the count, so a hit is exact.
 //! The first word is stored XOR a mix of the second: two threads that write one entry at a time leave words that match no key
 //! (as in [`super::cache`]). No thread waits for another. A pair of entries is one row: the newest, and the one before.
@@ -16,7 +16,7 @@ const COUNT_SHIFT: u32 = 60;
 const KEY: u64 = (1 << COUNT_SHIFT) - 1;
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The pretokens of one encoding that were merged lately.
+/// The pretokens of one encoding that were counted lately.
 pub(super) struct Recent {
     rows: Box<[Row]>,
     /// Of each character of three bytes (most of Asia's) the count where it stands alone; 0 where that is not known yet.

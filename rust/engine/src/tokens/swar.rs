@@ -43,12 +43,6 @@ fn run(bytes: &[u8], mut at: usize, pick: impl Fn(u64) -> u64) -> usize {
     }
 }
 
-/// The end of the run of `a..=z` from `at` on.
-#[inline]
-pub(super) fn lower_run(bytes: &[u8], at: usize) -> usize {
-    run(bytes, at, lower_letters)
-}
-
 /// The end of the run of `A..=Z` and `a..=z` from `at` on.
 #[inline]
 pub(super) fn letter_run(bytes: &[u8], at: usize) -> usize {
@@ -68,7 +62,6 @@ mod tests {
                 bytes.extend_from_slice(b"zzzzzzzzz");
                 for at in 0..=length {
                     let end = |is: fn(&u8) -> bool| at + bytes[at..].iter().take_while(|byte| is(byte)).count();
-                    assert_eq!(lower_run(&bytes, at), end(u8::is_ascii_lowercase), "{bytes:?} from {at}");
                     assert_eq!(letter_run(&bytes, at), end(u8::is_ascii_alphabetic), "{bytes:?} from {at}");
                 }
             }
