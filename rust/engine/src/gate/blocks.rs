@@ -41,10 +41,11 @@ mod tests {
 
     #[test]
     fn what_a_prompt_shows_is_blank_and_the_rest_stays_where_it_is() {
+        let spaces = |number| " ".repeat(number);
         for (text, left) in [
-            ("a <memory id=\"1\">b</memory> c", "a                          c"),
-            ("<recalled>\n<memory>x</memory>\n</recalled>!", "                                       !"),
-            ("\u{e9} <items>\u{e9}</items>z", "\u{e9}                z"),
+            ("a <memory id=\"1\">b</memory> c", &*format!("a{}c", spaces(27))),
+            ("<recalled>\n<memory>x</memory>\n</recalled>!", &format!("{}!", spaces(41))),
+            ("\u{e9} <items>\u{e9}</items>z", &format!("\u{e9}{}z", spaces(17))),
             ("<memorylane>a</memorylane>", "<memorylane>a</memorylane>"),
             ("<memory>never closed </b>", "<memory>never closed </b>"),
             ("a < b </i>", "a < b </i>"),

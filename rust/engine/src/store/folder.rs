@@ -24,7 +24,7 @@ use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
