@@ -74,6 +74,7 @@ def interrupted(call: Callable[[threading.Event], object]) -> str:
 
     sender = threading.Thread(target=send)
     sender.start()
+    ended = 0.0
     try:
         try:
             call(begun)

@@ -215,7 +215,7 @@ keeps! {
     }
     Passage as Passage |it, py| {
         document = collection::Document::clone(&it.hit().document), start = it.hit().characters.start, end = it.hit().characters.end,
-        text = &*it.hit().text, score = it.weighed.unwrap_or(it.hit().score), source = "collections", heading = Tuple(it.hit().path.to_vec()),
+        text = &*it.hit().text, score = it.weighed.unwrap_or(it.hit().score), source = "collections", heading = Tuple(it.hit().path.clone()),
         tokens = of_text(py, &it.hit().text, || tokens_of(&it.hit().text))?, explanation = of_text(py, &it.hit().text, || it.why())?
     }
 }

@@ -269,6 +269,7 @@ macro_rules! functions {
         $(
             $(#[$doc])*
             #[pyo3::pyfunction]
+            #[allow(clippy::elidable_lifetime_names)] // a function with arguments needs it
             pub fn $name<'py>($py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
                 $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
                 $(let $ready = $made;)*

@@ -33,6 +33,7 @@ impl CompactionDraft {
         Self(Writing::new(draft))
     }
 
+    #[allow(clippy::unnecessary_wraps)] // as that of a session, which may be gone
     fn own(&self) -> Result<&Writing> {
         Ok(&self.0)
     }

@@ -82,7 +82,7 @@ impl From<PyErr> for Raised {
     }
 }
 
-impl<'py> Given for Object<'py> {
+impl Given for Object<'_> {
     type Error = Raised;
 
     fn look(&self, form: Form) -> Result<Result<Plain<'_, Self>, Cannot>, Raised> {

@@ -68,6 +68,7 @@ impl PromptCore {
         Self { named: Arc::clone(named), assembled: Arc::new(assembled), erased, same_bytes }
     }
 
+    #[allow(clippy::unnecessary_wraps)] // as that of a session, which may be gone
     fn own(&self) -> Result<&Assembled> {
         Ok(&self.assembled)
     }

@@ -311,9 +311,8 @@ pub fn denies(words: &[Word]) -> bool {
         "do" => word(1) == "not" && word(2) == "call",
         "i" | "we" => {
             let verb = match (word(1), word(2)) {
-                ("don't", verb) => verb,
+                ("don't" | "didn't", verb) => verb,
                 ("do" | "did", "not") => word(3),
-                ("didn't", verb) => verb,
                 ("am" | "are" | "was" | "were", "not") | ("never", _) => return true,
                 _ => return false,
             };

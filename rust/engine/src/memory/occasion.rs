@@ -58,8 +58,8 @@ impl Occasion {
             read.split(|letter: char| letter.is_whitespace() || ",;!?()".contains(letter)).filter(|word| !word.is_empty()).collect();
         let words: Vec<&str> = words.iter().map(|word| word.trim_end_matches('.')).collect();
         let plain = words.join(" ");
-        let has = |phrase: &&str| plain.match_indices(*phrase).any(|(at, _)| is_free(&plain, at, at + phrase.len()));
-        let corrects = words.first().is_some_and(|word| OPENINGS.contains(word)) || CORRECTING.iter().any(|phrase| has(&phrase));
+        let has = |phrase: &str| plain.match_indices(phrase).any(|(at, _)| is_free(&plain, at, at + phrase.len()));
+        let corrects = words.first().is_some_and(|word| OPENINGS.contains(word)) || CORRECTING.iter().any(|phrase| has(phrase));
         let values =
             (0..words.len()).filter_map(|at| time(&words, at).or_else(|| people(&words, at)).or_else(|| day(&words, at))).collect();
         Self { values, corrects }

@@ -306,7 +306,8 @@ mod tests {
     fn what_a_text_has_its_letters_tell_first() {
         let words =
             ["payments-api", "U.S.A", "O'Brien's", "getUserById", "python3", "8443", "v1.2.3", "$HOME/x_y", "don't", "APIs", "l'Oreal"];
-        let texts = words.iter().flat_map(|one| words.iter().map(move |other| format!("The {one}, ({other}) is it."))).chain(["".into()]);
+        let texts =
+            words.iter().flat_map(|one| words.iter().map(move |other| format!("The {one}, ({other}) is it."))).chain([String::new()]);
         let question = words.join(" ");
         let (key, query) = Question::new(&question).known_terms();
         for text in texts {

@@ -11,6 +11,8 @@
 //! Sources and licences of the vocabularies are in NOTICE. Packed they take 342 KB (`cl100k_base`), 727 KB (`o200k_base`), 568 KB
 //! (`qwen2`), 465 KB (`tekken`), 453 KB (`deepseek_v3`) and 1,047 KB (`gemma3`); the first use of an encoding unpacks it into 8 to 20 MB.
 
+#![allow(clippy::inline_always)] // the loop that counts is compiled as one function: its parts are calls for a handful of bytes
+
 mod ascii;
 mod backtrack;
 mod bigrams;
