@@ -20,6 +20,7 @@ KINDS = re.findall(
 )
 KINDS.remove("MapResized")  # the gate tries again: no caller sees it
 KINDS.remove("FilesReplaced")  # the gate opens the store anew; where that does not help, it is a StoreIo: tested below
+KINDS.remove("Internal")  # a defect of the engine: memspan.Error itself
 KINDS.remove("Interrupted")  # becomes what the signal's handler raised, KeyboardInterrupt mostly
 STANDARD = re.findall(r"[├└]── (\w+) +(\w+(?:Error)) +\S", exceptions.__doc__ or "")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
-from memspan._detecting import found_in
 from memspan._fence import is_mapping
 from memspan._values import replace
 
 if TYPE_CHECKING:
+    from memspan.detectors import Found
     from memspan.life import Policy, Treatment
 
 _DATA = frozenset({"data", "url", "id", "tool_call_id", "tool_use_id", "signature", "type", "role", "name", "media_type"})
@@ -29,10 +29,18 @@ def _redacts(treatment: Treatment) -> Literal["allow", "redact"]:
     return "allow" if treatment == "allow" else "redact"
 
 
+def _found_in(text: str, policy: Policy) -> list[Found] | None:
+    if not policy.detectors:
+        return None
+    from memspan._detecting import found_in  # noqa: PLC0415  few have detectors
+
+    return found_in(text, policy)
+
+
 def _left(value: Any, policy: Policy) -> Any:
     """The value itself where nothing in it is taken out."""
     if isinstance(value, str):
-        text, types = _core.screened(value, policy, found_in(value, policy)) if len(value) <= _LONGEST else (value, [])
+        text, types = _core.screened(value, policy, _found_in(value, policy)) if len(value) <= _LONGEST else (value, [])
         return text if types else value
     if isinstance(value, Mapping):
         left = {key: item if key in _DATA else _left(item, policy) for key, item in value.items()}  # pyright: ignore

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._detecting import found_in
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 from memspan.life import Policy
@@ -144,7 +143,11 @@ class OpenStore:
 
     def found_in(self, text: object) -> list[Found] | None:
         """What detectors of the policy find in a text."""
-        return found_in(text, self.policy) if isinstance(text, str) and self.policy.detectors else None
+        if not isinstance(text, str) or not self.policy.detectors:
+            return None
+        from memspan._detecting import found_in  # noqa: PLC0415  few have detectors
+
+        return found_in(text, self.policy)
 
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool

@@ -11,7 +11,6 @@ or breaks this promise raises `DetectorError`, and nothing is stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from memspan._values import dataclass
@@ -75,6 +74,8 @@ def presidio(
 
 def _patterns(language: str) -> Callable[..., list[Any]]:
     """Presidio's recognizers of patterns alone, asked one after the other."""
+    from importlib import import_module  # noqa: PLC0415  few have detectors
+
     try:
         package = import_module("presidio_analyzer")  # an extra
     except ImportError as error:
