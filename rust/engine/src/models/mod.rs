@@ -125,7 +125,7 @@ impl Model {
     /// none.
     ///
     /// # Errors
-    /// Those of [`context::fit`](crate::context::fit).
+    /// Those of [`context::fit()`].
     pub fn fit(
         &self,
         count: usize,

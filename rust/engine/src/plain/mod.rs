@@ -1,6 +1,6 @@
 //! Plain values: what JSON and MessagePack say, between their bytes and the values of whatever language calls the engine.
 //!
-//! Whoever reads says what a value becomes once it is known ([`read`]), whoever writes says what a value is ([`write`]); forms, depths and
+//! Whoever reads says what a value becomes once it is known ([`read`]), whoever writes says what a value is ([`mod@write`]); forms, depths and
 //! numbers that a language does not hold are decided here. No tree is built between the two: a part becomes a value of the caller's before
 //! the next one is read.
 
