@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memspan
+from memspan._refining import BATCH_CHARACTERS, MOST_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,6 +232,19 @@ def test_a_claim_that_nobody_made_is_refused(user: memspan.Scope, row: dict[str,
     learned = user.learn(said(TALK), llm=lambda _messages, **_options: claims(row))
     assert learned.refused_claims == 1
     assert not any(one.reason.startswith("a model") for one in learned)
+
+
+def test_one_learn_asks_a_model_so_many_times_and_no_more(user: memspan.Scope) -> None:
+    asked: list[int] = []
+
+    def answers(_messages: list[dict[str, str]], *, max_tokens: int) -> str:
+        asked.append(max_tokens)
+        return claims()
+
+    # Each message fills more than half of what one call reads, so that each is a call of its own.
+    long = "The thing with the Aurora migration is that Priya owns it. " * (BATCH_CHARACTERS // 100)
+    learned = user.learn([{"role": "user", "content": f"{number}. {long}"} for number in range(MOST_CALLS + 5)], llm=answers)
+    assert (len(asked), learned.calls) == (MOST_CALLS, MOST_CALLS)
 
 
 def raises(_messages: object, **_options: int) -> str:
