@@ -56,8 +56,8 @@ impl<'q> Look<'q> {
         if let Some(cosine) = hit.parts.cosine().filter(|_| made && !is_named) {
             return cosine;
         }
-        let text = embed_beside(hit.memory.text, &self.question.name_tokens().concat());
         let Some(about) = self.question.vector() else { return 0.0 };
+        let text = embed_beside(hit.memory.text, self.question.all_name_tokens());
         about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
     }
 
@@ -155,9 +155,10 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
 pub(super) fn names(question: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for (at, chunk) in question.split_whitespace().enumerate() {
-        let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let owner = whole.strip_suffix("'s").or_else(|| whole.strip_suffix("\u{2019}s"));
-        let Some(word) = owner.or_else(|| (at > 0).then_some(whole)) else { continue };
+        let (whole, word) = word_of(chunk);
+        if at == 0 && whole == word {
+            continue;
+        }
         let mut letters = word.chars();
         let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
@@ -165,6 +166,13 @@ pub(super) fn names(question: &str) -> Vec<&str> {
         }
     }
     names
+}
+
+/// The word of what stands between two spaces, with a possessive's ending and without.
+pub(super) fn word_of(chunk: &str) -> (&str, &str) {
+    let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+    let owner = whole.strip_suffix("'s").or_else(|| whole.strip_suffix("\u{2019}s"));
+    (whole, owner.unwrap_or(whole))
 }
 
 fn is_time(word: &str) -> bool {

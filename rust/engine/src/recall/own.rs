@@ -3,6 +3,7 @@
 //! The user's names are what the slots of a name hold, and what the scope is called. They are looked up only where the question names
 //! somebody.
 
+use super::closer::word_of;
 use super::contenders::Contender;
 use super::newest::speaks_of_own;
 use super::{LexicalQuery, Question, TermScore};
@@ -66,10 +67,9 @@ pub(crate) fn asked_by_the_user<P: Pages>(pages: &P, scope: &Scope, partition: P
 
 fn in_first_person(question: &str, names: &[String]) -> String {
     let of = |chunk: &str| {
-        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
-        let owner = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s"));
-        let is_own = names.iter().any(|name| name.eq_ignore_ascii_case(owner.unwrap_or(word)));
-        if is_own { chunk.replace(word, if owner.is_some() { "my" } else { "I" }) } else { chunk.to_owned() }
+        let (whole, word) = word_of(chunk);
+        let is_own = names.iter().any(|name| name.eq_ignore_ascii_case(word));
+        if is_own { chunk.replace(whole, if whole == word { "I" } else { "my" }) } else { chunk.to_owned() }
     };
     question.split_whitespace().map(of).collect::<Vec<_>>().join(" ")
 }
@@ -96,5 +96,9 @@ mod tests {
         let names = ["Ana".to_owned()];
         assert_eq!(in_first_person("where does Ana live?", &names), "where does I live?");
         assert_eq!(in_first_person("What is Ana's employer, Anabel?", &names), "What is my employer, Anabel?");
+        for question in ["Ana's home?", "is (Ana) there", "of \"Ana\u{2019}s\" dog, Ana's, ana.", "Ana/Bob and Ana-Maria"] {
+            let named = |question: &str| Question::new(question).names().iter().any(|name| names.contains(name));
+            assert!(!named(&in_first_person(question, &names)), "nobody is named by what is asked again: {question}");
+        }
     }
 }

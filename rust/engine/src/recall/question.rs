@@ -32,6 +32,8 @@ pub struct Question {
 struct Names {
     words: Vec<String>,
     tokens: Vec<Vec<u8>>,
+    /// Those of all.
+    all: Vec<u8>,
 }
 
 impl Question {
@@ -86,8 +88,8 @@ impl Question {
     fn naming(&self) -> &Names {
         self.names.get_or_init(|| {
             let words: Vec<String> = names(&self.text).into_iter().map(str::to_owned).collect();
-            let tokens = words.iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
-            Names { words, tokens }
+            let tokens: Vec<Vec<u8>> = words.iter().map(|name| distinct_tokens(name, NAME_TOKENS)).collect();
+            Names { words, all: tokens.concat(), tokens }
         })
     }
 
@@ -102,9 +104,14 @@ impl Question {
         &self.naming().tokens
     }
 
+    /// The tokens of all names.
+    pub(super) fn all_name_tokens(&self) -> &[u8] {
+        &self.naming().all
+    }
+
     /// What it is about, beside those whom it names.
     pub(crate) fn about(&self) -> &Content {
-        self.about.get_or_init(|| self.content(&self.naming().tokens.concat()))
+        self.about.get_or_init(|| self.content(self.all_name_tokens()))
     }
 
     /// What it is about, beside these tokens (as [`distinct_tokens`] has them).

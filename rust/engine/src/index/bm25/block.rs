@@ -65,16 +65,8 @@ impl<'p> Block<'p> {
 
     /// Where `term` is, or where it would be.
     pub fn find(&self, term: u64) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if self.term(middle) < term {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if low < self.len() && self.term(low) == term { Ok(low) } else { Err(low) }
+        let at = self.first_between(0, self.len(), term);
+        if at < self.len() && self.term(at) == term { Ok(at) } else { Err(at) }
     }
 
     /// The first place from `at` on whose term is not below `term`; quick where that is near.
@@ -84,7 +76,11 @@ impl<'p> Block<'p> {
             low += step;
             step *= 2;
         }
-        let mut high = (low + step - 1).min(self.len());
+        self.first_between(low, (low + step - 1).min(self.len()), term)
+    }
+
+    /// The first of these places whose term is not below `term`; `high` where there is none.
+    fn first_between(&self, mut low: usize, mut high: usize, term: u64) -> usize {
         while low < high {
             let middle = usize::midpoint(low, high);
             if self.term(middle) < term {
