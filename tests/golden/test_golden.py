@@ -20,10 +20,13 @@ FORMATS = [Path(__file__).with_name(f"format-{number}") for number in range(1, 8
 SCOPES = [(golden, scope) for golden in FORMATS for scope in json.loads((golden / "expected.json").read_text())["scopes"]]
 
 
+@pytest.mark.parametrize("encrypts", [False, True], ids=["plain", "encrypted later"])
 @pytest.mark.parametrize(("golden", "expected"), SCOPES, ids=[f"{golden.name}/{scope['tenant']}/{scope['id']}" for golden, scope in SCOPES])
-def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any], encrypts: bool, tmp_path: Path) -> None:
     store = shutil.copytree(golden / "store", tmp_path / "a.memspan")
     with memspan.open(store, clock=FakeClock(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=40))) as engine:
+        if encrypts:
+            engine.rekey(bytes(32))
         make = engine.user if expected["type"] == "user" else engine.shared
         scope = make(expected["id"], tenant=expected["tenant"])
         assert_same(scope.memories(), expected["memories"])
