@@ -27,17 +27,22 @@ def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any
     with memspan.open(store, clock=FakeClock(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=40))) as engine:
         if encrypts:
             engine.rekey(bytes(32))
-        make = engine.user if expected["type"] == "user" else engine.shared
-        scope = make(expected["id"], tenant=expected["tenant"])
-        assert_same(scope.memories(), expected["memories"])
-        for memory_id, revisions in expected["history"].items():
-            if revisions:
-                assert_same(scope.history(memory_id), revisions)
-        for name, holders in expected["slots"].items():
-            assert [memory.id for memory in scope.slots.all(name)] == holders
-        for query, texts in expected["recall"].items():
-            assert [hit.memory.text for hit in scope.recall(query, limit=3)] == texts
-        assert engine.check().sound
+        assert_found(engine, expected)
+
+
+def assert_found(engine: memspan.Engine, expected: dict[str, Any]) -> None:
+    """A scope of a golden store has all that was expected of it."""
+    make = engine.user if expected["type"] == "user" else engine.shared
+    scope = make(expected["id"], tenant=expected["tenant"])
+    assert_same(scope.memories(), expected["memories"])
+    for memory_id, revisions in expected["history"].items():
+        if revisions:
+            assert_same(scope.history(memory_id), revisions)
+    for name, holders in expected["slots"].items():
+        assert [memory.id for memory in scope.slots.all(name)] == holders
+    for query, texts in expected["recall"].items():
+        assert [hit.memory.text for hit in scope.recall(query, limit=3)] == texts
+    assert engine.check().sound
 
 
 def assert_same(memories: Iterable[memspan.Memory], expected: list[dict[str, Any]]) -> None:

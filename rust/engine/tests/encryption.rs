@@ -95,7 +95,7 @@ fn an_export_is_plain_and_what_is_loaded_is_encrypted() {
         assert_eq!(seen(&encrypted.0, &needle), 0, "{:?}", String::from_utf8_lossy(&needle));
     }
     engine.export(&second).expect("exported");
-    assert_eq!(but_hashes(&second), but_hashes(&first), "keys are in neither, and what is searched by is under keyed hashes");
+    assert!(but_hashes(&second) == but_hashes(&first), "keys are in neither, and what is searched by is under keyed hashes");
     // Only now: an export holds how often a memory was recalled.
     assert_eq!(ask(&engine, &user("u-42-visible-name"), "port 8443", 1, 9).expect("answered")[0], FACT);
     engine.close().expect("closed");
@@ -108,12 +108,12 @@ fn an_export_is_plain_and_what_is_loaded_is_encrypted() {
     assert!(seen(&again.0, b"payments-api") > 0, "the control");
 }
 
-/// The lines of an export, without its first and without those of indexes of words.
+/// The lines of an export, without its first and last, and without those of indexes of words, which are written anew.
 fn but_hashes(path: &Path) -> Vec<String> {
-    let is_of_words =
-        |line: &str| ["Tail", "Postings", "RunPages", "RunCatalog"].iter().any(|table| line.contains(&format!("{{\"table\":\"{table}\"")));
+    const OF_WORDS: [&str; 7] = ["Tail", "Postings", "Attributes", "Lengths", "RunPages", "RunCatalog", "RunLengths"];
+    let is_of_words = |line: &str| OF_WORDS.iter().any(|table| line.starts_with(&format!("{{\"table\":\"{table}\"")));
     let text = std::fs::read_to_string(path).expect("read");
-    text.lines().skip(1).filter(|line| !is_of_words(line)).map(str::to_owned).collect()
+    text.lines().skip(1).filter(|line| !is_of_words(line) && !line.starts_with("{\"end\"")).map(str::to_owned).collect()
 }
 
 /// Texts of words that no other has: so many that tails are sealed and blocks are split.
