@@ -179,7 +179,7 @@ class OpenStore:
                 failed.append((index, _id_of(row), _at_row(error, index)))
         if failed and not skip:
             raise failed[0][2]
-        vectors = self._stored_vectors(drafts, scope)
+        vectors = self.vectors_of(drafts, scope)
         try:
             outcomes, transactions = self.core.remember_many(drafts, vectors, not skip)
         except Error as error:
@@ -213,17 +213,19 @@ class OpenStore:
             raise InvalidInput('reading a row: a key is one of the arguments of remember(), and "found" is none: remove it')
         return core.draft(text, {**fields, "found": self.found_in(text)})
 
-    def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
+    def vectors_of(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
+        """The vectors of memories that are to be stored, each text asked once; `None` leaves them to the core."""
         embedding = self.embedding
         if embedding is None:
             return None
         wanted = self.core.to_embed(drafts, embedding.place)
         if not len(wanted):
             return None
-        self.core.note_embedded(0, wanted.reused, 0)
-        if not wanted.texts:
+        self.core.note_embedded(0, wanted.reused(), 0)
+        texts = wanted.texts()
+        if not texts:
             return wanted.completed(_core.Vectors.missing(0, embedding.place))
-        embedded, why = embedding.embed_many(wanted.texts)
+        embedded, why = embedding.embed_many(texts)
         vectors = wanted.completed(embedded)
         if why is not None:
             self._note_pending(vectors.bad, why, scope)

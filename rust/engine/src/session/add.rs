@@ -56,6 +56,8 @@ pub(super) struct Prepared {
     pub blobs: Vec<(Hole, Arc<[u8]>)>,
     /// What it is found by; nothing where it has no text.
     pub findable: Option<Findable>,
+    /// What its hashes were keyed with.
+    pub seed: Seed,
     counted: Option<CountedFor>,
 }
 
@@ -87,7 +89,7 @@ impl Prepared {
         let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
         let has_words = !words::text_of(&message).trim().is_empty();
         let findable = has_words.then(|| Findable::new(&message, new.author.as_deref(), seed));
-        let mut prepared = Self { new, format, message, request, rest, blobs, findable, counted: None };
+        let mut prepared = Self { new, format, message, request, rest, blobs, findable, seed, counted: None };
         let room = room(record, epoch)?;
         prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
         Ok(prepared)

@@ -28,6 +28,7 @@ mod prompt_texts;
 mod properties;
 mod recalls;
 mod record;
+pub(crate) mod rehash;
 mod reply;
 mod responses;
 mod scope_sessions;
