@@ -23,6 +23,7 @@ pub mod provenance;
 pub mod quarantine;
 pub mod read;
 pub mod record;
+pub(crate) mod rehash;
 pub mod relation;
 pub mod remember;
 pub mod revise;
