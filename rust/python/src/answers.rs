@@ -95,7 +95,7 @@ impl Found {
     fn hit<'py>(self: &Arc<Self>, py: Python<'py>, one: Ranked) -> PyResult<Bound<'py, PyAny>> {
         match one.source {
             sources::Source::Memories => Recalled(Arc::clone(self), one).show(py),
-            sources::Source::Transcripts => Said(self.answer.transcripts[one.answer][one.place].clone(), one.score).show(py),
+            sources::Source::Transcripts => ScoredMessage(self.answer.transcripts[one.answer][one.place].clone(), one.score).show(py),
             sources::Source::Collections => Passage(Arc::clone(self), one).show(py),
         }
     }
@@ -106,7 +106,7 @@ impl Found {
 }
 
 /// A message with what it scores.
-struct Said(TranscriptHit, f64);
+struct ScoredMessage(TranscriptHit, f64);
 
 /// One hit of a recall.
 struct Recalled(Arc<Found>, Ranked);
@@ -170,7 +170,7 @@ shows! {
         cosine_normalised = it.explanation.parts.dense_normalised, cosine_weight = it.explanation.parts.dense_weight,
         terms = Tuple(it.explanation.terms), length = it.explanation.length, average_length = it.explanation.average_length, table
     }
-    Said as TranscriptHit |it| {
+    ScoredMessage as TranscriptHit |it| {
         session_id = it.0.session_id, message = it.0.message, score = it.1, parts = Tuple(it.0.features.values().to_vec())
     }
     recall::TermScore as TermScore |it| { text, role, weight, frequency, idf, count, score = lexical_score(it.score) }
