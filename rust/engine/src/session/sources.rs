@@ -202,6 +202,9 @@ impl Answer {
     }
 
     /// Every number of a hit's score.
+    ///
+    /// # Panics
+    /// Where the hit is of another answer.
     #[must_use]
     pub fn explain(&self, one: Ranked) -> HitExplanation {
         match one.source {
