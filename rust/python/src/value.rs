@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::errors::to_python;
 use crate::{plain, time};
@@ -58,6 +58,9 @@ pub struct Hex(pub u128);
 /// Bytes.
 pub struct Raw(pub Vec<u8>);
 
+/// Numbers as float32 in this machine's byte order: a `bytearray`, which whoever gets it may write to.
+pub struct Floats(pub Vec<f32>);
+
 seen! {
     Box<str> |py, text| text.into_bound_py_any(py);
     Arc<str> |py, text| (&*text).into_bound_py_any(py);
@@ -66,6 +69,7 @@ seen! {
     Attached |py, bytes| plain::of_metadata(py, &bytes.0);
     Json<&str> |py, text| plain::of_json(py, text.0);
     Json<String> |py, text| plain::of_json(py, &text.0);
+    Floats |py, numbers| PyByteArray::new(py, &numbers.0.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>()).into_bound_py_any(py);
     Raw |py, bytes| PyBytes::new(py, &bytes.0).into_bound_py_any(py);
     Hex |py, hash| format!("{:032x}", hash.0).into_bound_py_any(py);
 }
@@ -125,7 +129,10 @@ macro_rules! shows {
                 static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
                 let (made, fields) = $crate::value::new(py, &CLASS, stringify!($class))?;
                 let $it = self;
-                $(pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?)?;)*
+                $(
+                    let shown = $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?;
+                    pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), shown)?;
+                )*
                 Ok(made)
             }
         })*
@@ -151,7 +158,7 @@ impl Kept {
     }
 }
 
-/// Says what each field of a value is that is kept; `as` names the class that reads them, without which Python is given what is kept itself.
+/// Says what each field of a value is that is kept. `as` names the class that reads them; without it Python is given what is kept.
 macro_rules! keeps {
     ($($kind:ty $(as $class:ident)? |$it:ident, $py:ident| { $($field:ident = $shown:expr),* $(,)? })*) => {
         $(

@@ -1,7 +1,7 @@
 //! Export and load: a whole store as a file of JSON lines, and back into an empty store.
 //!
-//! A file appears whole or not at all, and so does what is loaded from one. What was forgotten, redacted or erased is in neither: before
-//! it writes, an export takes out what a compaction would.
+//! A file appears whole or not at all, and so does what is loaded from one. Neither holds anything that was forgotten, redacted or erased:
+//! before it writes, an export takes out what a compaction would.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};
@@ -59,7 +59,7 @@ impl Engine {
             let file = File::open(path).map_err(|error| io_error("loading an export", path, &error))?;
             Loading::begin(BufReader::with_capacity(1 << 16, file), &name, format).map(Lines)
         };
-        load::load(self.store(), self.busy_timeout(), open, |snapshot| self.check_loaded(&name, snapshot))
+        load::load(self.store(), self.busy_timeout(), open, |snapshot| self.check_loaded(&name, snapshot), &super::rehash::rehash)
     }
 
     fn check_loaded(&self, name: &str, snapshot: &Snapshot) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Long-term memory: what a write does to records, slots, indexes and vectors, in one transaction.
 //!
-//! [`record`] is one memory as it is stored; [`remember`], [`revise`] and [`forget`] are the writes; [`read`] lists and looks up.
-//! [`core`] is an open store with its embedders, which the rooms above take. How a memory is found by a question is `recall`.
+//! [`record`] is one memory as it is stored. [`remember`], [`revise`] and [`forget`] are the writes. [`read`] lists and looks up. [`core`]
+//! is an open store with its embedders, which the rooms above take. How a memory is found by a question is `recall`.
 
 pub mod access;
 pub mod core;
@@ -23,6 +23,7 @@ pub mod provenance;
 pub mod quarantine;
 pub mod read;
 pub mod record;
+pub(crate) mod rehash;
 pub mod relation;
 pub mod remember;
 pub mod revise;
@@ -36,7 +37,7 @@ pub use core::{Core, EngineOptions, Written};
 pub use forget::Origin;
 pub use kind::{Kind, KindRule};
 pub use learn::{LearnMark, Learning};
-pub use named::Named;
+pub use named::{Answered, Named};
 pub use new_memory::{NewMemory, Verdict};
 pub use outcome::{Action, Remembered};
 pub(crate) use outline::{Outline, Stored};
@@ -44,5 +45,5 @@ pub use provenance::Provenance;
 pub use read::Listing;
 pub use record::{Ending, Memory, State};
 pub use relation::Relation;
-pub use to_embed::ToEmbed;
+pub use to_embed::{ToEmbed, give_vectors};
 pub(crate) use writer::{MEMORIES, PINNED_KINDS, doubt_of, importance_of, kind_key, said_again};

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A text asks where a clause asks and none states; it does not know where a clause says so and none states. So "I moved to Lisbon. And
-//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: what is wrongly taken for
-//! a question is lost to a prompt. Source: the rules are our own; the tests have them as a table.
+//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: a prompt would lose a
+//! statement that is wrongly taken for a question. Source: the rules are our own; the tests have them as a table.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -118,13 +118,19 @@ impl<'p> Block<'p> {
         self.rows
     }
 
+    /// The codes of one vector.
+    pub fn row(&self, at: usize) -> &'p [u8] {
+        &self.rows[at * self.dims..(at + 1) * self.dims]
+    }
+
+    /// Where the vector of `number` stands in it.
+    pub fn place(&self, number: u32) -> Option<usize> {
+        self.numbers.binary_search_by_key(&number, |stored| u32::from_le_bytes(*stored)).ok()
+    }
+
     /// The vectors, in the order of their numbers.
     pub fn entries(self) -> impl ExactSizeIterator<Item = Entry<'p>> {
-        (0..self.len()).map(move |at| Entry {
-            number: self.number(at),
-            scale: self.scale(at),
-            row: &self.rows[at * self.dims..(at + 1) * self.dims],
-        })
+        (0..self.len()).map(move |at| Entry { number: self.number(at), scale: self.scale(at), row: self.row(at) })
     }
 }
 

@@ -3,15 +3,20 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use super::kernel::{Half, Kernel};
+use super::block::Block;
+use super::kernel::{HALF, Half, Kernel, ROWS, TILE, prefetch};
 use super::select::Best;
+use super::some::Multiplier;
 use super::{Query, Scored, VectorSet};
 use crate::Result;
 use crate::index::vectors::select;
 use crate::store::pages::Pages;
 
 /// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
-const READ_WHOLE: usize = 8_192;
+const READ_WHOLE: usize = 1_024;
+
+/// Rows may be left out as long as those of them that are read to their end are no more than one in so many.
+const ENDED: usize = 3;
 
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
@@ -108,6 +113,53 @@ impl Scores {
     }
 }
 
+/// Rows that are to be read to their end, a few at a time: what is asked of memory for one of them comes while others are looked for.
+struct Due<'p> {
+    query: Multiplier,
+    rows: [&'p [u8]; ROWS],
+    numbers: [u32; ROWS],
+    scales: [[u8; 4]; ROWS],
+    len: usize,
+}
+
+impl<'p> Due<'p> {
+    fn new(query: &Query) -> Self {
+        Self { query: Multiplier::new(query), rows: [&[]; ROWS], numbers: [0; ROWS], scales: [[0; 4]; ROWS], len: 0 }
+    }
+
+    /// Takes a row, and scores those that came before where there is no room for more.
+    fn add(&mut self, block: &Block<'p>, at: usize, scores: &mut Scores) {
+        let row = block.row(at);
+        prefetch(row, HALF, HALF);
+        (self.rows[self.len], self.numbers[self.len], self.scales[self.len]) = (row, block.number(at), block.scales()[at]);
+        self.len += 1;
+        if self.len == ROWS {
+            self.score(scores);
+        }
+    }
+
+    fn score(&mut self, scores: &mut Scores) {
+        let Some(last) = self.len.checked_sub(1) else { return };
+        let rows = std::array::from_fn(|at| self.rows[at.min(last)]);
+        for (at, score) in self.query.scores(rows, self.scales).into_iter().enumerate().take(self.len) {
+            scores.push(self.numbers[at], score);
+        }
+        self.len = 0;
+    }
+}
+
+/// The rows of a block whose numbers are among `also`, a bit each. They and what is before them is taken from it.
+fn among(block: &Block<'_>, also: &mut &[u32]) -> u16 {
+    let (mut rows, last) = (0, block.number(block.len() - 1));
+    while let Some((number, others)) = also.split_first().filter(|(number, _)| **number <= last) {
+        if let Some(at) = block.place(*number) {
+            rows |= 1 << at;
+        }
+        *also = others;
+    }
+    rows
+}
+
 impl VectorSet {
     /// Scores every vector of the set against `query` with the fastest kernel of this processor.
     pub fn scan<P: Pages + ?Sized>(&self, pages: &P, query: &Query, scores: &mut Scores) -> Result<()> {
@@ -127,35 +179,49 @@ impl VectorSet {
     }
 
     /// [`scan`](Self::scan) for the best `n` that `keep` lets through: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among
-    /// them may be left out. The best, and whether none was left out. `keep` is asked about what is better than the best so far.
-    pub(super) fn scan_for<P: Pages + ?Sized>(
+    /// them may be left out, but for those of `also`, which ascend. The best, and whether none was left out. `keep` is asked about what is
+    /// better than the best so far.
+    pub(super) fn scan_for<'p, P: Pages + ?Sized>(
         &self,
-        pages: &P,
+        pages: &'p P,
         query: &Query,
         n: usize,
+        also: &[u32],
         scores: &mut Scores,
         mut keep: impl FnMut(u32) -> bool,
     ) -> Result<(Vec<Scored>, bool)> {
         self.check_query(query)?;
         scores.len = 0;
         let (half, score_block, mut best) = (Half::of(query), Kernel::best().block_scorer(), Best::new(n));
-        let (mut left_out, mut kept) = (0, 0);
-        let mut score = |key: &[u8], value: &[u8], next: &[u8]| -> Result<()> {
+        let (mut due, mut also) = (Due::new(query), also);
+        let (mut left_out, mut ended) = (0, 0);
+        let mut score = |key: &[u8], value: &'p [u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;
             let from = scores.len;
-            // It stops to pay where a quarter of the rows are read to their end.
-            let bar = best.bar.filter(|_| from + left_out >= READ_WHOLE && kept * 4 <= left_out + READ_WHOLE);
-            match half.as_ref().zip(bar) {
-                None => score_block(query, &block, next, scores.grow(block.numbers())),
-                Some((half, bar)) => half.above(query, &block, next, bar, &mut |at, score| scores.push(block.number(at), score)),
+            let pays = block.len() <= TILE && from + left_out >= READ_WHOLE && ended * ENDED <= left_out + READ_WHOLE;
+            match half.as_ref().zip(best.bar.filter(|_| pays)) {
+                None => {
+                    due.score(scores);
+                    score_block(query, &block, next, scores.grow(block.numbers()));
+                }
+                Some((half, bar)) => {
+                    let mut rows = half.above(query, &block, next, bar);
+                    ended += rows.count_ones() as usize;
+                    left_out += block.len() - rows.count_ones() as usize;
+                    rows |= among(&block, &mut also);
+                    while rows != 0 {
+                        due.add(&block, rows.trailing_zeros() as usize, scores);
+                        rows &= rows - 1;
+                    }
+                }
             }
             best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
-            let read = scores.len - from;
-            left_out += block.len() - read;
-            kept += if read < block.len() { read } else { 0 };
             Ok(())
         };
         self.walk_blocks(pages, self.blocks().as_slice(), &mut score)?;
+        let from = scores.len;
+        due.score(scores);
+        best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
         Ok((best.into_sorted(), left_out == 0))
     }
 

@@ -16,7 +16,7 @@ impl VectorSet {
     /// Appends the scores of `numbers`, which ascend, to `scores`: each as a [scan](Self::scan) gives it, none where there is no vector.
     pub fn scores_of<P: Pages + ?Sized>(&self, pages: &P, query: &Query, numbers: &[u32], scores: &mut Vec<Scored>) -> Result<()> {
         self.check_query(query)?;
-        let (rows, end) = (Rows::new(query), self.blocks().prefix_range().end);
+        let (rows, end) = (Multiplier::new(query), self.blocks().prefix_range().end);
         let far = FAR.saturating_mul(vectors_per_block(self.dims) as u32);
         let (mut left, mut beside) = (numbers, 0);
         while let [number, others @ ..] = left {
@@ -65,15 +65,15 @@ impl VectorSet {
 }
 
 /// A query ready to be multiplied by single rows.
-struct Rows {
+pub(super) struct Multiplier {
     codes: Vec<u8>,
     sum: i32,
     dots: Dots,
     factor: f64,
 }
 
-impl Rows {
-    fn new(query: &Query) -> Self {
+impl Multiplier {
+    pub fn new(query: &Query) -> Self {
         let codes = query.codes().iter().map(|code| *code as u8).collect();
         Self { codes, sum: query.sum, dots: Kernel::best().dots(), factor: score_factor(query) }
     }
@@ -81,27 +81,26 @@ impl Rows {
     /// Scores those of `numbers` that a block has and that are below `next`; returns the others behind them.
     fn score<'n>(&self, block: &Block<'_>, numbers: &'n [u32], next: u32, scores: &mut Vec<Scored>) -> &'n [u32] {
         let (here, left) = numbers.split_at(numbers.partition_point(|number| *number < next));
-        let place = |number: &u32| block.numbers().binary_search_by_key(number, |stored| u32::from_le_bytes(*stored)).ok();
-        let mut places = here.iter().filter_map(place);
+        let mut places = here.iter().filter_map(|number| block.place(*number));
         while let Some(first) = places.next() {
             let (mut group, mut count) = ([first; ROWS], 1);
             for (slot, place) in group[1..].iter_mut().zip(places.by_ref()) {
                 (*slot, count) = (place, count + 1);
             }
-            let dots = self.multiply(block, group);
-            let score = |(place, dot): (usize, i32)| Scored {
-                number: block.number(place),
-                score: to_score(dot, block.scales()[place], self.factor),
-            };
-            scores.extend(group.into_iter().zip(dots).take(count).map(score));
+            let made = self.scores(group.map(|place| block.row(place)), group.map(|place| block.scales()[place]));
+            scores.extend(group.into_iter().zip(made).take(count).map(|(place, score)| Scored { number: block.number(place), score }));
         }
         left
     }
 
-    fn multiply(&self, block: &Block<'_>, places: [usize; ROWS]) -> [i32; ROWS] {
-        let dims = block.dims();
-        let rows = places.map(|place| &block.rows()[place * dims..][..dims]);
-        if dims.is_multiple_of(QUERY_ALIGN) {
+    /// The scores of rows with these scales.
+    pub fn scores(&self, rows: [&[u8]; ROWS], scales: [[u8; 4]; ROWS]) -> [i32; ROWS] {
+        let dots = self.multiply(rows);
+        std::array::from_fn(|at| to_score(dots[at], scales[at], self.factor))
+    }
+
+    fn multiply(&self, rows: [&[u8]; ROWS]) -> [i32; ROWS] {
+        if rows[0].len().is_multiple_of(QUERY_ALIGN) {
             return self.dots.of(&self.codes, self.sum, rows);
         }
         rows.map(|row| self.codes.iter().zip(row).map(|(&a, &b)| i32::from(a as i8) * i32::from(b as i8)).sum())

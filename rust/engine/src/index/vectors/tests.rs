@@ -442,7 +442,7 @@ fn rows_that_are_left_out_are_none_of_the_best() {
                 for number in [1, 9_000, 11_999] {
                     assert_eq!(nearest.score(set, &pages, &query, number).unwrap(), all.get(number));
                 }
-                nearest.find(set, &pages, &query, 2 * n, |number| number % 3 == 0).unwrap();
+                nearest.find(set, &pages, &query, 2 * n, &[], |number| number % 3 == 0).unwrap();
                 assert_eq!(nearest.best, all.best(2 * n, |number| number % 3 == 0), "{n} of a third");
             }
         }

@@ -1,6 +1,6 @@
 //! The score of a message: a weighted sum of what is known of it and of its neighbours; and how sure it is that it answers.
 //!
-//! What the parts mean and what they weigh is in [`crate::recall::ranking`].
+//! [`crate::recall::ranking`] says what the parts mean and what they weigh.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
 //! Tokenizers from a user's own file: byte-pair encodings that are not embedded, for licences or for size.
 //!
 //! [`load`] reads a `tokenizer.json` of Hugging Face (byte-level, or `SentencePiece` with byte fallback), a `.model` of `SentencePiece`, a
-//! `tekken.json` or a `.tiktoken` file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged by the file's own rule
-//! ([`merges`]), which is exact for any vocabulary and slower than the embedded ones: the cache of counts makes up for it. What is not
-//! understood in a file is an error: a tokenizer that is almost right counts wrongly without a sign.
+//! `tekken.json` or a `.tiktoken` file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged
+//! by the file's own rule ([`merges`]), which is exact for any vocabulary and slower than the embedded ones: the cache of counts makes up
+//! for it. A part of a file that is not understood is an error: a tokenizer that is almost right counts wrongly without a sign.
 //!
 //! Special tokens are not looked for: text is text. Loaded tokenizers stay for the life of the process.
 
@@ -77,6 +77,11 @@ pub fn load(path: &Path, pattern: Option<&str>) -> Result<Encoding> {
     let loaded = Loaded(Box::leak(Box::new(Tokenizer { name: format!("{stem}@{hash:016x}"), hash, parsed })));
     LOADED.write().unwrap_or_else(PoisonError::into_inner).push(loaded);
     Ok(Encoding::Loaded(loaded))
+}
+
+/// Whether the bytes of a file are a tokenizer; nothing of it is kept.
+pub fn check_tokenizer(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<()> {
+    file::parse(path, bytes, pattern).map(drop)
 }
 
 /// The loaded tokenizer of a name.

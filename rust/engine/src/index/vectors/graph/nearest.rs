@@ -5,7 +5,8 @@
 //! comes near the cost of a scan, everything is scanned.
 
 use super::super::block::Block;
-use super::super::kernel::Kernel;
+use super::super::kernel::{Kernel, ROWS};
+use super::super::some::Multiplier;
 use super::super::{Query, Scored, Scores, VectorSet, select};
 use super::catalog::InUse;
 use super::changes::Changes;
@@ -55,17 +56,19 @@ impl Nearest {
     }
 
     /// Puts what [`VectorSet::nearest`] finds with this filter in the place of `best`; what was scanned before is not scanned again.
+    /// The scores of `also`, which ascend, will be asked for: a scan makes them on its way.
     pub fn find<P: Pages + ?Sized>(
         &mut self,
         set: VectorSet,
         pages: &P,
         query: &Query,
         n: usize,
+        also: &[u32],
         keep: impl FnMut(u32) -> bool,
     ) -> Result<()> {
         match &mut self.scanned {
-            Some(scanned) => self.best = set.best_of(pages, query, scanned, n, keep)?,
-            None => *self = set.nearest(pages, query, n, keep)?,
+            Some(scanned) => self.best = set.best_of(pages, query, scanned, n, also, keep)?,
+            None => *self = set.nearest_and(pages, query, n, also, keep)?,
         }
         Ok(())
     }
@@ -85,16 +88,27 @@ impl Nearest {
 impl VectorSet {
     /// The first `n` vectors that `keep` lets through, score descending, number ascending: exact without a graph, and with one
     /// approximate, but never fewer than a scan would find. `keep` may be asked about a number more than once.
-    pub fn nearest<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, mut keep: impl FnMut(u32) -> bool) -> Result<Nearest> {
+    pub fn nearest<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, keep: impl FnMut(u32) -> bool) -> Result<Nearest> {
+        self.nearest_and(pages, query, n, &[], keep)
+    }
+
+    fn nearest_and<P: Pages + ?Sized>(
+        &self,
+        pages: &P,
+        query: &Query,
+        n: usize,
+        also: &[u32],
+        mut keep: impl FnMut(u32) -> bool,
+    ) -> Result<Nearest> {
         if n > 0
             && let Some(best) = self.nearest_by_graph(pages, query, n, &mut keep)?
         {
             return Ok(Nearest { best, scanned: None });
         }
         let mut scores = Scores::with_spare_room();
-        let (first, is_whole) = self.scan_for(pages, query, n, &mut scores, |_| true)?;
+        let (first, is_whole) = self.scan_for(pages, query, n, also, &mut scores, |_| true)?;
         let mut scanned = Scanned { scores, is_whole, first, asked: n };
-        Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, keep)?, scanned: Some(scanned) })
+        Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, also, keep)?, scanned: Some(scanned) })
     }
 
     /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, these are
@@ -105,6 +119,7 @@ impl VectorSet {
         query: &Query,
         scanned: &mut Scanned,
         n: usize,
+        also: &[u32],
         mut keep: impl FnMut(u32) -> bool,
     ) -> Result<Vec<Scored>> {
         if n <= scanned.asked {
@@ -117,7 +132,7 @@ impl VectorSet {
             return Ok(scanned.scores.best(n, keep));
         }
         scanned.asked = 0; // what is scanned now are the first of those that `keep` lets through
-        let (best, is_whole) = self.scan_for(pages, query, n, &mut scanned.scores, keep)?;
+        let (best, is_whole) = self.scan_for(pages, query, n, also, &mut scanned.scores, keep)?;
         scanned.is_whole = is_whole;
         Ok(best)
     }
@@ -200,10 +215,9 @@ impl VectorSet {
             return Ok(None);
         };
         let block: Block<'_> = self.open_block(key, value)?;
-        let Ok(at) = block.numbers().binary_search_by_key(&number, |stored| u32::from_le_bytes(*stored)) else { return Ok(None) };
-        let mut scores = vec![0; block.len()];
-        Kernel::best().block_scorer()(query, &block, &[], &mut scores);
-        Ok(Some(scores[at]))
+        let Some(at) = block.place(number) else { return Ok(None) };
+        let [score, ..] = Multiplier::new(query).scores([block.row(at); ROWS], [block.scales()[at]; ROWS]);
+        Ok(Some(score))
     }
 }
 

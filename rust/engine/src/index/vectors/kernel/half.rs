@@ -17,14 +17,19 @@ use crate::units::score::SCORE_ONE;
 /// Dimensions of the rows that are read so.
 pub(in super::super) const WHOLE: usize = 256;
 /// Of these, what is read first.
-pub(super) const HALF: usize = 128;
+pub(in super::super) const HALF: usize = 128;
 /// Bytes of a full block before its rows, envelope included.
 pub(super) const BEFORE_ROWS: usize = 176;
 
+/// Rows of a block that are looked at so.
+pub(in super::super) const TILE: usize = 16;
+
 /// Vectors are of length 1, but for roundings.
-pub(super) const LONGEST: f64 = 1.001;
+pub(super) const LONGEST: f32 = 1.001;
 /// sqrt(256) / 2, rounded up.
-pub(super) const OFF_A_SCALE: f64 = 8.01;
+pub(super) const OFF_A_SCALE: f32 = 8.01;
+/// More than what the roundings of a bound can take off it, in units of a score: a cosine of 4e-6.
+pub(super) const SLACK: f32 = 4_096.0;
 
 /// The first half of a query, and how long the rest is.
 #[derive(Debug)]
@@ -33,7 +38,7 @@ pub(in super::super) struct Half {
     pub(super) codes: [i8; HALF],
     pub(super) sum: i32,
     /// In units of a score.
-    pub(super) rest: f64,
+    pub(super) rest: f32,
 }
 
 impl Half {
@@ -45,18 +50,19 @@ impl Half {
         let (codes, rest) = query.codes()[..WHOLE].split_first_chunk::<HALF>()?;
         let squares: i64 = rest.iter().map(|code| i64::from(*code) * i64::from(*code)).sum();
         let rest = (squares as f64).sqrt() * f64::from(query.scale) * f64::from(SCORE_ONE);
-        Some(Self { codes: *codes, sum: codes.iter().map(|code| i32::from(*code)).sum(), rest })
+        Some(Self { codes: *codes, sum: codes.iter().map(|code| i32::from(*code)).sum(), rest: rest as f32 })
     }
 
-    /// Scores the rows of a block that can exceed `bar`, and maybe others, each to `visit` with its place. `next` is the value that comes
-    /// after it.
+    /// Which of the first [`TILE`] rows of a block can exceed `bar`, a bit each. `next` is the value that comes after it.
     #[allow(unused_variables)] // on processors that never have one
-    pub fn above(&self, query: &Query, block: &Block<'_>, next: &[u8], bar: i32, visit: &mut impl FnMut(usize, i32)) {
+    pub fn above(&self, query: &Query, block: &Block<'_>, next: &[u8], bar: i32) -> u16 {
         assert!(query.dims() == WHOLE && block.dims() == WHOLE, "rows of {WHOLE} dimensions");
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `of` makes one only where the processor has the instructions; rows and query are as long as was just compared.
         unsafe {
-            super::x86::above_512(query, self, block, next, bar, visit);
+            super::tile::above(query, self, block, next, bar)
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        u16::MAX
     }
 }

@@ -16,10 +16,13 @@ mod scalar;
 mod scattered;
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::wildcard_imports)] // thirty intrinsics, each named for its instruction
+mod tile;
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::wildcard_imports)] // as above
 mod x86;
 
 pub(super) use float::{PartialDot, exact_dot};
-pub(super) use half::Half;
+pub(super) use half::{HALF, Half, TILE};
 pub(super) use scattered::{Dots, ROWS};
 
 use super::Query;
@@ -136,8 +139,8 @@ pub(super) fn to_score(dot: i32, scale: [u8; 4], factor: f64) -> i32 {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(super) fn prefetch(next: &[u8], from: usize, len: usize) {
-    let Some(part) = next.get(from..from + len) else { return };
-    for line in (0..len).step_by(64) {
+    let Some(part) = next.get(from..next.len().min(from + len)) else { return };
+    for line in (0..part.len()).step_by(64) {
         let address = part.as_ptr().wrapping_add(line);
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch of any address is harmless, and every x86-64 processor has the instruction.

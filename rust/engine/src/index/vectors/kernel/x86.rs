@@ -12,8 +12,7 @@ use std::arch::x86_64::*;
 
 use super::super::Query;
 use super::super::block::Block;
-use super::half::{BEFORE_ROWS, HALF, Half, LONGEST, OFF_A_SCALE, WHOLE};
-use super::{prefetch, score_factor};
+use super::{prefetch, score_factor, tile};
 
 /// Rows that are multiplied at once.
 const GROUP: usize = 4;
@@ -62,7 +61,18 @@ macro_rules! kernel {
     };
 }
 
-kernel!(avx512_vnni, groups_512, rows_512, "avx512f,avx512bw,avx512vnni", "Scores every row of `block`, 64 products an instruction.");
+kernel!(odd_512, odd_groups_512, rows_512, "avx512f,avx512bw,avx512vnni", "The same for blocks of any dimensions.");
+/// Scores every row of `block`, 64 products an instruction.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(super) fn avx512_vnni(query: &Query, block: &Block<'_>, next: &[u8], scores: &mut [i32]) {
+    match block.dims() {
+        256 => tile::score::<4>(query, block, next, scores),
+        384 => tile::score::<6>(query, block, next, scores),
+        dims if dims.is_multiple_of(64) => tile::score::<0>(query, block, next, scores),
+        _ => odd_512(query, block, next, scores),
+    }
+}
+
 kernel!(avx_vnni, groups_256_vnni, rows_256_vnni, "avx2,avxvnni", "Scores every row of `block`, 32 products an instruction.");
 kernel!(avx2, groups_256, rows_256, "avx2", "Scores every row of `block`, 32 products in five instructions.");
 
@@ -117,65 +127,6 @@ fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i 
         *half = _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
     }
     fold(halves)
-}
-
-/// Scores the rows of `block` that can exceed `bar`, and maybe others: each to `visit` with its place. `next` as for the others.
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(super) fn above_512(query: &Query, half: &Half, block: &Block<'_>, next: &[u8], bar: i32, visit: &mut impl FnMut(usize, i32)) {
-    let (rows, factor) = (block.rows().as_chunks::<WHOLE>().0, score_factor(query));
-    for (group, (rows, scales)) in rows.chunks(GROUP).zip(block.scales().chunks(GROUP)).enumerate() {
-        for row in 0..GROUP {
-            prefetch(next, BEFORE_ROWS + (group * GROUP + row) * WHOLE, HALF);
-        }
-        let mut four = [[0; 4]; GROUP];
-        four[..scales.len()].copy_from_slice(scales);
-        let bounds = match rows.len() {
-            1 => bounds_512::<1>(half, rows, &four, factor),
-            2 => bounds_512::<2>(half, rows, &four, factor),
-            3 => bounds_512::<3>(half, rows, &four, factor),
-            _ => bounds_512::<4>(half, rows, &four, factor),
-        };
-        for (row, bytes) in rows.iter().enumerate().filter(|(row, _)| bounds[*row] > bar) {
-            let scale = [four[row], [0; 4], [0; 4], [0; 4]];
-            visit(group * GROUP + row, to_scores(rows_512::<1>(query, bytes, WHOLE), &scale, factor)[0]);
-        }
-    }
-}
-
-/// What the scores of N rows cannot exceed, from their first halves: [`Half`] has the formula.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn bounds_512<const N: usize>(half: &Half, rows: &[[u8; WHOLE]], scales: &[[u8; 4]; GROUP], factor: f64) -> [i32; GROUP] {
-    let flip = _mm512_set1_epi8(i8::MIN);
-    let mut dots = [_mm256_setzero_si256(); N];
-    let mut squares = [_mm256_setzero_si256(); N];
-    for ((dot, square), row) in dots.iter_mut().zip(&mut squares).zip(rows) {
-        let mut sum = _mm512_zextsi128_si512(_mm_cvtsi32_si128(-128 * half.sum));
-        let mut norm = _mm512_setzero_si512();
-        for at in (0..HALF).step_by(64) {
-            // SAFETY: at + 64 <= HALF, which both have.
-            let (code, bytes) =
-                unsafe { (_mm512_loadu_si512(half.codes.as_ptr().add(at).cast()), _mm512_loadu_si512(row.as_ptr().add(at).cast())) };
-            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(bytes, flip), code);
-            // A magnitude of 128 counts as 127: the bound gets no smaller for it.
-            let size = _mm512_min_epu8(_mm512_abs_epi8(bytes), _mm512_set1_epi8(i8::MAX));
-            norm = _mm512_dpbusd_epi32(norm, size, size);
-        }
-        *dot = _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
-        *square = _mm256_add_epi32(_mm512_castsi512_si256(norm), _mm512_extracti64x4_epi64::<1>(norm));
-    }
-    // SAFETY: the array has 16 bytes; the load needs no alignment.
-    let scales = _mm256_cvtps_pd(unsafe { _mm_loadu_ps(scales.as_ptr().cast()) });
-    let first = _mm256_mul_pd(_mm256_cvtepi32_pd(fold(dots)), _mm256_mul_pd(scales, _mm256_set1_pd(factor)));
-    let whole = _mm256_add_pd(_mm256_set1_pd(LONGEST), _mm256_mul_pd(scales, _mm256_set1_pd(OFF_A_SCALE)));
-    let squares = _mm256_mul_pd(_mm256_cvtepi32_pd(fold(squares)), _mm256_mul_pd(scales, scales));
-    let rest = _mm256_sqrt_pd(_mm256_max_pd(_mm256_sub_pd(_mm256_mul_pd(whole, whole), squares), _mm256_setzero_pd()));
-    let bounds = _mm256_add_pd(first, _mm256_mul_pd(rest, _mm256_set1_pd(half.rest)));
-    let bounds = _mm256_min_pd(_mm256_add_pd(bounds, _mm256_set1_pd(2.0)), _mm256_set1_pd(f64::from(i32::MAX)));
-    let mut made = [0; GROUP];
-    // SAFETY: an array of four i32 has room for the 16 bytes of the register.
-    unsafe { _mm_storeu_si128(made.as_mut_ptr().cast(), _mm256_cvttpd_epi32(bounds)) };
-    made
 }
 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
