@@ -97,10 +97,8 @@ impl Known {
     const ONE_IN: usize = 3;
 
     fn note(&mut self, word: &[u8], token: u16) {
-        let is_mark = match std::str::from_utf8(word) {
-            Ok(word) => !word.is_empty() && !word.chars().any(char::is_alphanumeric) && token != wordpiece::UNKNOWN,
-            Err(_) => false,
-        };
+        let has_no_letter = || std::str::from_utf8(word).is_ok_and(|word| !word.chars().any(char::is_alphanumeric));
+        let is_mark = !word.first().is_none_or(u8::is_ascii_alphanumeric) && token != wordpiece::UNKNOWN && has_no_letter();
         if !is_mark {
             self.all += 1;
             self.known += usize::from(table::says_something(token));
