@@ -137,7 +137,8 @@ fn across([a, b, c, d]: [__m512i; TILE / QUAD]) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn to_scores(dots: __m512i, scales: __m512, factor: f64) -> __m512i {
-    let upper = _mm512_castpd_ps(_mm512_castsi512_pd(_mm512_shuffle_i32x4::<0xEE>(_mm512_castps_si512(scales), _mm512_castps_si512(scales))));
+    let upper =
+        _mm512_castpd_ps(_mm512_castsi512_pd(_mm512_shuffle_i32x4::<0xEE>(_mm512_castps_si512(scales), _mm512_castps_si512(scales))));
     let low = eight_scores(_mm512_castsi512_si256(dots), _mm512_castps512_ps256(scales), factor);
     let high = eight_scores(_mm512_extracti64x4_epi64::<1>(dots), _mm512_castps512_ps256(upper), factor);
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
