@@ -55,7 +55,7 @@ class Windows:
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "llm", "policy", "reporter", "windows")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "embeds_questions", "llm", "policy", "reporter", "windows")
 
     def __init__(
         self,
@@ -72,6 +72,8 @@ class OpenStore:
         self.embedding = embedding
         self.windows = Windows(reporter)
         self._embeddings = {0: embedding}
+        self.embeds_questions = embedding is not None
+        """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
         self._lock = threading.Lock()
         if embedding is not None:
@@ -83,11 +85,7 @@ class OpenStore:
             place = self.core.exchange_embedding(embedding)
             embedding.bind(self.core, place)
             self._embeddings[place] = self.embedding = None if built_in else embedding
-
-    @property
-    def embeds_questions(self) -> bool:
-        """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
-        return any(self._embeddings.values())
+            self.embeds_questions = any(one is not None for one in self._embeddings.values())
 
     def query_vector(self, query: str, scope: Scope) -> tuple[_core.Vectors | None, str | None]:
         """The vector of a question; `None`, and the reason, where there is an embedder of the caller's and it failed."""
