@@ -43,6 +43,7 @@ pub use fusion::Fusion;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
+pub use table::HitExplanation;
 
 use self::contenders::{Contender, Ranked};
 use self::shares::Chosen;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A text asks where a clause asks and none states; it does not know where a clause says so and none states. So "I moved to Lisbon. And
-//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: what is wrongly taken for
-//! a question is lost to a prompt. Source: the rules are our own; the tests have them as a table.
+//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: a prompt would lose a
+//! statement that is wrongly taken for a question. Source: the rules are our own; the tests have them as a table.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -43,9 +43,18 @@ pub fn asks(text: &str) -> bool {
 /// Whether a text asks for a time.
 #[must_use]
 pub fn asks_when(text: &str) -> bool {
-    let words = words(&text.to_lowercase());
-    let pair = |pair: &[String]| matches!([pair[0].as_str(), pair[1].as_str()], ["how", "long"] | ["what", "day"]);
-    words.iter().any(|word| matches!(word.as_str(), "when" | "date" | "year" | "month")) || words.windows(2).any(pair)
+    if !text.is_ascii() {
+        return asks_when(&words(&text.to_lowercase()).join(" ").replace(|letter: char| !letter.is_ascii(), "x"));
+    }
+    let is = |word: &[u8], name: &str| word.iter().filter(|byte| **byte != b'\'').map(u8::to_ascii_lowercase).eq(name.bytes());
+    let is_word = |word: &&[u8]| word.iter().any(u8::is_ascii_alphanumeric);
+    let mut before: &[u8] = b"";
+    text.as_bytes().split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'\'')).filter(is_word).any(|word| {
+        let one = ["when", "date", "year", "month"].iter().any(|name| is(word, name));
+        let two = is(before, "how") && is(word, "long") || is(before, "what") && is(word, "day");
+        before = word;
+        one || two
+    })
 }
 
 /// Whether a text says that it does not know, and states nothing.
@@ -58,7 +67,7 @@ pub fn does_not_know(text: &str) -> bool {
 #[must_use]
 pub fn is_courtesy(text: &str) -> bool {
     let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
-    !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
+    !clauses.is_empty() && clauses.into_iter().all(|clause| !is_marked_as_question(clause) && classify(clause) == Clause::Courtesy)
 }
 
 /// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!". Yes and no are answers.
@@ -180,10 +189,19 @@ fn is_ignorant(lower: &str, words: &[String]) -> bool {
         && (IGNORANT.iter().any(|phrase| has_phrase(words, phrase)) || IGNORANT_ACCENTED.iter().any(|part| lower.contains(part)))
 }
 
+fn without_closing_marks(clause: &str) -> &str {
+    clause.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'))
+}
+
+/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is no courtesy.
+fn is_marked_as_question(clause: &str) -> bool {
+    without_closing_marks(clause).ends_with(is_question_mark)
+}
+
 fn is_question(lower: &str, words: &[String]) -> bool {
-    let end = lower.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'));
+    let end = without_closing_marks(lower);
     let bare = end.trim_end_matches(['\u{3002}', '.']);
-    if end.ends_with(is_question_mark) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
+    if is_marked_as_question(lower) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
         return true;
     }
     let leads = words.iter().take_while(|word| LEADS.contains(&word.as_str())).count();
@@ -264,6 +282,11 @@ mod tests {
     fn a_time_is_asked_for_or_not() {
         assert!(asks_when("When did she visit the museum?") && asks_when("how long did it take"));
         assert!(!asks_when("What was the port?") && !asks_when("how often, and how few"));
+        for (text, asks) in
+            [("'WHEN'?", true), ("how '' long", true), ("wh\u{e9}n", true), ("years, when's", false), ("when\u{65e5}", false)]
+        {
+            assert!(asks_when(text) == asks && asks_when(&format!("{text} \u{e9}")) == asks, "{text}");
+        }
     }
 
     const ASKS: &[&str] = &[
