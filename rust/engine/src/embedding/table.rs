@@ -87,6 +87,7 @@ impl Sum {
 }
 
 /// Adds rows, a part of each at a time, so that sums stay in registers.
+#[allow(clippy::inline_always)] // into each caller, for its registers
 #[inline(always)]
 fn add_rows(total: &mut [i32; DIMENSIONS], tokens: &[Token]) {
     for (part, total) in total.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
