@@ -67,7 +67,7 @@ impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
     /// else; all of them where nothing is left.
     pub fn of(question: &Cut, left_out: &[u8]) -> Self {
-        let mut content = Self { is_known: question.is_known, ..Self::default() };
+        let mut content = Self { is_known: question.is_known, ..Self::with_room(question.count()) };
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         for (word, token) in question.telling() {
             let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
@@ -79,6 +79,11 @@ impl Content {
             question.telling().for_each(|(word, token)| content.push(word, token));
         }
         content
+    }
+
+    fn with_room(count: usize) -> Self {
+        let most = count.min(MAX_WANTED);
+        Self { tokens: Vec::with_capacity(most), owners: Vec::with_capacity(most), words: Vec::with_capacity(most), is_known: false }
     }
 
     fn push(&mut self, word: &[u8], token: Token) {

@@ -26,7 +26,8 @@ struct Piece {
 impl Cut {
     /// The tokens of a text.
     pub fn of(text: &str) -> Self {
-        let (mut cut, mut known) = (Self::default(), Known::default());
+        let (mut cut, mut known) =
+            (Self { words: Vec::with_capacity(text.len()), pieces: Vec::with_capacity(text.len() / 4), is_known: false }, Known::default());
         wordpiece::each_word_with_tokens(text, &mut |word, tokens| {
             let start = cut.words.len() as u32;
             cut.words.extend_from_slice(word);
@@ -38,6 +39,11 @@ impl Cut {
         });
         cut.is_known = known.is_enough();
         cut
+    }
+
+    /// How many tokens there are.
+    pub fn count(&self) -> usize {
+        self.pieces.len()
     }
 
     /// Each token that says something, with its word.

@@ -176,7 +176,9 @@ pub fn rank(
         (0..order.len()).collect()
     };
     let mut candidates: Vec<Option<Candidate>> = candidates.into_iter().map(Some).collect();
-    Ok(places.into_iter().filter_map(|place| Some((candidates[order[place]].take()?, parts[place]))).collect())
+    let mut ranked = Vec::with_capacity(places.len());
+    ranked.extend(places.into_iter().filter_map(|place| Some((candidates[order[place]].take()?, parts[place]))));
+    Ok(ranked)
 }
 
 /// The places of candidates by score descending, then scope, then number, then the newest revision: no two are equal.

@@ -252,7 +252,7 @@ fn looked_closer(
     }
     let filter = &asked.request.filter;
     if !filter.limits_time() && filter.preferred.is_none() {
-        newest::lift(asked.question, own, contenders, |one| (look.closeness(one), look.cosine(one, built_in)));
+        newest::lift(asked.question, own, contenders, |one| look.answers(one, built_in));
     }
     beside
 }

@@ -41,7 +41,7 @@ impl<'m> Chosen<'m> {
             untrusted: limit - good.min(limit.div_ceil(2)),
             of_source: limit.div_ceil(4).max(2),
             by_source: BTreeMap::new(),
-            taken: Vec::new(),
+            taken: Vec::with_capacity(limit.min(ranked.len())),
             waiting: Vec::new(),
             said: Said::default(),
         }

@@ -13,12 +13,18 @@ const FILLER: [&str; 101] = [
 
 static PACKED: [u64; FILLER.len()] = packed();
 
+/// Each word as a number, in order.
 const fn packed() -> [u64; FILLER.len()] {
     let mut all = [0; FILLER.len()];
-    let mut at = 0;
-    while at < FILLER.len() {
-        all[at] = pack(FILLER[at].as_bytes());
-        at += 1;
+    let mut count = 0;
+    while count < FILLER.len() {
+        let (number, mut at) = (pack(FILLER[count].as_bytes()), count);
+        while at > 0 && all[at - 1] > number {
+            all[at] = all[at - 1];
+            at -= 1;
+        }
+        all[at] = number;
+        count += 1;
     }
     all
 }
@@ -34,7 +40,7 @@ const fn pack(word: &[u8]) -> u64 {
 
 /// Whether a folded word is filler of an English question.
 pub(crate) fn is_filler(word: &[u8]) -> bool {
-    word.len() <= size_of::<u64>() && PACKED.contains(&pack(word))
+    word.len() <= size_of::<u64>() && PACKED.binary_search(&pack(word)).is_ok()
 }
 
 #[cfg(test)]

@@ -43,9 +43,18 @@ pub fn asks(text: &str) -> bool {
 /// Whether a text asks for a time.
 #[must_use]
 pub fn asks_when(text: &str) -> bool {
-    let words = words(&text.to_lowercase());
-    let pair = |pair: &[String]| matches!([pair[0].as_str(), pair[1].as_str()], ["how", "long"] | ["what", "day"]);
-    words.iter().any(|word| matches!(word.as_str(), "when" | "date" | "year" | "month")) || words.windows(2).any(pair)
+    if !text.is_ascii() {
+        return asks_when(&words(&text.to_lowercase()).join(" ").replace(|letter: char| !letter.is_ascii(), "x"));
+    }
+    let is = |word: &[u8], name: &str| word.iter().filter(|byte| **byte != b'\'').map(u8::to_ascii_lowercase).eq(name.bytes());
+    let is_word = |word: &&[u8]| word.iter().any(u8::is_ascii_alphanumeric);
+    let mut before: &[u8] = b"";
+    text.as_bytes().split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'\'')).filter(is_word).any(|word| {
+        let one = ["when", "date", "year", "month"].iter().any(|name| is(word, name));
+        let two = is(before, "how") && is(word, "long") || is(before, "what") && is(word, "day");
+        before = word;
+        one || two
+    })
 }
 
 /// Whether a text says that it does not know, and states nothing.
@@ -273,6 +282,11 @@ mod tests {
     fn a_time_is_asked_for_or_not() {
         assert!(asks_when("When did she visit the museum?") && asks_when("how long did it take"));
         assert!(!asks_when("What was the port?") && !asks_when("how often, and how few"));
+        for (text, asks) in
+            [("'WHEN'?", true), ("how '' long", true), ("wh\u{e9}n", true), ("years, when's", false), ("when\u{65e5}", false)]
+        {
+            assert!(asks_when(text) == asks && asks_when(&format!("{text} \u{e9}")) == asks, "{text}");
+        }
     }
 
     const ASKS: &[&str] = &[
