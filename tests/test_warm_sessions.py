@@ -37,7 +37,7 @@ WRITES = {
     "remember": 'user.remember("The port of service 7 is 9001", slot="port")',
     "forget": '[user.forget(hit.memory.id) for hit in user.recall("service 7")]',
     "note": 'session.note("service 7 moves on Friday")',
-    "compact": "session.compact(keep_turns=2)",
+    "compact": "session.compact(max_tokens=400)",
 }
 
 
@@ -56,7 +56,9 @@ def warm(store: Path) -> Iterator[Callable[[str], Any]]:
         session = user.session("s-1", model="gpt-4o", system="You help.")
         for number in range(24):
             session.add({"role": "user", "content": f"Which port does service {number} use, and who asks?"})
-            session.add_response({"role": "assistant", "content": f"Service {number} uses port {8440 + number}."}, prompt=session.assemble())
+            session.add_response(
+                {"role": "assistant", "content": f"Service {number} uses port {8440 + number}."}, prompt=session.assemble()
+            )
 
         def answer(code: str = "") -> Any:
             exec(code, {"session": session, "user": user})  # noqa: S102  our own lines
