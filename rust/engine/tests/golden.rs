@@ -23,6 +23,7 @@ use memspan_engine::models::Model;
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session, TaskEdit};
 use memspan_engine::store::identity::repeatably;
+use memspan_engine::store::keys::Table;
 use memspan_engine::store::pages::Pages;
 use memspan_engine::store::vault::StoreKey;
 use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
@@ -412,6 +413,10 @@ fn the_same_writes_give_the_same_bytes() {
     assert_eq!(made.len(), golden.len());
 }
 
+/// Indexes of words.
+const OF_WORDS: [Table; 7] =
+    [Table::Tail, Table::Postings, Table::Attributes, Table::Lengths, Table::RunPages, Table::RunCatalog, Table::RunLengths];
+
 /// Everything that a store can hold, in one that was made encrypted and in one that becomes so, gets another key, and becomes plain again.
 #[test]
 fn an_encrypted_store_holds_and_answers_the_same() {
@@ -422,7 +427,9 @@ fn an_encrypted_store_holds_and_answers_the_same() {
     let all = |engine: &Engine| [everything(engine), conversation(engine), collection_lines(engine), format_4::lines(engine)].join("\n");
     let without_keys = |engine: &Engine| {
         let own = |key: &[u8]| [1, 0x0F].map(|table| [0, 0, 0, 0, table]).iter().any(|own| key.starts_with(own));
-        values(engine).into_iter().filter(|(key, _)| !own(key)).collect::<Vec<_>>()
+        // What words are found by is written anew when a plain store gets a key.
+        let of_words = |key: &[u8]| key[..4] != [0; 4] && OF_WORDS.iter().any(|table| key[4] == *table as u8);
+        values(engine).into_iter().filter(|(key, _)| !own(key) && !of_words(key)).collect::<Vec<_>>()
     };
     fill(&becomes);
     let (expected, bytes) = (all(&becomes), without_keys(&becomes));
