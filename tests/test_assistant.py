@@ -419,3 +419,11 @@ def test_an_awaited_assistant_closes_the_engine_that_it_opened(tmp_path: Path) -
         return assistant.engine
 
     assert asyncio.run(ask()).closed
+
+
+def test_an_answer_prints_one_short_line(memspan_engine: memspan.Engine) -> None:
+    """It printed the turn with every message, call and prompt of it: kilobytes in a log."""
+    assistant, _ = made(memspan_engine, ["All is well. " * 500])
+    reply = assistant.respond("u", "look", id="webhook-1")
+    assert repr(reply) == f'AssistantReply("{("All is well. " * 5)[:60]}...", model={reply.model!r}, turn=0, rounds=0)'
+    assert repr(assistant.respond("u", "look", id="webhook-1")).endswith("stored=True)")

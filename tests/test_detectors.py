@@ -227,3 +227,14 @@ def test_a_detector_that_hangs_costs_one_thread_and_one_without_an_end_no_memory
     assert user.remember("it has come back").action == "added"
     with pytest.raises(DetectorError, match="returned more"):
         opened(endless, detector_seconds=20).remember("a fact")
+
+
+def test_a_detector_that_stores_what_it_reads_waits_for_nobody(opened: Callable[..., memspan.Scope]) -> None:
+    def stores(text: str) -> list[Found]:
+        user.remember(f"seen: {text}")
+        return []
+
+    user = opened(stores, detector_seconds=20)
+    with pytest.raises(DetectorError, match="and it raised DetectorError"):
+        user.remember("a fact")
+    assert list(user.memories()) == []

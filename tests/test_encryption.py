@@ -107,6 +107,19 @@ def test_another_key_one_and_none(tmp_path: Path) -> None:
         assert len(list(engine.user("later").memories())) == 4
 
 
+def test_a_transcript_of_long_messages_gets_a_key(tmp_path: Path) -> None:
+    """Its index is made anew in transactions that take pages at the end of the file and give them back."""
+    with memspan.open(tmp_path / "s", durability="relaxed") as engine:
+        session = engine.user("u").session("s", "gpt-4o")
+        said = [" ".join(f"w{number * 7919 % 4001}x{word * number % 997}" for word in range(1_500)) for number in range(200)]
+        session.add_many([{"role": ("user", "assistant")[number % 2], "content": text} for number, text in enumerate(said)])
+        found = [hit.index for hit in engine.user("u").search_transcripts(said[123][:200])]
+        engine.rekey(KEY)
+        assert [hit.index for hit in engine.user("u").search_transcripts(said[123][:200])] == found
+        session.add({"role": "user", "content": "one more"})
+        assert engine.check().sound
+
+
 def test_the_rest_of_the_face_works_with_a_key(tmp_path: Path) -> None:
     path = fill(tmp_path / "s", KEY)
     with memspan.open(path, key=KEY, embedder=FakeEmbedder()) as engine:

@@ -72,7 +72,7 @@ def test_what_fails_leaves_neither_message_nor_lease(user: memspan.Scope) -> Non
         assert lease.added is not None
         assert lease.added.action == "duplicate"
     session.end()
-    with pytest.raises(memspan.InvalidInput, match="ended"), session.lease(message=HI):
+    with pytest.raises(memspan.Closed, match="ended"), session.lease(message=HI):
         pass
     assert len(session.messages) == 1
 

@@ -198,7 +198,7 @@ def test_ended_forked_deleted(session: memspan.Session, user: memspan.Scope) -> 
     session.end()
     assert session.ended
     session.end()
-    with pytest.raises(memspan.InvalidInput, match="ended"):
+    with pytest.raises(memspan.Closed, match="ended"):
         session.add(USER)
     assert len(session.fork("s-4").messages) == 6
     session.delete()

@@ -142,7 +142,7 @@ def test_limits(session: memspan.Session) -> None:
         with pytest.raises(memspan.InvalidInput):
             session.task(name).set(key, value)
     session.end()
-    with pytest.raises(memspan.InvalidInput, match="ended"):
+    with pytest.raises(memspan.Closed, match="ended"):
         session.task("x").set("a", 1)
 
 

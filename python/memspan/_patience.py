@@ -20,13 +20,16 @@ GRACE_SECONDS = 0.05
 T = TypeVar("T")
 
 _hanging: dict[int, threading.Thread] = {}
+_own = threading.local()
 
 
 def answered(function: object, work: Callable[[], object], seconds: float) -> list[object]:
     """What `work` returned or raised, which calls `function`; empty where it takes longer, or where an earlier call of it still hangs.
 
-    A function that hangs so costs one thread, however often it is asked.
+    A function that hangs so costs one thread, however often it is asked. One that comes back here by what it calls itself waits for itself.
     """
+    if getattr(_own, "function", None) is function:
+        return []
     earlier = _hanging.get(id(function))
     if earlier is not None:
         earlier.join(min(seconds, GRACE_SECONDS))
@@ -36,6 +39,7 @@ def answered(function: object, work: Callable[[], object], seconds: float) -> li
     outcome: list[object] = []
 
     def call(kept: object = function) -> None:  # its id is nobody else's while the thread has it
+        _own.function = kept
         try:
             outcome.append(work())
         except BaseException as error:  # noqa: BLE001  whatever a caller's function raises, it ends this call and no thread

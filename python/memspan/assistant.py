@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
 from memspan._patience import begun
+from memspan._results import short
 from memspan._twins import awaitable
 from memspan._values import dataclass, field, replace
 from memspan.engine import Engine
@@ -83,6 +84,11 @@ class AssistantReply:
     stored: bool = False
     stopped: Stopped = None
     learned: tuple[Any, ...] = field(default=(), hash=False)
+
+    def __repr__(self) -> str:
+        shown = {"stored": self.stored, "stopped": self.stopped, "learned": len(self.learned)}
+        more = "".join(f", {name}={value!r}" for name, value in shown.items() if value)
+        return f"AssistantReply({short(self.text)}, model={self.model!r}, turn={self.turn.number}, rounds={self.rounds}{more})"
 
 
 @dataclass(frozen=True)

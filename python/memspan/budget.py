@@ -124,7 +124,7 @@ class ToolResults:
 
     def __post_init__(self) -> None:
         _check_whole("tool results", "max_tokens", self.max_tokens, 64, Limits.MAX_TOKENS)
-        _check_whole("tool results", "keep_rounds", self.keep_rounds, 1, Limits.MAX_BATCH_ROWS)
+        _check_whole("tool results", "keep_rounds", self.keep_rounds, 1, Limits.MAX_KEPT_ROUNDS)
         if self.summarise is not None and not callable(self.summarise):
             raise InvalidInput(
                 f"making tool results: summarise must be a function of a text and max_tokens that returns a str, got "

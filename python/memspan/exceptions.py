@@ -14,7 +14,7 @@
     │   ├── ModelMismatch              RuntimeError     the session belongs to another model
     │   ├── ToolCallClosed             RuntimeError     the tool call was answered or cancelled before
     │   ├── ReadOnly                   PermissionError  the store cannot be written
-    │   ├── Closed                     RuntimeError     the engine is closed, or the scope was erased
+    │   ├── Closed                     RuntimeError     the engine is closed, the scope erased, or the session ended
     │   ├── EmbedderError              RuntimeError     the embedder raised, timed out or broke its promise
     │   └── ProviderError              RuntimeError     a model's reply failed while it came, or never ended
     └── StoreError                     the store or the system under it refused
@@ -164,7 +164,7 @@ class ReadOnly(StateError, PermissionError):
 
 
 class Closed(StateError, RuntimeError):
-    """The engine is closed, or the scope was erased while this handle was held."""
+    """The engine is closed, the scope was erased while this handle was held, or the session was ended: `fork` goes on with it."""
 
 
 class EmbedderError(StateError, RuntimeError):

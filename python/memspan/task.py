@@ -55,7 +55,8 @@ class Task:
             value: At most 1 MiB as JSON; a task has at most 1,024 keys and 4 MiB.
 
         Raises:
-            InvalidInput: The value is not JSON, one of these limits is exceeded, or the session was ended.
+            InvalidInput: The value is not JSON, or one of these limits is exceeded.
+            Closed: The session was ended.
         """
         self._core.set(key, value, None)
 

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.golden.test_golden import FORMATS, assert_found
 
 import memspan
 from memspan.testing import FakeClock
-from tests.golden.test_golden import FORMATS, assert_found
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OPENER = """
 import sys, memspan

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from zlib import crc32
 
 import pytest
 
@@ -22,6 +23,7 @@ import memspan
 
 RECORDER = Path(__file__).with_name("record_writes.c")
 PAGE = 4096
+RECORD_BYTES = 96  # of the file `progress`
 
 WRITER = """
 import json, os, sys
@@ -213,6 +215,23 @@ class Disk:
                 target.mkdir()
             else:
                 target.write_bytes(stored.after(stored.pending) if chance is None else stored.cut_off(chance))
+        for progress in folder.rglob("progress"):
+            start_the_machine_again(progress)
+
+
+def start_the_machine_again(progress: Path) -> None:
+    """The files are those that were there, under their inodes, and the machine has started anew: what `progress` compares them by.
+
+    Without this they are a copy that is read as a whole, or, where an inode happens to be given again, the files of a machine that
+    never stopped.
+    """
+    record, data = bytearray(progress.read_bytes()), progress.with_name("data.mdb")
+    if len(record) != RECORD_BYTES or not data.exists() or record[4:8] != crc32(record[8:]).to_bytes(4, "little"):
+        return  # torn
+    record[56:64] = data.stat().st_ino.to_bytes(8, "little")
+    record[64:80] = b"another boot ..."
+    record[4:8] = crc32(record[8:]).to_bytes(4, "little")
+    progress.write_bytes(record)
 
 
 def read_record(path: Path) -> list[tuple[str, str, str, int, bytes]]:

@@ -12,10 +12,13 @@ ROOT = Path(__file__).parent.parent.parent
 BORDER = sorted((ROOT / "rust" / "python" / "src").glob("*.rs"))
 STUB = ROOT / "python" / "memspan" / "_core.pyi"
 
-MOST_LINES = 3_300
+MOST_LINES = 3_245
 """Of the border. Lower it when it shrinks; what raises it is better an entry of `shows!` or `calls!`, or belongs to the engine."""
 
 MOST_LINES_OF_A_FILE = 450
+LONGEST_LINE = 140
+"""As rustfmt has it, which leaves the lines of tables alone."""
+
 LONGEST_TUPLE = 2
 """A pair is read at a glance (a page and where the next begins); three fields have names."""
 
@@ -44,6 +47,11 @@ def test_the_border_stays_small() -> None:
     lines = {path.name: len(path.read_text().splitlines()) for path in BORDER}
     assert sum(lines.values()) <= MOST_LINES
     assert {name: count for name, count in lines.items() if count > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_line_of_the_border_is_longer_than_another() -> None:
+    lines = {path.name: [line for line in path.read_text().splitlines() if len(line) > LONGEST_LINE] for path in BORDER}
+    assert {name: long for name, long in lines.items() if long} == {}
 
 
 def test_nothing_comes_back_as_a_tuple_of_many() -> None:

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
+from memspan._core import Limits
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
 
-MOST_SECONDS = 86_400
+MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
 
 

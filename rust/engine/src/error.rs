@@ -21,7 +21,7 @@ pub enum ErrorKind {
     StoreBusy,
     /// The store was opened with `read_only=True`, or its folder cannot be written.
     ReadOnly,
-    /// The engine, or the scope's partition, is closed.
+    /// The engine, or the scope's partition, is closed; or the session was ended.
     Closed,
     /// The folder holds something that is not a store, or a damaged one.
     StoreCorrupt,

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memspan_engine::collection;
-use memspan_engine::recall::{self, Filter, Fusion, explain::lexical_score, tokens_of};
+use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of};
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, TranscriptHit, TranscriptRequest, sources};
+use memspan_engine::session::sources::{self, Ranked};
+use memspan_engine::session::{self, TranscriptHit, TranscriptRequest};
 use memspan_engine::units::score::SCORE_ONE;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -80,120 +81,53 @@ pub fn passages(name: &collection::CollectionName, query: String, given: &Bound<
     Ok(request)
 }
 
-/// Hits that are made when they are looked at.
-type Hits = Box<dyn Fn(Python<'_>) -> PyResult<Bound<'_, PyAny>> + Send + Sync>;
-
-fn later(make: impl Fn(Python<'_>) -> PyResult<Bound<'_, PyAny>> + Send + Sync + 'static) -> Hits {
-    Box::new(make)
-}
-
-/// What is known of an answer besides its hits, and the hits.
+/// An answer, with the `Scope` objects of the question, in its order, where memories were asked.
 pub struct Found {
-    hits: Hits,
-    degraded: Option<String>,
-    hybrid: bool,
-    confidence: Box<dyn Fn() -> f64 + Send + Sync>,
+    answer: sources::Answer,
+    scopes: Option<Py<PyTuple>>,
 }
 
 impl Found {
-    /// An answer of memories, which belong to `scopes`: the `Scope` objects of the question, in its order.
-    pub fn of_memories(answer: recall::Answer, scopes: Py<PyTuple>) -> Self {
-        let (degraded, hybrid) = (answer.degraded.clone(), answer.hybrid);
-        let answer = Arc::new(Answered { answer, scopes });
-        let whole = Arc::clone(&answer);
-        let hits = later(move |py| {
-            let hit = |place| Recalled { answer: Arc::clone(&answer), place, weighed: None };
-            Tuple((0..answer.answer.found.len()).map(hit).collect()).show(py)
-        });
-        Self { hits, degraded, hybrid, confidence: Box::new(move || whole.answer.confidence()) }
+    pub fn new(answer: impl Into<sources::Answer>, scopes: Option<Py<PyTuple>>) -> Arc<Self> {
+        Arc::new(Self { answer: answer.into(), scopes })
     }
 
-    pub fn of_transcripts(found: Vec<TranscriptHit>) -> Self {
-        let confidence = found.first().map_or(0.0, |best| best.confidence);
-        let score = |hit: &TranscriptHit| hit.score as f64 / session::TRANSCRIPT_SCORE_ONE as f64;
-        let hits = later(move |py| Tuple(found.iter().map(|hit| Said(hit.clone(), score(hit))).collect()).show(py));
-        Self { hits, degraded: None, hybrid: true, confidence: Box::new(move || confidence) }
+    fn hit<'py>(self: &Arc<Self>, py: Python<'py>, one: Ranked) -> PyResult<Bound<'py, PyAny>> {
+        match one.source {
+            sources::Source::Memories => Recalled(Arc::clone(self), one).show(py),
+            sources::Source::Transcripts => Said(self.answer.transcripts[one.answer][one.place].clone(), one.score).show(py),
+            sources::Source::Collections => Passage(Arc::clone(self), one).show(py),
+        }
     }
 
-    pub fn of_passages(found: collection::Search) -> Self {
-        let (degraded, hybrid) = (found.degraded.clone(), found.hybrid);
-        let found = Arc::new(found);
-        let whole = Arc::clone(&found);
-        let hits = later(move |py| {
-            let hit = |rank| Passage { found: Arc::clone(&found), rank, weighed: None };
-            Tuple((0..found.hits.len()).map(hit).collect()).show(py)
-        });
-        Self { hits, degraded, hybrid, confidence: Box::new(move || whole.confidence()) }
-    }
-
-    /// An answer of several sources, in one order.
-    pub fn of_sources(answer: sources::Answer, scopes: Py<PyTuple>) -> Self {
-        let sources::Answer { order, memories, transcripts, passages, degraded, hybrid, confidence, .. } = answer;
-        let memories = memories.map(|answer| Arc::new(Answered { answer, scopes }));
-        let passages: Vec<_> = passages.into_iter().map(Arc::new).collect();
-        let hits = later(move |py| {
-            let one = |hit: &sources::Ranked| match hit.source {
-                sources::Source::Memories => {
-                    let of = |answer| Recalled { answer: Arc::clone(answer), place: hit.place, weighed: Some(hit.score) };
-                    memories.as_ref().map(of).show(py)
-                }
-                sources::Source::Transcripts => Said(transcripts[hit.answer][hit.place].clone(), hit.score).show(py),
-                sources::Source::Collections => {
-                    Passage { found: Arc::clone(&passages[hit.answer]), rank: hit.place, weighed: Some(hit.score) }.show(py)
-                }
-            };
-            Ok(PyTuple::new(py, order.iter().map(one).collect::<PyResult<Vec<_>>>()?)?.into_any())
-        });
-        Self { hits, degraded, hybrid, confidence: Box::new(move || confidence) }
+    fn scope<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.scopes.as_ref().map(|scopes| scopes.bind(py).get_item(place)).transpose()
     }
 }
 
 /// A message with what it scores.
 struct Said(TranscriptHit, f64);
 
-/// An answer with the `Scope` objects of the question.
-struct Answered {
-    answer: recall::Answer,
-    scopes: Py<PyTuple>,
-}
-
-/// One hit of a recall, and what it scores beside hits of other sources.
-struct Recalled {
-    answer: Arc<Answered>,
-    place: usize,
-    weighed: Option<f64>,
-}
+/// One hit of a recall.
+struct Recalled(Arc<Found>, Ranked);
 
 impl Recalled {
     fn found(&self) -> &recall::Found {
-        &self.answer.answer.found[self.place]
+        let memories = self.0.answer.memories.as_ref();
+        &memories.expect("a ranked memory is of an answer of memories").found[self.1.place]
     }
 
     fn text(&self) -> &str {
         &self.found().named.memory.text
     }
-
-    fn why(&self) -> Why {
-        let (found, query) = (self.found(), &self.answer.answer.queries[self.found().scope]);
-        Why::new(query.explain(found.parts, self.text()), found.duplicates.clone(), found.related.clone())
-    }
 }
 
-/// A chunk that answers a question, and what it scores beside hits of other sources.
-struct Passage {
-    found: Arc<collection::Search>,
-    rank: usize,
-    weighed: Option<f64>,
-}
+/// A chunk that answers a question.
+struct Passage(Arc<Found>, Ranked);
 
 impl Passage {
     fn hit(&self) -> &collection::Hit {
-        &self.found.hits[self.rank]
-    }
-
-    fn why(&self) -> Why {
-        let hit = self.hit();
-        Why::new(self.found.queries[hit.collection].explain(hit.parts, &hit.indexed()), Vec::new(), None)
+        &self.0.answer.passages[self.1.answer].hits[self.1.place]
     }
 }
 
@@ -203,63 +137,46 @@ fn of_text<T: Send>(py: Python<'_>, text: &str, work: impl FnOnce() -> T + Send)
 }
 
 keeps! {
-    Found as Found |it, py| {
-        hits = (it.hits)(py)?, degraded_reason = it.degraded.as_deref(), mode = if it.hybrid { "hybrid" } else { "lexical" },
-        confidence = (it.confidence)()
+    Arc<Found> as Found |it, py| {
+        hits = Tuple(it.answer.order.iter().map(|one| it.hit(py, *one)).collect::<PyResult<_>>()?),
+        degraded_reason = it.answer.degraded.as_deref(), mode = it.answer.mode(), confidence = it.answer.confidence()
     }
     Recalled as Recalled |it, py| {
-        text = it.text(), memory = Arc::clone(&it.found().named), score = it.weighed.unwrap_or_else(|| it.found().parts.score()),
-        source = "memories", scope = it.answer.scopes.bind(py).get_item(it.found().scope)?,
-        tokens = of_text(py, it.text(), || tokens_of(it.text()))?, explanation = of_text(py, it.text(), || it.why())?
+        text = it.text(), memory = Arc::clone(&it.found().named), score = it.1.score, source = it.1.source.name(),
+        scope = it.0.scope(py, it.found().scope)?, tokens = of_text(py, it.text(), || tokens_of(it.text()))?,
+        explanation = of_text(py, it.text(), || it.0.answer.explain(it.1))?
     }
     Passage as Passage |it, py| {
         document = collection::Document::clone(&it.hit().document), start = it.hit().characters.start, end = it.hit().characters.end,
-        text = &*it.hit().text, score = it.weighed.unwrap_or(it.hit().score), source = "collections", heading = Tuple(it.hit().path.clone()),
-        tokens = of_text(py, &it.hit().text, || tokens_of(&it.hit().text))?, explanation = of_text(py, &it.hit().text, || it.why())?
-    }
-}
-
-/// Every number of a score, with what an answer says of the hit besides.
-struct Why {
-    explained: recall::Explanation,
-    named: Vec<(&'static str, f64)>,
-    duplicates: Vec<String>,
-    related: Option<String>,
-    table: String,
-}
-
-impl Why {
-    fn new(explained: recall::Explanation, duplicates: Vec<String>, related: Option<String>) -> Self {
-        let (named, table) = (explained.named(), explained.table(&duplicates, related.as_deref()));
-        Self { explained, named, duplicates, related, table }
+        text = &*it.hit().text, score = it.1.score, source = it.1.source.name(), heading = Tuple(it.hit().path.clone()),
+        tokens = of_text(py, &it.hit().text, || tokens_of(&it.hit().text))?,
+        explanation = of_text(py, &it.hit().text, || it.0.answer.explain(it.1))?
     }
 }
 
 shows! {
-    Why as Explanation |it| {
-        score = it.explained.parts.score(), parts = Named(it.named), relevance = it.explained.parts.relevance(),
-        time_range = it.explained.parts.prior.asked.map(|range| (range.since.map(Moment), range.until.map(Moment))),
-        time = it.explained.parts.prior.time, age_days = it.explained.parts.prior.age_days,
-        half_life_days = it.explained.parts.prior.half_life_days, recency = it.explained.parts.prior.recency,
-        importance = it.explained.parts.prior.importance, recalls = it.explained.parts.prior.recalls,
-        usage = it.explained.parts.prior.usage, certainty = it.explained.parts.prior.certainty,
-        raised = it.explained.parts.raised as f64 / f64::from(SCORE_ONE),
-        further = Named(it.explained.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect()),
-        highest_prior = it.explained.parts.prior.highest, related, duplicates = Tuple(it.duplicates),
-        lexical = lexical_score(it.explained.parts.lexical), lexical_normalised = it.explained.parts.lexical_normalised,
-        lexical_weight = it.explained.parts.lexical_weight, cosine = it.explained.parts.cosine(),
-        cosine_normalised = it.explained.parts.dense_normalised, cosine_weight = it.explained.parts.dense_weight,
-        terms = Tuple(it.explained.terms), length = it.explained.length, average_length = it.explained.average_length, table
+    HitExplanation as Explanation |it| {
+        score = it.explanation.parts.score(), parts = Named(it.named), relevance = it.explanation.parts.relevance(),
+        time_range = it.explanation.parts.prior.asked.map(|range| (range.since.map(Moment), range.until.map(Moment))),
+        time = it.explanation.parts.prior.time, age_days = it.explanation.parts.prior.age_days,
+        half_life_days = it.explanation.parts.prior.half_life_days, recency = it.explanation.parts.prior.recency,
+        importance = it.explanation.parts.prior.importance, recalls = it.explanation.parts.prior.recalls,
+        usage = it.explanation.parts.prior.usage, certainty = it.explanation.parts.prior.certainty,
+        raised = it.explanation.parts.raised as f64 / f64::from(SCORE_ONE),
+        further = Named(it.explanation.parts.further().map(|(name, weight, value)| (name, (value, weight))).collect()),
+        highest_prior = it.explanation.parts.prior.highest, related, duplicates = Tuple(it.duplicates),
+        lexical = lexical_score(it.explanation.parts.lexical), lexical_normalised = it.explanation.parts.lexical_normalised,
+        lexical_weight = it.explanation.parts.lexical_weight, cosine = it.explanation.parts.cosine(),
+        cosine_normalised = it.explanation.parts.dense_normalised, cosine_weight = it.explanation.parts.dense_weight,
+        terms = Tuple(it.explanation.terms), length = it.explanation.length, average_length = it.explanation.average_length, table
     }
-    Said as TranscriptHit |it| { session_id = it.0.session_id, message = it.0.message, score = it.1, parts = Tuple(it.0.features.values().to_vec()) }
+    Said as TranscriptHit |it| {
+        session_id = it.0.session_id, message = it.0.message, score = it.1, parts = Tuple(it.0.features.values().to_vec())
+    }
     recall::TermScore as TermScore |it| { text, role, weight, frequency, idf, count, score = lexical_score(it.score) }
 }
 
 functions! { |py|
-    explain_message(score: f64, parts: Vec<f64>) Short => {
-        let named: Vec<_> = session::FEATURES.iter().copied().zip(parts).collect();
-        let explained = recall::Explanation::of_message(score, &named);
-        let table = recall::Explanation::table_of_message(explained.parts.score(), &named);
-        Ok(Why { explained, named, duplicates: Vec::new(), related: None, table })
-    };
+    explain_message(score: f64, parts: Vec<f64>) Short =>
+        Ok(HitExplanation::of_message(score, session::FEATURES.into_iter().zip(parts).collect()));
 }

@@ -34,7 +34,7 @@ macro_rules! whole_numbers {
     ($($kind:ty),*) => {
         $(impl<'py> Argument<'py> for $kind {
             fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-                whole(name, value, 0, i64::try_from(<$kind>::MAX).unwrap_or(i64::MAX)).map(|number| number as $kind)
+                whole(name, value, i64::try_from(<$kind>::MAX).unwrap_or(i64::MAX)).map(|number| number as $kind)
             }
         })*
     };
@@ -149,8 +149,9 @@ reads! {
     f64: |name, value| number(name, value);
     Moment: |name, value| time::from_python(name, value, Naive::Utc).map(Self);
     Attached: |name, value| plain::metadata(value).map(Self);
-    Tokens: |name, value| whole(name, value, 0, limits::MAX_TOKENS as i64).map(|tokens| Self(tokens as u64));
-    Trust: |name, value| whole(name, value, 0, limits::MAX_TRUST.into()).map(|trust| Self(trust as u8));
+    Tokens: |name, value| checked(value, limits::within(name, Argument::read(name, value)?, 0..=limits::MAX_TOKENS)).map(Self);
+    Trust: |name, value|
+        checked(value, limits::within(name, Argument::read(name, value)?, 0..=limits::MAX_TRUST.into())).map(|trust| Self(trust as u8));
     Ttl: |name, value| checked(value, limits::ttl(number(name, value)?)).map(Self);
     Kind: |name, value| checked(value, Self::parse(&text_of("kind", value)?));
     Share: |name, value| checked(value, Self::parse(name, number(name, value)?));
@@ -160,7 +161,8 @@ reads! {
     collection::Format: |name, value| checked(value, Self::parse(&text_of(name, value)?));
     context::Format: |name, value| checked(value, session::format_named(&text_of(name, value)?));
     Model: |name, value| crate::models::named_or_given(value);
-    Texts: |name, value| if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
+    Texts: |name, value|
+        if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
     Kinds: |name, value| kinds(value).map(Self);
     Conditions: |name, value| {
         let map = plain::mapping("where", value)?;
@@ -201,16 +203,16 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 }
 
 /// A whole number that its type can hold.
-fn whole(name: &str, value: &Bound<'_, PyAny>, least: i64, most: i64) -> PyResult<i64> {
+fn whole(name: &str, value: &Bound<'_, PyAny>, most: i64) -> PyResult<i64> {
     let py = value.py();
     let is_whole = !value.is_instance_of::<PyBool>() && (value.is_instance_of::<PyInt>() || value.hasattr("__index__")?);
     if !is_whole {
         return Err(invalid(py, format!("reading {name}: it must be an int, and {} is {}: pass an int", shown(value), type_name(value))));
     }
     match value.extract::<i64>() {
-        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        Ok(number) if (0..=most).contains(&number) => Ok(number),
         _ => {
-            let range = if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
+            let range = if most == i64::MAX { "at least 0".to_owned() } else { format!("from 0 to {most}") };
             Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", shown(value))))
         }
     }
@@ -253,7 +255,11 @@ macro_rules! calls {
             $(
                 $(#[$doc])*
                 #[allow(unused_variables)] // few calls look at what they are a method of
-                fn $name<'py>(&self, $py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                fn $name<'py>(
+                    &self,
+                    $py: pyo3::Python<'py>,
+                    $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*
+                ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
                     let $it = self;
                     $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
                     $(let $now: i64 = $time?;)?
@@ -287,7 +293,10 @@ macro_rules! functions {
             $(#[$doc])*
             #[pyo3::pyfunction]
             #[allow(clippy::elidable_lifetime_names)] // a function with arguments needs it
-            pub fn $name<'py>($py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+            pub fn $name<'py>(
+                $py: pyo3::Python<'py>,
+                $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
                 $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
                 $(let $ready = $made;)*
                 let done = $crate::errors::run($py, $crate::arguments::calls!(@ $pace), || $work)?;

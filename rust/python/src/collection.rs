@@ -101,7 +101,7 @@ calls! {
             (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.handle.now(py)?)?; |own| {
                 let vector = vector.and_then(|vector| vector.get().0.query());
                 let request = collection::Request { vector, embedder_failed: degraded, ..request };
-                search::ask(own.engine, &request).map(Found::of_passages)
+                search::ask(own.engine, &request).map(|found| Found::new(found, None))
             };
         time() Short |own, now| Ok(Moment(now));
         counts() Short |own| own.read(|pages| collection::count(pages, own.name));

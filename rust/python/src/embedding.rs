@@ -24,7 +24,8 @@ impl BuiltInCore {
 }
 
 functions! { |py|
-    built_in_rows(texts as "a text": Vec<String>) Waits => Ok(Floats(texts.iter().flat_map(|text| embedding::embed(text).as_slice().to_vec()).collect()));
+    built_in_rows(texts as "a text": Vec<String>) Waits =>
+        Ok(Floats(texts.iter().flat_map(|text| embedding::embed(text).as_slice().to_vec()).collect()));
     built_in_question(text: String) Short => Ok(Floats(embedding::embed_question(&text).as_slice().to_vec()));
     built_in_tokens(text as "a text": String) Short => Ok(embedding::tokens(&text));
 }

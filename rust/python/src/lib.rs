@@ -1,8 +1,7 @@
 //! The Python border of memspan: conversions and frozen classes, no algorithm.
 //!
-//! `EngineCore`, `ScopeCore`, `SessionCore`, `TaskCore` and `CollectionCore` are what the package's `Engine`, `Scope`, `Session`, `Task` and
-//! `Collection` call; everything
-//! else here is a value that they return.
+//! `EngineCore`, `ScopeCore`, `SessionCore`, `TaskCore` and `CollectionCore` are what the package's `Engine`, `Scope`, `Session`,
+//! `Task` and `Collection` call. Everything else here is a value that they return.
 //! Rules that hold for every call: arguments are converted before the engine is entered and results after it is left, so that
 //! no Python code ever runs inside a transaction or under a lock of the engine; what can wait for a disk runs detached from
 //! the interpreter, what takes microseconds stays attached; a panic becomes `memspan.Error`.

@@ -118,8 +118,9 @@ reads! {
 
 keeps! {
     StoredMessage as Message |it, py| {
-        index = it.record.placed.index, role = it.role().map_err(|error| to_python(py, &error))?.name(), given = Json(&*it.given), text = &*it.text,
-        format = it.record.format.name(), tokens = it.record.cost.tokens, turn = it.record.placed.turn, id = it.record.id.as_deref(),
+        index = it.record.placed.index, role = it.role().map_err(|error| to_python(py, &error))?.name(), given = Json(&*it.given),
+        text = &*it.text, format = it.record.format.name(), tokens = it.record.cost.tokens, turn = it.record.placed.turn,
+        id = it.record.id.as_deref(),
         author = it.record.author.as_deref(), created_at = it.record.created_at.map(Moment), added_at = Moment(it.record.added_at),
         redacted = it.record.state == MessageState::Redacted, reason = it.record.reason.as_deref()
     }

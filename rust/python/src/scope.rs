@@ -191,23 +191,24 @@ calls! {
             |own, now| own.answer(own.engine.remember(own.scope, new, now)?);
         recall(scopes: Bound<'py, PyTuple>, query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (Pace::of_recall(&request, &it.last))
-            with request = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.handle.now(py)?)?; with scopes = scopes.unbind();
+            with request = it.question(&scopes, query, vector, &given)?; with scopes = scopes.unbind();
             |own| {
                 let answer = recall::ask(own.engine, &request, degraded.as_deref())?;
                 it.last.note(answer.documents);
-                Ok(Found::of_memories(answer, scopes))
+                Ok(Found::new(answer, Some(scopes)))
             };
         search(
             scopes: Bound<'py, PyTuple>, query: String, sources: Vec<String>, vector: Option<Py<Vectors>>, degraded: Option<String>,
             given: Bound<'py, PyDict>,
         ) Waits
-            with question = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.handle.now(py)?)?; with scopes = scopes.unbind();
+            with question = it.question(&scopes, query, vector, &given)?; with scopes = scopes.unbind();
             |own| {
                 let request = sources::Request { question, sources: sources::Source::named(&sources), embedder_failed: degraded };
-                Ok(Found::of_sources(sources::ask(own.engine, &request)?, scopes))
+                Ok(Found::new(sources::ask(own.engine, &request)?, Some(scopes)))
             };
-        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits with request = answers::transcripts(&query, &given, it.handle.now(py)?)?; |own|
-            session::search(own.engine, own.scope, &request).map(Found::of_transcripts);
+        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits
+            with request = answers::transcripts(&query, &given, it.handle.now(py)?)?; |own|
+            session::search(own.engine, own.scope, &request).map(|hits| Found::new(hits, None));
         session(id as "a session's id": String, given: Bound<'py, PyDict>) Waits with options = it.session_options(&given)?; |own, now| {
             let status = own.session(&id).open(options, now)?;
             let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
@@ -278,11 +279,19 @@ impl ScopeCore {
         Ok(new)
     }
 
-    /// The scopes behind `Scope` objects, the first of which is this one.
-    fn searched(&self, scopes: &Bound<'_, PyTuple>) -> PyResult<Vec<Scope>> {
+    /// What is asked of the scopes behind `Scope` objects, the first of which is this one.
+    fn question(
+        &self,
+        scopes: &Bound<'_, PyTuple>,
+        query: String,
+        vector: Option<Py<Vectors>>,
+        given: &Bound<'_, PyDict>,
+    ) -> PyResult<recall::Request> {
+        let py = scopes.py();
         let also = scopes.iter().skip(1).map(|scope| GivenScope::read("also", &scope)).collect::<PyResult<Vec<_>>>()?;
-        let also = self.own_scopes(scopes.py(), "recalling: also=", &also)?;
-        Ok(std::iter::once(Scope::clone(&self.scope)).chain(also).collect())
+        let also = self.own_scopes(py, "recalling: also=", &also)?;
+        let scopes = std::iter::once(Scope::clone(&self.scope)).chain(also).collect();
+        answers::question(scopes, query, vector.as_ref(), given, self.handle.now(py)?)
     }
 
     /// What a session is opened with.

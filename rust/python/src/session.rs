@@ -25,7 +25,7 @@ use crate::value::{Attached, Json, Moment, Show, as_is};
 use crate::vectors::Vectors;
 
 /// A session by its name, and what its calls have in common.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SessionId {
     pub handle: Arc<Handle>,
     pub scope: Arc<Scope>,
@@ -87,7 +87,8 @@ calls! {
         open_calls() Short |session| session.open_calls();
         refused(prompt: GivenPrompt, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
             Waits |session, now| {
-                let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
+                let [input_tokens, limit_tokens, output_tokens] =
+                    [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
                 Ok(it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?))
             };
         again(prompt: GivenPrompt) Waits |session, now| Ok(it.prompt(session.again(&prompt, now)?));
@@ -104,7 +105,7 @@ calls! {
         delete() Waits |session, now| session.delete(now);
         fork(new_id as "a session's id": String, at: Option<Tokens>) Waits |session, now| {
             session.fork(&new_id, at.map(Tokens::number), now)?;
-            Ok(Self::new(SessionId { handle: Arc::clone(&it.named.handle), scope: Arc::clone(&it.named.scope), id: new_id }, it.scopes.clone()))
+            Ok(Self::new(SessionId { id: new_id, ..SessionId::clone(&it.named) }, it.scopes.clone()))
         };
         cancel_tool_calls(reason: String) Waits |session, now| session.cancel_tool_calls(&reason, now);
         tool_result(key: String, offset: usize, max_tokens: usize) Waits |session| session.tool_result(&key, offset, max_tokens);
@@ -124,13 +125,15 @@ calls! {
         switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(Writing::new).map(CompactionDraft));
         plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Waits |session, now|
             session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);
-        switch_model(to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>, written: GivenWritten)
-            Waits |session, now| {
-                let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };
-                let draft = draft.as_ref().map(|draft| (&draft.get().0.draft, draft.get().0.stored(written.0)));
-                it.last.forget();
-                session.switch_model(&to, told, draft, now)
-            };
+        switch_model(
+            to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>,
+            written: GivenWritten,
+        ) Waits |session, now| {
+            let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };
+            let draft = draft.as_ref().map(|draft| (&draft.get().0.draft, draft.get().0.stored(written.0)));
+            it.last.forget();
+            session.switch_model(&to, told, draft, now)
+        };
     }
 
     #[getter]

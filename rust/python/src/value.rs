@@ -129,7 +129,10 @@ macro_rules! shows {
                 static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
                 let (made, fields) = $crate::value::new(py, &CLASS, stringify!($class))?;
                 let $it = self;
-                $(pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?)?;)*
+                $(
+                    let shown = $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?;
+                    pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), shown)?;
+                )*
                 Ok(made)
             }
         })*
@@ -155,7 +158,7 @@ impl Kept {
     }
 }
 
-/// Says what each field of a value is that is kept; `as` names the class that reads them, without which Python is given what is kept itself.
+/// Says what each field of a value is that is kept. `as` names the class that reads them; without it Python is given what is kept.
 macro_rules! keeps {
     ($($kind:ty $(as $class:ident)? |$it:ident, $py:ident| { $($field:ident = $shown:expr),* $(,)? })*) => {
         $(

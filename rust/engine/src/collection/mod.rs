@@ -3,8 +3,8 @@
 //! A collection has a partition of its own, so that its chunks are found and counted apart from memories. A document is stored as a
 //! *revision*: its text once, its chunks as ranges of it. A revision is written ahead, in transactions that are bounded however long the
 //! document is; then one pointer in the document's record is switched, and from that commit on its chunks are found and those of the
-//! revision before are not. What is not pointed at is never seen, and is removed in bounded steps: by the call itself, or by maintenance
-//! where the process died.
+//! revision before are not. No reader sees a chunk that nothing points at. It is removed in bounded steps: by the call itself, or by
+//! maintenance where the process died.
 //!
 //! Start reading at [`add`]; [`chunk`] cuts, [`search`] finds, `record` and `head` are what is stored. Deliberately not here: reading
 //! files, and asking a caller's embedder.

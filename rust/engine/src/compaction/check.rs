@@ -2,9 +2,9 @@
 //!
 //! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
 //! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier, byte
-//! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its
-//! terms are theirs (another language, another topic), or if it says no where they do not, or the other way round. What the model left
-//! out is not looked for here: the rules put it back ([`super::compact`]).
+//! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its terms
+//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. This module does not look for
+//! what the model left out: the rules put that back ([`super::compact`]).
 //!
 //! It cannot see that two identifiers of one message changed places.
 

@@ -1,9 +1,9 @@
 //! Compaction: what old turns become when they leave a prompt. Pure: messages and the summary before in, a [`Summary`] out.
 //!
 //! [`compact`] works by rules, without a model: the text of each message is cut into units ([`units`]), units are told apart by cues
-//! ([`cues`]), scored by how specific they are and how much of them is new (`terms`), and chosen into sections of fixed grants
-//! (`rules`). Identifiers are kept byte for byte, each with the phrase that says what it names. [`check`] holds what a model wrote
-//! against the messages: what they do not say is refused. [`request`] makes the text that a model is given.
+//! ([`cues`]), scored by how specific they are and how much of them is new (`terms`), and chosen into sections of fixed grants (`rules`).
+//! Identifiers are kept byte for byte, each with the phrase that says what it names. [`check`] holds what a model wrote against the
+//! messages, and refuses what they do not say. [`request`] makes the text that a model is given.
 //!
 //! It is rolling: the summary before and the new messages are all it reads, so the k-th compaction costs what is new. It opens no store,
 //! calls no model and knows no clock; the same input gives the same bytes. The rules and every constant: `docs/compaction.md`.

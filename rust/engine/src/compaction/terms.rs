@@ -1,10 +1,9 @@
 //! What a text is about, as numbers: its terms, what each is worth among the texts of this compaction, how much of it was not said yet.
 //!
 //! Terms are those of [`crate::text`], without the filler of sentences. `weight(t) = 1 + ln(df)`, ten times that for a fact (a word with a
-//! digit, or capitalised within a sentence): what is said often and names something is what a conversation is about, and each is worth
-//! its weight once (concept coverage: Gillick and Favre, "A scalable global model for summarization", 2009). `idf(t) = ln((n + 1) / (df + 1/2))`
-//! tells whether two texts are about the same thing. Both are in units of 1/1024, from one pinned logarithm, so that scores are whole
-//! numbers and equal everywhere.
+//! digit, or capitalised within a sentence): a conversation is about the names that it says often, and each counts once (concept coverage:
+//! Gillick and Favre, "A scalable global model for summarization", 2009). `idf(t) = ln((n + 1) / (df + 1/2))` tells whether two texts are
+//! about the same thing. Both are in units of 1/1024, from one pinned logarithm, so that scores are whole numbers and equal everywhere.
 
 use std::collections::{HashMap, HashSet};
 

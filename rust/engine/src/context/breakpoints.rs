@@ -1,9 +1,9 @@
 //! Where a provider should keep the prefix: at most four places, so that the next call finds one within 20 blocks.
 //!
-//! In the order of their worth: the cache boundary; the end of the prompt, if tool rounds may follow while the volatile block
-//! stands still; the place where the previous call ended, if more than 20 blocks were added since; the end of the fixed
-//! sections; the end of the system prompt, which sessions share. A marker is not part of what is cached (Anthropic, "Prompt
-//! caching": 4 breakpoints, each looks back 20 blocks), so moving it costs nothing.
+//! In the order of their worth: the cache boundary, the end of the prompt (if tool rounds may follow while the volatile block stands
+//! still), the place where the previous call ended (if more than 20 blocks were added since), the end of the fixed sections, and the end of
+//! the system prompt, which sessions share. A marker is not part of what is cached (Anthropic, "Prompt caching": 4 breakpoints, each looks
+//! back 20 blocks), so moving it costs nothing.
 
 use super::prompt::{Breakpoint, Scale};
 use super::segment::{Body, Segment, SegmentKind};

@@ -1,7 +1,7 @@
 //! Canonical JSON (RFC 8785): one spelling for all texts that mean the same, so that a hash of a tool schema is of its meaning.
 //!
-//! Keys sorted by UTF-16 code units, no whitespace, strings with the least escaping, numbers as ECMAScript prints a double.
-//! It is for hashing only: what is sent are the bytes as given. Of duplicate keys, which RFC 8785 forbids, the last counts.
+//! Keys sorted by UTF-16 code units, no whitespace, strings with the least escaping, numbers as ECMAScript prints a double. It is for
+//! hashing only. The bytes are sent as they were given. Of duplicate keys, which RFC 8785 forbids, the last counts.
 
 use serde_json::Value;
 

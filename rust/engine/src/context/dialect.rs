@@ -1,7 +1,7 @@
 //! How a server's chat completions differ from `OpenAI`'s: data, one row for each server, in `models/data/dialects.tsv`.
 //!
-//! What a row says is applied by `render/arrange.rs`. Facts that no rendering needs (strict schemas, what a tool choice may be, how
-//! reasoning is asked for) are kept for programs that choose by them.
+//! `render/arrange.rs` applies what a row says. Facts that no rendering needs (strict schemas, what a tool choice may be, how reasoning is
+//! asked for) are kept for programs that choose by them.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! The newest part of a conversation that fits a limit, without a session or a store.
 //!
-//! Leading system messages stay; then the newest turns are kept whole; a newest turn that is too large keeps its user message
-//! and its newest rounds. What is kept is what was given, byte for byte. Messages are read from the end and only as far as
-//! they fit: time and memory are linear in what is kept, not in the conversation.
+//! Leading system messages stay. The newest turns are kept whole. A newest turn that is too large keeps its user message and its newest
+//! rounds. Messages that stay are not changed by a byte. Messages are read from the end and only as far as they fit: time and memory are
+//! linear in what is kept, not in the conversation.
 
 use super::framing::Framing;
 use super::message::{Message, Role};

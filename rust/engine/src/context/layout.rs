@@ -1,7 +1,7 @@
 //! The order of a prompt: fixed sections, the window of history, the newest turn with its volatile block.
 //!
-//! It walks the window once, puts an "interrupted" result behind every call that has none, and each block before the user
-//! message it travels with. What it is given is already known to fit.
+//! It walks the window once, puts an "interrupted" result behind every call that has none, and each block before the user message it
+//! travels with. Its caller has made sure that everything fits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! From a provider's JSON to the neutral [`Message`]: `OpenAI` chat messages and Anthropic messages; `parse_responses` and `parse_gemini`
 //! read the other two shapes.
 //!
-//! Every shape that the two APIs document is read; what is not understood is an error that names it, since a part that is
-//! silently dropped is a prompt that silently lies. Keys that say nothing to a model (`annotations`, `audio: null`) are
-//! passed over. Bytes are not changed: the caller stores them as given, this form is derived whenever it is needed.
+//! Every shape that the two APIs document is read. A part that is not understood is an error that names it: a prompt that silently drops a
+//! part lies. Keys that say nothing to a model (`annotations`, `audio: null`) are passed over. Bytes are not changed: the caller stores
+//! them as given, this form is derived whenever it is needed.
 //!
 //! Sources: `OpenAI` API reference, "Create chat completion", `messages`; Anthropic API reference, "Messages", `messages`.
 

@@ -171,6 +171,12 @@ impl Wanted {
         &self.cosines[line as usize * self.width..][..self.width]
     }
 
+    /// The beginning of a line, in a length that is known when this is compiled. What follows a line is multiplied by 0.
+    fn beginning(&self, line: u16) -> [u8; MAX_PAIRED + 1] {
+        let rest = &self.cosines[line as usize * self.width..];
+        rest.first_chunk().copied().unwrap_or_else(|| std::array::from_fn(|at| rest.get(at).copied().unwrap_or(0)))
+    }
+
     /// What a text with these tokens has of the question.
     pub fn nearness(&self, tokens: &[u8]) -> Nearness {
         let mut nearness = Nearness { best: [0; MAX_WANTED + LANE], phrase: 0.0 };
@@ -182,11 +188,10 @@ impl Wanted {
             if line == 0 {
                 continue;
             }
-            let cosines = self.line(line);
-            best.iter_mut().zip(cosines).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            raise(best, self.line(line));
             for &(other, before) in met[..count].iter().take_while(|(other, _)| place - other <= TOGETHER) {
                 debug_assert!(other < place);
-                together(&mut phrase, self.line(before), cosines);
+                together(&mut phrase, &self.beginning(before), &self.beginning(line));
             }
             met.copy_within(..TOGETHER, 1);
             (met[0], count) = ((place, line), (count + 1).min(TOGETHER));
@@ -207,7 +212,7 @@ impl Wanted {
     pub fn closeness_of_all<'n>(&self, texts: impl Iterator<Item = &'n Nearness>) -> f64 {
         let mut best = [0; MAX_WANTED + LANE];
         for text in texts {
-            best[..self.width].iter_mut().zip(&text.best).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            raise(&mut best[..self.width], &text.best[..self.width]);
         }
         self.weights.mean(best.iter().map(|best| SHARES[*best as usize]))
     }
@@ -218,12 +223,18 @@ impl Wanted {
     }
 }
 
-/// Notes how far two tokens of a text are two neighbours of the question, in either order; both lines are at least a lane long.
-fn together(phrase: &mut [u16; MAX_PAIRED], a: &[u8], b: &[u8]) {
+/// The greater of both in each place, lane by lane; both are whole lanes.
+fn raise(best: &mut [u8], other: &[u8]) {
+    for (best, other) in best.as_chunks_mut::<LANE>().0.iter_mut().zip(other.as_chunks::<LANE>().0) {
+        best.iter_mut().zip(other).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+    }
+}
+
+/// Notes how far two tokens of a text are two neighbours of the question, in either order. A line ends with a 0, so that no place behind
+/// the last pair of the question gets more than 0.
+fn together(phrase: &mut [u16; MAX_PAIRED], a: &[u8; MAX_PAIRED + 1], b: &[u8; MAX_PAIRED + 1]) {
     let product = |one: u8, other: u8| u16::from(one) * u16::from(other);
-    let pairs = (a.len() - 1).min(MAX_PAIRED);
-    let (a, b) = (&a[..=pairs], &b[..=pairs]);
-    for (at, best) in phrase[..pairs].iter_mut().enumerate() {
+    for (at, best) in phrase.iter_mut().enumerate() {
         *best = (*best).max(product(a[at], b[at + 1])).max(product(b[at], a[at + 1]));
     }
 }

@@ -26,7 +26,7 @@ const WORDS: [(u8, &str); 3] = [
 /// The kinds of each token of a text (as [`super::distinct_tokens`] has them).
 pub(crate) fn forms(tokens: &[u8]) -> impl Iterator<Item = u8> {
     static FORMS: OnceLock<Vec<u8>> = OnceLock::new();
-    by_token(FORMS.get_or_init(of_vocabulary), tokens)
+    by_token(FORMS.get_or_init(|| of_vocabulary(|forms, form| *forms |= form)), tokens)
 }
 
 fn by_token<T: Copy + Default>(table: &[T], tokens: &[u8]) -> impl Iterator<Item = T> {
@@ -36,7 +36,7 @@ fn by_token<T: Copy + Default>(table: &[T], tokens: &[u8]) -> impl Iterator<Item
 /// How many tokens of a text are of the first person, of the second, and of time.
 pub(crate) fn count_forms(tokens: &[u8]) -> [usize; 3] {
     static COUNTED: OnceLock<Vec<u64>> = OnceLock::new();
-    let counted = COUNTED.get_or_init(|| of_vocabulary().into_iter().map(counted).collect());
+    let counted = COUNTED.get_or_init(|| of_vocabulary(|count, form| *count |= counted(form)));
     let sum: u64 = by_token(counted, tokens).sum();
     [0, 1, 2].map(|kind| (sum >> (kind * COUNT_BITS)) as usize & ((1 << COUNT_BITS) - 1))
 }
@@ -44,18 +44,18 @@ pub(crate) fn count_forms(tokens: &[u8]) -> [usize; 3] {
 /// Bits of one count in the sum of three.
 const COUNT_BITS: u32 = 20;
 
-/// One in the count of each kind that a token is of.
+/// One in the count of a kind.
 fn counted(form: u8) -> u64 {
-    let kinds = [FIRST_PERSON, SECOND_PERSON, TIME].into_iter().zip(0..);
-    kinds.filter(|(kind, _)| form & kind != 0).map(|(_, at)| 1 << (at * COUNT_BITS)).sum()
+    1 << (form.trailing_zeros() * COUNT_BITS)
 }
 
-fn of_vocabulary() -> Vec<u8> {
-    let mut forms = vec![0; wordpiece::count()];
+/// What is known of each token, of which few have a kind: `note` is called with each of these.
+fn of_vocabulary<T: Copy + Default>(note: impl Fn(&mut T, u8)) -> Vec<T> {
+    let mut known = vec![T::default(); wordpiece::count()];
     for (form, words) in WORDS {
-        wordpiece::each_token(words, &mut |token| forms[token as usize] |= form);
+        wordpiece::each_token(words, &mut |token| note(&mut known[token as usize], form));
     }
-    forms
+    known
 }
 
 #[cfg(test)]

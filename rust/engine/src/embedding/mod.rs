@@ -56,13 +56,23 @@ pub fn embed(text: &str) -> UnitVector {
 /// The vector of a text but for `left_out`, tokens as [`distinct_tokens`] has them: of what it says of somebody, not of whom it says it.
 #[must_use]
 pub(crate) fn embed_beside(text: &str, left_out: &[u8]) -> UnitVector {
+    sum_beside(text, left_out).finish()
+}
+
+/// About the cosine of that vector with another: off by less than a thousandth, in a fraction of the time. `None` where it has no direction.
+#[must_use]
+pub(crate) fn near_cosine_beside(text: &str, left_out: &[u8], unit: &UnitVector) -> Option<f64> {
+    sum_beside(text, left_out).near_cosine(unit.as_slice())
+}
+
+fn sum_beside(text: &str, left_out: &[u8]) -> table::Sum {
     let mut sum = table::Sum::new();
     wordpiece::each_token(text, &mut |token| {
         if !left_out.as_chunks::<2>().0.contains(&token.to_le_bytes()) {
             sum.add(token);
         }
     });
-    sum.finish()
+    sum
 }
 
 /// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the

@@ -1,7 +1,7 @@
 //! Export and load: a whole store as a file of JSON lines, and back into an empty store.
 //!
-//! A file appears whole or not at all, and so does what is loaded from one. What was forgotten, redacted or erased is in neither: before
-//! it writes, an export takes out what a compaction would.
+//! A file appears whole or not at all, and so does what is loaded from one. Neither holds anything that was forgotten, redacted or erased:
+//! before it writes, an export takes out what a compaction would.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};

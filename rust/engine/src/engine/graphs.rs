@@ -1,8 +1,8 @@
 //! Graphs over the vectors of large scopes and collections: built, rebuilt and dropped by maintenance.
 //!
-//! The work of a build holds no transaction and no snapshot; what it writes goes in transactions of one value of at most
-//! 2 MiB, so that other writers come between. A build that is interrupted is given up, and one that was killed is taken up anew
-//! by maintenance an hour later; searches scan meanwhile.
+//! A build holds no transaction and no snapshot while it works. It writes in transactions of one value of at most 2 MiB, so that other
+//! writers come between. A build that is interrupted is given up, and one that was killed is taken up anew by maintenance an hour later;
+//! searches scan meanwhile.
 
 use std::sync::Arc;
 

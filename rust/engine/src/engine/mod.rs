@@ -1,6 +1,6 @@
 //! The engine: an open store with everything that can be done with it, above all other rooms.
 //!
-//! What one memory, document or session needs is in the rooms below, which take a [`Core`] or a [`SessionCore`]; here is what needs
+//! The rooms below hold what one memory, document or session needs, and take a [`Core`] or a [`SessionCore`]. This room holds what needs
 //! all of them: opening, `maintain`, `graphs`, the `doctor`, copies. An engine stands for its core wherever one is taken.
 
 mod doctor;

@@ -68,5 +68,7 @@ fn page_by_page(environment: &Environment, mut step: impl FnMut(&mut WriteTransa
 fn write(environment: &Environment, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<()>) -> Result<()> {
     let mut txn = environment.write()?;
     work(&mut txn)?;
-    txn.commit()
+    txn.commit()?;
+    // Pages that it took at the end of the file and gave back were never written, and a reader looks for the last one.
+    environment.grow_ahead()
 }

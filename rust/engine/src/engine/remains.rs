@@ -1,5 +1,6 @@
 //! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails and where merges
-//! stopped, codes of vectors in graphs, passages in ledgers. Each step is a write of its own; what is done stays done.
+//! stopped, codes of vectors in graphs, passages in ledgers. Each step is a write of its own, so that a death between two of them undoes
+//! nothing.
 
 use super::Engine;
 use crate::Result;

@@ -7,10 +7,10 @@
 //! {"end":{"lines":1234,"crc32":"89abcdef"}}                  of all lines before this one
 //! ```
 //!
-//! Every value of every table is there, indexes too: what was derived need not be made again, and an answer is the same to the bit.
-//! The lines are a function of what is stored, so that a store which was loaded is exported to the same bytes. Left out are the records
-//! of a generation about itself, whose part that matters is the first line. `line` says how a value is written, `schema` what
-//! its fields are called; docs/format.md has both for readers without memspan.
+//! Every value of every table is there, indexes too. Nothing need be derived again, and an answer is the same to the bit. The lines are a
+//! function of what is stored, so that a store which was loaded is exported to the same bytes. Left out are the records of a generation
+//! about itself, whose part that matters is the first line. `line` says how a value is written, `schema` what its fields are called;
+//! docs/format.md has both for readers without memspan.
 //!
 //! Deliberately not here: where the lines come from and go to (`engine/export.rs`), and the switch to what was loaded (`store/load.rs`).
 

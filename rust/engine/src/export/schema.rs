@@ -1,4 +1,4 @@
-//! What tables, parts of keys and fields are called in an export. What has no name here is written all the same, by its place.
+//! What tables, parts of keys and fields are called in an export. A field without a name here is written all the same, under its number.
 
 use crate::store::keys::Table;
 

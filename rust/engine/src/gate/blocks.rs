@@ -1,4 +1,4 @@
-//! Blocks that a prompt shows: what stands in one was remembered or retrieved, and nobody says it.
+//! Blocks that a prompt shows: their words were remembered or retrieved, and nobody says them.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value,
-//! and what the claim replaces or ends; what no rule reads is left to the model.
+//! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value, and what
+//! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
 use super::Category;
 use super::assign::assigned;

@@ -8,8 +8,8 @@
 //!
 //! Numbered in the order of the first core; a vector at the border of two clusters belongs to the first that reaches it, as in
 //! scikit-learn. Source: Ester, Kriegel, Sander and Xu, "A density-based algorithm for discovering clusters", 1996. Every pair is
-//! multiplied once, by the kernels of the scan, in squares of rows that stay in the processor's cache. What is kept of a pair is a bit: 20,000
-//! vectors take 50 MB however dense they lie.
+//! multiplied once, by the kernels of the scan, in squares of rows that stay in the processor's cache. A pair takes one bit: 20,000 vectors
+//! take 50 MB however dense they lie.
 
 use std::ops::Range;
 

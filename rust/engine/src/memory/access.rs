@@ -1,6 +1,6 @@
 //! When memories were last recalled: buffered in the process, made durable with a later write or by maintenance.
 //!
-//! A recall never waits for a disk. What is buffered counts only from when it is stored, so that two processes see the same.
+//! A recall never waits for a disk. Buffered recalls count only from when they are stored, so that two processes see the same.
 //!
 //! ```text
 //! Table::Access | number u32 / 256 -> 256 rows of: last recalled u32 (seconds since 1970) | recalls u32, little-endian

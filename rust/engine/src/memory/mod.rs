@@ -1,7 +1,7 @@
 //! Long-term memory: what a write does to records, slots, indexes and vectors, in one transaction.
 //!
-//! [`record`] is one memory as it is stored; [`remember`], [`revise`] and [`forget`] are the writes; [`read`] lists and looks up.
-//! [`core`] is an open store with its embedders, which the rooms above take. How a memory is found by a question is `recall`.
+//! [`record`] is one memory as it is stored. [`remember`], [`revise`] and [`forget`] are the writes. [`read`] lists and looks up. [`core`]
+//! is an open store with its embedders, which the rooms above take. How a memory is found by a question is `recall`.
 
 pub mod access;
 pub mod core;

@@ -269,7 +269,7 @@ pub fn current<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) 
 
 /// Its body alone.
 pub(super) fn body<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Option<Cow<'_, [u8]>>> {
-    Ok(chunks::get(pages, current_key(partition, number))?.map(|(_, body)| body))
+    Ok(chunks::get_known(pages, current_key(partition, number))?.map(|(_, body)| body))
 }
 
 /// Current memories from number `first` on whose text has no stored tokens, or those of another version: at most `most`, after looking at

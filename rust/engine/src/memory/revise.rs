@@ -1,4 +1,4 @@
-//! `revise`: a correction. The memory keeps its number and id; what it said before is kept as history and not believed any more.
+//! `revise`: a correction. The memory keeps its number and id. Its former text becomes history, which answers no question any more.
 
 use super::new_memory::{check_fraction, check_metadata, check_name, check_text, normal_slot};
 use super::outcome::{Action, Remembered};

@@ -1,6 +1,6 @@
 //! Writing: values of the caller's language as JSON, which messages and tools are, or as MessagePack, which metadata is.
 //!
-//! Nothing is changed or left out. What a form cannot say is an error that names the value.
+//! Nothing is changed or left out. A value that a form cannot say is an error that names it.
 
 use rmp::encode;
 

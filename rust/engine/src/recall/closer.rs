@@ -12,13 +12,18 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
+use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, embed_beside, forms, tokens_in};
+use crate::embedding::{self, Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, forms, tokens_in};
 use crate::index::bm25::{Formula, Parameters, Statistics};
+use crate::index::vectors::Query;
 use crate::text::{Role, is_filler};
 
 /// Tokens of a slot that are compared with a question's.
 const SLOT_TOKENS: usize = 16;
+
+/// What is so far from [`LEAST`] is on its side of it by an exact cosine too.
+const SURE: f64 = 0.02;
 
 /// What a question looks for in a text.
 pub(super) struct Look<'q> {
@@ -44,21 +49,24 @@ impl<'q> Look<'q> {
     }
 
     /// How close a hit is to the question.
-    pub fn closeness(&self, hit: &Contender<'_>) -> f64 {
+    fn closeness(&self, hit: &Contender<'_>) -> f64 {
         let anew = || self.wanted.closeness(&self.wanted.nearness(&compared_tokens(hit.memory.text)));
         hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
     }
 
-    /// The cosine of a hit by the built-in embedding, which made its vector or did not; of a text without the names that the question has
-    /// too, since the question's vector is without them.
-    pub fn cosine(&self, hit: &Contender<'_>, made: bool) -> f64 {
+    /// Whether a hit answers the question by itself, by its closeness and its cosine by the built-in embedding, which made its vector or
+    /// did not: of a text without the names that the question has too, since the question's vector is without them.
+    pub fn answers(&self, hit: &Contender<'_>, made: bool) -> bool {
+        let closeness = self.closeness(hit);
+        let over = |cosine: f64| MEANING * cosine + CLOSENESS * closeness - LEAST;
         let is_named = hit.parts.closer.is_some_and(|(features, _)| features.name > 0.0);
         if let Some(cosine) = hit.parts.cosine().filter(|_| made && !is_named) {
-            return cosine;
+            return over(cosine) > 0.0;
         }
-        let Some(about) = self.question.vector() else { return 0.0 };
-        let text = embed_beside(hit.memory.text, self.question.all_name_tokens());
-        about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        let Some(about) = self.question.vector() else { return over(0.0) > 0.0 };
+        let names = self.question.all_name_tokens();
+        let near = embedding::near_cosine_beside(hit.memory.text, names, about.unit()).map(over);
+        near.filter(|over| over.abs() > SURE).unwrap_or_else(|| over(exact_cosine(hit.memory.text, names, about))) > 0.0
     }
 
     /// Scores the hits anew; what speaks of the user has the user's own names.
@@ -125,6 +133,12 @@ impl<'q> Look<'q> {
         let unit = features.iter().map(|one| one.weighed(&weights)).fold(whole, f64::max);
         weights.map(|weight| weight / unit)
     }
+}
+
+/// The cosine of a text without some tokens.
+fn exact_cosine(text: &str, left_out: &[u8], about: &Query) -> f64 {
+    let text = embedding::embed_beside(text, left_out);
+    about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
 
 /// The share of its weights that a memory which lacks an identifier of the question keeps: so much that the best of these stays clearly

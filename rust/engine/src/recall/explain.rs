@@ -1,7 +1,7 @@
 //! Why: every number of a score, by name.
 //!
-//! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are
-//! analysed again. What it adds up to is the score of the answer, to the bit.
+//! An explanation needs no store: the statistics of the question are kept with the answer, and the words of the memory are analysed again.
+//! Its numbers add up to the score of the answer, to the bit.
 
 use std::sync::Arc;
 

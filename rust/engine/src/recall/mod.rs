@@ -43,6 +43,7 @@ pub use fusion::Fusion;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
+pub use table::HitExplanation;
 
 use self::contenders::{Contender, Ranked};
 use self::shares::Chosen;
@@ -251,7 +252,7 @@ fn looked_closer(
     }
     let filter = &asked.request.filter;
     if !filter.limits_time() && filter.preferred.is_none() {
-        newest::lift(asked.question, own, contenders, |one| (look.closeness(one), look.cosine(one, built_in)));
+        newest::lift(asked.question, own, contenders, |one| look.answers(one, built_in));
     }
     beside
 }

@@ -5,7 +5,7 @@
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
 //! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
-//! question by itself ([`answers_by`]). The same person: it has every name
+//! question by itself ([`super::closer::Look::answers`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
 //! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
 //!
@@ -17,7 +17,6 @@ use std::cell::OnceCell;
 use super::Question;
 use super::contenders::Contender;
 use super::own::Own;
-use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use crate::memory::Kind;
 use crate::text::{QueryTerm, Role, Sought, analyze};
 use crate::units::term_key::TermKey;
@@ -56,8 +55,8 @@ const MARK_END: u8 = 0x99;
 const MOST_SOUGHT: usize = 8;
 
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
-/// `near` has the closeness of a hit, and its cosine by the built-in embedding.
-pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], near: impl Fn(&Contender<'_>) -> (f64, f64)) {
+/// `answers` says whether a hit answers the question by itself.
+pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     if bare_words(question.text()).any(|word| PAST.iter().any(|past| is(word, past))) {
         return;
     }
@@ -66,8 +65,8 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], n
         return;
     }
     let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
-    let answers: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
-    let answers = |at: usize| *answers[at].get_or_init(|| answers_by(near(&hits[at])));
+    let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
+    let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = right_before_wrong(&asked, &seen, answers);
     let by_time = by_time(&seen);
     let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, &by_time, answers)).collect();
@@ -112,11 +111,6 @@ fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], by_time: &[usiz
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
     let mut newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
     newer.find(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at)
-}
-
-/// Whether a memory answers the question by itself.
-fn answers_by((closeness, cosine): (f64, f64)) -> bool {
-    MEANING * cosine + CLOSENESS * closeness > LEAST
 }
 
 /// Of whom and of what a question asks.

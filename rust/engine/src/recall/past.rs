@@ -1,7 +1,7 @@
 //! Questions that reach back: revisions that were current then, scored by the words of today's statistics.
 //!
-//! What is not current is in no index, so this reads the scope's whole history: O(revisions), only where `known_at` or
-//! `valid_at` asks for it. It has no vectors.
+//! No index has what is not current, so this reads the scope's whole history: O(revisions), only where `known_at` or `valid_at` asks for
+//! it. It has no vectors.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -7,6 +7,38 @@ use super::fusion::Parts;
 use super::when::{self, Range};
 use crate::units::score::SCORE_ONE;
 
+/// Every number of a hit's score, with what its answer says of the hit besides.
+#[derive(Debug, Clone)]
+pub struct HitExplanation {
+    /// The numbers.
+    pub explanation: Explanation,
+    /// What the score is made of, by name, each before its weight.
+    pub named: Vec<(&'static str, f64)>,
+    /// The ids of memories that were left out because they say the same.
+    pub duplicates: Vec<String>,
+    /// The relations that led to it, in words.
+    pub related: Option<String>,
+    /// All of it as a table.
+    pub table: String,
+}
+
+impl HitExplanation {
+    /// That of a memory or a passage.
+    #[must_use]
+    pub fn new(explanation: Explanation, duplicates: Vec<String>, related: Option<String>) -> Self {
+        let (named, table) = (explanation.named(), explanation.table(&duplicates, related.as_deref()));
+        Self { explanation, named, duplicates, related, table }
+    }
+
+    /// That of a message, whose score is made of these.
+    #[must_use]
+    pub fn of_message(score: f64, named: Vec<(&'static str, f64)>) -> Self {
+        let explanation = Explanation::of_message(score, &named);
+        let table = Explanation::table_of_message(explanation.parts.score(), &named);
+        Self { explanation, named, duplicates: Vec::new(), related: None, table }
+    }
+}
+
 impl Explanation {
     /// That of a message, whose score is made of these.
     #[must_use]

@@ -1,8 +1,8 @@
 //! Compacting a session: a snapshot is read, the work is done outside of any transaction, and one epoch is committed.
 //!
-//! What is read is a [`Draft`]: the summary before and the messages that are to leave, up to the beginning of a turn, so that no tool
-//! round is ever parted. Messages that come meanwhile stay behind the boundary. Another compaction, a rewind, a redaction or a switch
-//! of models in between makes the draft stale: `SessionMoved`, and nothing is changed.
+//! Reading gives a [`Draft`]: the summary before and the messages that are to leave, up to the beginning of a turn, so that no tool round
+//! is ever parted. Messages that come meanwhile stay behind the boundary. Another compaction, a rewind, a redaction or a switch of models
+//! in between makes the draft stale: `SessionMoved`, and nothing is changed.
 
 use std::sync::Arc;
 

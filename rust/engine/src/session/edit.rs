@@ -1,4 +1,4 @@
-//! Taking back: rewind, redact, delete. What is taken back leaves every index and the transcript in the same transaction.
+//! Taking back: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction.
 
 use super::key::SessionKey;
 use super::ledger::{self, Call};

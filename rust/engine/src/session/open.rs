@@ -1,4 +1,4 @@
-//! Making a session, and what it means to open one again: what is not named stays, another model is refused, other instructions
+//! Making a session, and what it means to open one again: an option that is not named stays, another model is refused, other instructions
 //! are a new version and begin an epoch.
 
 use std::sync::Arc;

@@ -325,11 +325,9 @@ impl SessionRecord {
         if self.state == SessionState::Live {
             return Ok(());
         }
-        Err(Error::invalid(format!(
-            "{doing}: a session that was ended stays as it is, and session {:?} was: fork() it to go on, or give a new id",
-            self.id
-        ))
-        .with("session_id", self.id.as_str()))
+        let rule = "a session that was ended stays as it is";
+        let message = format!("{doing}: {rule}, and session {:?} was: fork() it to go on, or give a new id", self.id);
+        Err(Error::new(ErrorKind::Closed, message).with("session_id", self.id.as_str()))
     }
 }
 

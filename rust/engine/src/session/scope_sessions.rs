@@ -1,4 +1,4 @@
-//! The sessions of a scope together: which there are. What was said in them is found by [`mod@super::search`].
+//! The sessions of a scope together: which there are. [`mod@super::search`] finds what was said in them.
 
 use super::key::{SessionKey, SessionsHead};
 use super::metadata;

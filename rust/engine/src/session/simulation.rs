@@ -1,4 +1,4 @@
-//! Never over the window, through whole sessions: what is sent is counted by a tokenizer that the session does not know.
+//! Never over the window, through whole sessions: a tokenizer that the session does not know counts what is sent.
 //!
 //! The truth is another encoding's count, times a factor of each class of content, plus tokens of its own for each message. Content is
 //! of four classes, and what a conversation is about shifts every few turns. Each turn retrieves more than fits; some call tools.

@@ -8,13 +8,13 @@
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
-use super::search::{self, SCORE_ONE, TranscriptHit};
+use super::search::{self, FEATURES, SCORE_ONE, TranscriptHit};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, Question, about, question_vector, tokens_of};
+use crate::recall::{self, HitExplanation, Question, about, question_vector, tokens_of};
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 
@@ -30,11 +30,21 @@ pub enum Source {
 }
 
 impl Source {
+    /// Its name in the API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memories => "memories",
+            Self::Transcripts => "transcripts",
+            Self::Collections => "collections",
+        }
+    }
+
     /// Those of these names, in the engine's order.
     #[must_use]
     pub fn named(names: &[String]) -> Vec<Self> {
-        let all = [("memories", Self::Memories), ("transcripts", Self::Transcripts), ("collections", Self::Collections)];
-        all.into_iter().filter(|(name, _)| names.iter().any(|wanted| wanted == name)).map(|(_, source)| source).collect()
+        let all = [Self::Memories, Self::Transcripts, Self::Collections];
+        all.into_iter().filter(|source| names.iter().any(|wanted| wanted == source.name())).collect()
     }
 }
 
@@ -74,8 +84,6 @@ pub struct Answer {
     pub passages: Vec<collection::Search>,
     /// The hits, best first.
     pub order: Vec<Ranked>,
-    /// 0 to 1: how sure the surest source is.
-    pub confidence: f64,
     /// Why vectors are missing that could have been used.
     pub degraded: Option<String>,
     /// Whether vectors were used.
@@ -145,17 +153,84 @@ fn passages<P: Pages>(
     Ok(answers)
 }
 
+/// That of memories alone, whose scores are their own.
+impl From<recall::Answer> for Answer {
+    fn from(memories: recall::Answer) -> Self {
+        let (degraded, hybrid) = (memories.degraded.clone(), memories.hybrid);
+        let order = ranked(Source::Memories, memories.found.iter().map(|hit| hit.parts.score()));
+        Self { memories: Some(memories), order, degraded, hybrid, ..Self::default() }
+    }
+}
+
+/// That of one transcript, or of all of a scope.
+impl From<Vec<TranscriptHit>> for Answer {
+    fn from(hits: Vec<TranscriptHit>) -> Self {
+        let order = ranked(Source::Transcripts, hits.iter().map(score_of));
+        Self { transcripts: vec![hits], order, hybrid: true, ..Self::default() }
+    }
+}
+
+/// That of one search of collections.
+impl From<collection::Search> for Answer {
+    fn from(passages: collection::Search) -> Self {
+        let (degraded, hybrid) = (passages.degraded.clone(), passages.hybrid);
+        let order = ranked(Source::Collections, passages.hits.iter().map(|hit| hit.score));
+        Self { passages: vec![passages], order, degraded, hybrid, ..Self::default() }
+    }
+}
+
+/// The hits of the first answer of a source, with their own scores.
+fn ranked(source: Source, scores: impl Iterator<Item = f64>) -> Vec<Ranked> {
+    scores.enumerate().map(|(place, score)| Ranked { source, answer: 0, place, score }).collect()
+}
+
+fn score_of(hit: &TranscriptHit) -> f64 {
+    hit.score as f64 / SCORE_ONE as f64
+}
+
 impl Answer {
+    /// 0 to 1: how sure the surest source is that its first hit answers the question. Costs an analysis of that hit.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        self.sureness().map(|(_, _, confidence)| confidence).fold(0.0, f64::max)
+    }
+
+    /// How it was searched: "hybrid" by words and meaning, "lexical" by words alone.
+    #[must_use]
+    pub fn mode(&self) -> &'static str {
+        if self.hybrid { "hybrid" } else { "lexical" }
+    }
+
+    /// Every number of a hit's score.
+    #[must_use]
+    pub fn explain(&self, one: Ranked) -> HitExplanation {
+        match one.source {
+            Source::Memories => {
+                let all = self.memories.as_ref().expect("a ranked memory is of an answer of memories");
+                let hit = &all.found[one.place];
+                let explanation = all.queries[hit.scope].explain(hit.parts, &hit.named.memory.text);
+                HitExplanation::new(explanation, hit.duplicates.clone(), hit.related.clone())
+            }
+            Source::Transcripts => {
+                let hit = &self.transcripts[one.answer][one.place];
+                HitExplanation::of_message(one.score, FEATURES.into_iter().zip(hit.features.values()).collect())
+            }
+            Source::Collections => {
+                let all = &self.passages[one.answer];
+                let hit = &all.hits[one.place];
+                HitExplanation::new(all.queries[hit.collection].explain(hit.parts, &hit.indexed()), Vec::new(), None)
+            }
+        }
+    }
+
     fn put_in_order(&mut self, asked: &recall::Request) {
-        let sure = self.sureness();
-        self.confidence = sure.iter().map(|(_, _, confidence, _)| *confidence).fold(0.0, f64::max);
         self.hybrid = !self.transcripts.is_empty()
             || self.memories.as_ref().is_some_and(|one| one.hybrid)
             || self.passages.iter().any(|one| one.hybrid);
         let degraded = self.memories.iter().map(|one| &one.degraded).chain(self.passages.iter().map(|one| &one.degraded));
         self.degraded = degraded.flatten().next().cloned();
-        let mut order: Vec<Ranked> =
-            sure.into_iter().flat_map(|(source, answer, confidence, scores)| weighed(source, answer, confidence, &scores)).collect();
+        let weighed = |(source, answer, confidence)| self.weighed(source, answer, confidence);
+        let mut order: Vec<Ranked> = self.sureness().flat_map(weighed).collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first
         order.truncate(asked.limit);
         let mut left = asked.max_tokens;
@@ -168,22 +243,25 @@ impl Answer {
         self.order = order;
     }
 
-    /// Each answer: its source, its number, how sure it is, the scores of its hits.
-    fn sureness(&self) -> Vec<(Source, usize, f64, Vec<f64>)> {
-        let memories = self
-            .memories
-            .iter()
-            .map(|one| (Source::Memories, 0, one.confidence(), one.found.iter().map(|hit| hit.parts.score()).collect()));
-        let transcripts = self.transcripts.iter().enumerate().map(|(at, hits)| {
-            let scores = hits.iter().map(|hit| hit.score as f64 / SCORE_ONE as f64).collect();
-            (Source::Transcripts, at, hits.first().map_or(0.0, |hit| hit.confidence), scores)
-        });
-        let passages = self
-            .passages
-            .iter()
-            .enumerate()
-            .map(|(at, one)| (Source::Collections, at, one.confidence(), one.hits.iter().map(|hit| hit.score).collect()));
-        memories.chain(transcripts).chain(passages).collect()
+    /// Each answer: its source, its number, how sure it is.
+    fn sureness(&self) -> impl Iterator<Item = (Source, usize, f64)> {
+        let memories = self.memories.iter().map(|one| (Source::Memories, 0, one.confidence()));
+        let transcripts = self.transcripts.iter().map(|hits| hits.first().map_or(0.0, |hit| hit.confidence)).enumerate();
+        let passages = self.passages.iter().map(collection::Search::confidence).enumerate();
+        memories
+            .chain(transcripts.map(|(at, confidence)| (Source::Transcripts, at, confidence)))
+            .chain(passages.map(|(at, confidence)| (Source::Collections, at, confidence)))
+    }
+
+    /// The hits of an answer, beside those of others.
+    fn weighed(&self, source: Source, answer: usize, confidence: f64) -> Vec<Ranked> {
+        let scores: Vec<f64> = match source {
+            Source::Memories => self.memories.iter().flat_map(|one| &one.found).map(|hit| hit.parts.score()).collect(),
+            Source::Transcripts => self.transcripts[answer].iter().map(score_of).collect(),
+            Source::Collections => self.passages[answer].hits.iter().map(|hit| hit.score).collect(),
+        };
+        let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
+        scores.iter().enumerate().map(|(place, score)| Ranked { source, answer, place, score: score / best * confidence }).collect()
     }
 
     /// The text of a hit.
@@ -194,9 +272,4 @@ impl Answer {
             Source::Collections => &self.passages[one.answer].hits[one.place].text,
         }
     }
-}
-
-fn weighed(source: Source, answer: usize, confidence: f64, scores: &[f64]) -> Vec<Ranked> {
-    let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
-    scores.iter().enumerate().map(|(place, score)| Ranked { source, answer, place, score: score / best * confidence }).collect()
 }

@@ -1,8 +1,8 @@
 //! The state of a task: short-lived entries of a session that stand in every prompt until the task is over.
 //!
-//! A task has a name, entries in the order in which they were first set, and perhaps a time to live. Values are JSON text, kept
-//! as given. One that has expired is not shown any more, whether or not its record is gone: the clock decides what is seen,
-//! [`expire`] only gives the room back. What it was when a prompt was sent is in the ledger, not here.
+//! A task has a name, entries in the order in which they were first set, and perhaps a time to live. Values are JSON text, kept as given.
+//! One that has expired is not shown any more, whether or not its record is gone: the clock decides what is seen, [`expire`] only gives the
+//! room back. The ledger, not this module, knows what it was when a prompt was sent.
 
 use std::ops::{ControlFlow, Range};
 

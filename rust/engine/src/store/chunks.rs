@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::envelope::{self, CONTINUES, Codec, Envelope, ONE_PAGE_BODY, damaged};
 use super::keys::Key;
 use super::pages::{Pages, PagesMut};
+use super::verified;
 use crate::{Error, Result};
 
 /// Chunks are numbered by 16 bits.
@@ -59,6 +60,14 @@ pub fn get<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_,
     let Some(value) = pages.get(first.as_slice())? else { return Ok(None) };
     let head = envelope::open(first.as_slice(), value)?;
     join(pages, key, head).map(Some)
+}
+
+/// The same of what is read often: the checksum of its first chunk is compared once in this process.
+pub fn get_known<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_, [u8]>)>> {
+    let first = key.u16(0);
+    let Some(value) = pages.get(first.as_slice())? else { return Ok(None) };
+    verified::intact(first.as_slice(), value)?;
+    join(pages, key, envelope::open_unverified(first.as_slice(), value)?).map(Some)
 }
 
 /// The whole body of which `first` is chunk 0.

@@ -1,8 +1,8 @@
 //! The key space: every key of the store is made here, and nowhere else.
 //!
-//! One sorted tree. A key is `partition u32 | table u8 | rest`, all big-endian, at most [`MAX_KEY`] bytes; no text of a user
-//! is ever part of a key. Partition 0 belongs to the store itself, every scope and every collection has its
-//! own number, given once and never again. What one write touches stands together, so that a commit dirties few pages.
+//! One sorted tree. A key is `partition u32 | table u8 | rest`, all big-endian, at most [`MAX_KEY`] bytes; no text of a user is ever part
+//! of a key. Partition 0 belongs to the store itself, every scope and every collection has its own number, given once and never again. Keys
+//! that one write touches stand together, so that a commit dirties few pages.
 
 use std::ops::Range;
 

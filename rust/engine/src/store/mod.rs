@@ -25,6 +25,7 @@ pub mod migrate;
 pub mod msgpack;
 pub mod pages;
 pub mod presence;
+pub mod prefetch;
 pub mod progress;
 pub mod repair;
 pub mod reserve;

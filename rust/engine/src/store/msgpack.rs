@@ -295,14 +295,19 @@ impl<'b> Reader<'b> {
 
     /// Passes over so many fields, whatever they are.
     pub fn pass(&mut self, fields: u32) -> Result<()> {
-        (0..fields).try_for_each(|_| self.raw().map(drop))
+        let count = fields.min(self.left);
+        self.left -= count;
+        for _ in 0..count {
+            self.at = self.end().ok_or_else(|| self.wrong("whole value"))?;
+        }
+        Ok(())
     }
 
     /// Where the next value ends. Numbers and short texts, of which there are most, are told by their first byte.
     #[inline]
     fn end(&self) -> Option<usize> {
         let bytes = match *self.body.get(self.at)? {
-            0..=0x7f | 0xe0..=0xff | 0xc2 | 0xc3 => 1,
+            0..=0x7f | 0xe0..=0xff | NIL | 0xc2 | 0xc3 => 1,
             byte @ 0xa0..=0xbf => 1 + usize::from(byte & 0x1f),
             byte @ 0xcc..=0xcf => 1 + (1 << (byte - 0xcc)),
             byte @ 0xd0..=0xd3 => 1 + (1 << (byte - 0xd0)),

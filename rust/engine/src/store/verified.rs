@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::envelope::{self, ENVELOPE_BYTES};
 use crate::Result;
 
-/// 512 KiB of zeros that the system hands out as they are touched: 65,536 blocks, 256 MiB of pages.
-const SLOTS: usize = 1 << 16;
+/// 1 MiB of zeros that the system hands out as they are touched: 131,072 blocks, 512 MiB of pages.
+const SLOTS: usize = 1 << 17;
 
 static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
@@ -23,7 +23,7 @@ fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     let (page, offset) = (address >> 12, address & 0xfff);
     let slot = (page ^ (offset.wrapping_mul(0x9E35) & 0xff00)) as usize % SLOTS;
     // Slot, page above it and offset together are the whole address (of 47 or 48 bits).
-    let tag = ((page >> 16) << 12 | offset) as u32;
+    let tag = ((page >> SLOTS.trailing_zeros()) << 12 | offset) as u32;
     (slot, u64::from(tag) << 32 | u64::from(checksum))
 }
 

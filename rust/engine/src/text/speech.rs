@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A text asks where a clause asks and none states; it does not know where a clause says so and none states. So "I moved to Lisbon. And
-//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: what is wrongly taken for
-//! a question is lost to a prompt. Source: the rules are our own; the tests have them as a table.
+//! you?" is a statement. It judges words, not truth, and where it cannot tell it takes a clause for a statement: a prompt would lose a
+//! statement that is wrongly taken for a question. Source: the rules are our own; the tests have them as a table.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -67,7 +67,7 @@ pub fn does_not_know(text: &str) -> bool {
 #[must_use]
 pub fn is_courtesy(text: &str) -> bool {
     let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
-    !clauses.is_empty() && clauses.into_iter().all(|clause| classify(clause) == Clause::Courtesy)
+    !clauses.is_empty() && clauses.into_iter().all(|clause| !is_marked_as_question(clause) && classify(clause) == Clause::Courtesy)
 }
 
 /// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!". Yes and no are answers.
@@ -189,10 +189,19 @@ fn is_ignorant(lower: &str, words: &[String]) -> bool {
         && (IGNORANT.iter().any(|phrase| has_phrase(words, phrase)) || IGNORANT_ACCENTED.iter().any(|part| lower.contains(part)))
 }
 
+fn without_closing_marks(clause: &str) -> &str {
+    clause.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'))
+}
+
+/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is no courtesy.
+fn is_marked_as_question(clause: &str) -> bool {
+    without_closing_marks(clause).ends_with(is_question_mark)
+}
+
 fn is_question(lower: &str, words: &[String]) -> bool {
-    let end = lower.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'));
+    let end = without_closing_marks(lower);
     let bare = end.trim_end_matches(['\u{3002}', '.']);
-    if end.ends_with(is_question_mark) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
+    if is_marked_as_question(lower) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
         return true;
     }
     let leads = words.iter().take_while(|word| LEADS.contains(&word.as_str())).count();

@@ -1,6 +1,6 @@
 //! What the patterns of the families of `cl100k` and `o200k` cut of ASCII, told by [`super::marks`] without looking at each character.
 //!
-//! Most pretokens of most texts are such. What is beside another character, or at the end of the text, is left to the whole rule.
+//! Most pretokens of most texts are such. A run beside another character, or at the end of the text, is left to the whole rule.
 
 use super::marks::{BLOCK, Kinds, Marks};
 use super::scan::{Pattern, Text};

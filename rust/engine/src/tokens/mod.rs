@@ -1,10 +1,10 @@
 //! Exact token counts: `OpenAI`'s encodings and those of Qwen, Mistral, `DeepSeek` and Gemini, embedded, with no download.
 //!
-//! A text is cut into pretokens by a hand-written scanner (`scan`, one file for each family of patterns); a pretoken that is a token is
-//! found in a hash table (`pieces`); the others are merged (`merge`, or `backtrack` where they are long). The result is
-//! `tiktoken`'s `encode_ordinary`, for every string (for Qwen after its normal form C; for gemma3 `sentencepiece`'s `encode`): the strings of special tokens inside a text are
-//! text like any other, and whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts ordinary text as
-//! `o200k_base` does.
+//! A hand-written scanner cuts a text into pretokens (`scan`, one file for each family of patterns). A pretoken that is a token is found in
+//! a hash table (`pieces`). The others are merged (`merge`, or `backtrack` where they are long). The result is `tiktoken`'s
+//! `encode_ordinary`, for every string (for Qwen after its normal form C; for gemma3 `sentencepiece`'s `encode`): the strings of special
+//! tokens inside a text are text like any other, and whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts
+//! ordinary text as `o200k_base` does.
 //!
 //! [`load()`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Not here: message framing.
 //!

@@ -1,7 +1,7 @@
 //! The longest part of a text, from its start or to its end, that is at most so many tokens.
 //!
-//! What is returned was counted again: cutting a text can change how the words beside the cut are cut into pretokens, so a cut
-//! between two tokens does not always give a text of that many. "At most" is exact, "longest" is to a few characters.
+//! The result was counted again: cutting a text can change how the words beside the cut are cut into pretokens, so a cut between two tokens
+//! does not always give a text of that many. "At most" is exact, "longest" is to a few characters.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! From blocks to chunks: what follows each other goes together while it fits.
+//! From blocks to chunks: neighbours go together while they fit.
 
 use crate::interrupt;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! From segments to the messages of a chat completion, and to the order that a server takes them in.
 //!
-//! `OpenAI`'s own rules leave everything where it is. Elsewhere: system messages that may stand first alone become one, and later ones
-//! user text that says what it is; a server that wants turns gets neighbours of one role joined; what a conversation must begin or end
-//! with is a short text in brackets. Source: `models/data/dialects.tsv`, column `source`.
+//! `OpenAI`'s own rules leave everything where it is. Elsewhere system messages that may stand first alone become one, and later ones
+//! become user text that says what it is. A server that wants turns gets neighbours of one role joined. Where a conversation must begin or
+//! end with another role, a short text in brackets takes that place. Source: `models/data/dialects.tsv`, column `source`.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
 //! The doctor: reads a whole store and says what contradicts what.
 //!
-//! Every value against its checksum; then each scope: what the records say against counters, postings, rows, vectors, slots, the
-//! expiry index and history; its sessions, which [`crate::session::doctor`] looks at, and collections (`collection/doctor.rs`). A text is analysed again, and the
-//! index must hold exactly its terms. Nothing is repaired: what is damaged comes back from a backup, and what is not is named,
-//! so that one knows what to look at.
+//! It compares every value with its checksum. Then, scope by scope, it compares what the records say with counters, postings, rows,
+//! vectors, slots, the expiry index and history. [`crate::session::doctor`] looks at the sessions, `collection/doctor.rs` at the
+//! collections. A text is analysed again, and the index must hold exactly its terms. The doctor repairs nothing. It names what is damaged,
+//! which comes back from a backup, and what is not.
 //!
 //! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
 //! LMDB's own pages can end the process: the command `memspan check` lets another process do the reading.

@@ -68,30 +68,30 @@ impl TailMatches {
     }
 }
 
-/// One bit for the low bits of each hash of a query: of the tail's other hashes one in a hundred needs a search.
-struct Sieve(Vec<u64>);
+/// One bit for the low bits of each hash of a query: of the tail's other hashes one in a hundred needs a search, for the longest query one
+/// in four.
+struct Sieve([u64; Self::WORDS]);
 
 impl Sieve {
-    const WORDS: usize = 32;
+    const WORDS: usize = 256;
 
     fn of(hashes: &[u64]) -> Self {
-        let mut sieve = Self(vec![0; hashes.len().next_power_of_two().max(Self::WORDS)]);
+        let mut sieve = Self([0; Self::WORDS]);
         for hash in hashes {
-            let word = sieve.word(*hash);
-            sieve.0[word] |= 1 << (hash % 64);
+            sieve.0[Self::word(*hash)] |= 1 << (hash % 64);
         }
         sieve
     }
 
     #[inline]
-    fn word(&self, hash: u64) -> usize {
-        (hash >> 6) as usize & (self.0.len() - 1)
+    fn word(hash: u64) -> usize {
+        (hash >> 6) as usize % Self::WORDS
     }
 
     /// Whether `hash` may be among those that it was made of.
     #[inline]
     fn passes(&self, hash: u64) -> bool {
-        self.0[self.word(hash)] >> (hash % 64) & 1 == 1
+        self.0[Self::word(hash)] >> (hash % 64) & 1 == 1
     }
 }
 

@@ -1,4 +1,4 @@
-//! Taking a whole set away, a bounded step at a time: what is left after each step is a set without contradictions.
+//! Taking a whole set away, a bounded step at a time: each step leaves a set without contradictions.
 
 use std::ops::ControlFlow;
 

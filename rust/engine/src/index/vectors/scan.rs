@@ -15,8 +15,11 @@ use crate::store::pages::Pages;
 /// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
 const READ_WHOLE: usize = 1_024;
 
-/// Rows may be left out as long as those of them that are read to their end are no more than one in so many.
-const ENDED: usize = 3;
+/// Of so many vectors that may be left out it is counted how many are: where a third is read all the same, the next are read whole.
+const TRIED: usize = 240;
+
+/// So many are read whole before it is tried again: the bar rises meanwhile.
+const UNTRIED: usize = 2_048;
 
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
@@ -113,6 +116,26 @@ impl Scores {
     }
 }
 
+/// Whether it pays to leave out rows.
+struct Trial {
+    /// Before so many vectors it does not.
+    whole_until: usize,
+    /// Vectors since it was judged, and those of them that were read to their end.
+    tried: usize,
+    ended: usize,
+}
+
+impl Trial {
+    /// Notes a block, up to which there were so many vectors.
+    fn note(&mut self, seen: usize, tried: usize, ended: usize) {
+        (self.tried, self.ended) = (self.tried + tried, self.ended + ended);
+        if self.tried >= TRIED {
+            let pays = self.ended * 3 <= self.tried;
+            *self = Self { whole_until: if pays { 0 } else { seen + UNTRIED }, tried: 0, ended: 0 };
+        }
+    }
+}
+
 /// Rows that are to be read to their end, a few at a time: what is asked of memory for one of them comes while others are looked for.
 struct Due<'p> {
     query: Multiplier,
@@ -194,20 +217,21 @@ impl VectorSet {
         scores.len = 0;
         let (half, score_block, mut best) = (Half::of(query), Kernel::best().block_scorer(), Best::new(n));
         let (mut due, mut also) = (Due::new(query), also);
-        let (mut left_out, mut ended) = (0, 0);
+        let (mut left_out, mut trial) = (0, Trial { whole_until: READ_WHOLE, tried: 0, ended: 0 });
         let mut score = |key: &[u8], value: &'p [u8], next: &[u8]| -> Result<()> {
             let block = self.open_block(key, value)?;
             let from = scores.len;
-            let pays = block.len() <= TILE && from + left_out >= READ_WHOLE && ended * ENDED <= left_out + READ_WHOLE;
-            match half.as_ref().zip(best.bar.filter(|_| pays)) {
+            let bar = best.bar.filter(|_| block.len() <= TILE && from + left_out >= trial.whole_until);
+            match half.as_ref().zip(bar) {
                 None => {
                     due.score(scores);
                     score_block(query, &block, next, scores.grow(block.numbers()));
                 }
                 Some((half, bar)) => {
                     let mut rows = half.above(query, &block, next, bar);
-                    ended += rows.count_ones() as usize;
-                    left_out += block.len() - rows.count_ones() as usize;
+                    let ended = rows.count_ones() as usize;
+                    left_out += block.len() - ended;
+                    trial.note(from + left_out, block.len(), ended);
                     rows |= among(&block, &mut also);
                     while rows != 0 {
                         due.add(&block, rows.trailing_zeros() as usize, scores);

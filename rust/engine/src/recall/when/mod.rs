@@ -4,9 +4,9 @@
 //! words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
 //! them; docs/ranking.md has the table. What lies in the past is meant where both would do: "in May" is the last May that has begun.
 //!
-//! Deliberately not: times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read
-//! differently (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. What is read is a preference, never a
-//! filter ([`super::priors`]): a wrong reading costs ranks, not answers.
+//! Deliberately not: times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read differently
+//! (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. A time that is read is a preference, never a filter
+//! ([`super::priors`]): a wrong reading costs ranks, not answers.
 
 mod period;
 mod words;

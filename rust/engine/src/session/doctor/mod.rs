@@ -1,8 +1,8 @@
 //! The doctor's look at the sessions of a scope: what each record says against its transcript, ledger, epochs, ids and tasks.
 //!
-//! One session after the other, message by message; what they share (names, words, blobs) is collected on the way and compared
-//! at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable, so
-//! that taking it away leaves nothing, and its other parts may be missing. Nothing is repaired.
+//! It reads one session after the other, message by message. What sessions share (names, words, blobs) it collects on the way and compares
+//! at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable, so that taking it
+//! away leaves nothing, and its other parts may be missing. Nothing is repaired.
 
 mod blobs;
 mod ledger;

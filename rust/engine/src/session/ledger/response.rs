@@ -1,9 +1,8 @@
 //! What a provider answered, taken apart: the assistant's message as it stands in the answer, its usage, why it ended.
 //!
 //! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, responses, Gemini's answers, and an assistant
-//! message alone. The
-//! message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front. What
-//! is billed is read leniently, because a reply must not be lost over a counter; what is said is not.
+//! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front.
+//! A bill is read leniently, because a reply must not be lost over a counter. The reply itself is not.
 //!
 //! Not here: streams (a chunk is an error that says so), other APIs, and what becomes of a reply in the session.
 //!

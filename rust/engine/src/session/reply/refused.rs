@@ -1,8 +1,7 @@
 //! After a provider refused a prompt as too long: a smaller one, and a limit for those that come after it.
 //!
-//! Reading the provider's words is not here (`python/memspan/refusals.py`): what they say comes as numbers, or as none. What was
-//! learned is kept for the session and its model; where a message alone is larger than it, the session's own limit counts again,
-//! because the provider may have been wrong.
+//! `python/memspan/refusals.py` reads the provider's words: they come here as numbers, or as none. What was learned is kept for the session
+//! and its model; where a message alone is larger than it, the session's own limit counts again, because the provider may have been wrong.
 
 use crate::context::{Factor, Inputs, Prompt, compose};
 use crate::session::key::SessionKey;

@@ -129,6 +129,7 @@ pub(super) fn found<P: Pages>(
     if !ranking.names_a_speaker()
         && let Some(own) = asked_by_the_user(pages, scope, partition, asked)?
     {
+        drop(ranking); // so that the next one has its room
         return found(pages, partition, scope, request, &own);
     }
     ranking.best(request.limit)

@@ -63,12 +63,16 @@ impl<'r, P: Pages> Ranking<'r, P> {
         request: &'r Request,
     ) -> Result<Self> {
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
-        let first = field.enter_words(&snapshot.score(terms, |_| true)?, SPEAKERS_FROM);
+        let mut hits = field.take_hits();
+        snapshot.score_into(terms, |_| true, &mut hits)?;
+        let first = field.enter_words(&hits, SPEAKERS_FROM);
         let (speakers, hashes) = named(pages, partition, question, &first)?;
         let only_names = question.terms.iter().all(|term| hashes.contains(&term.hash));
         if !hashes.is_empty() {
-            field.enter_names(&snapshot.score(terms, |hash| hashes.contains(&hash))?, only_names);
+            snapshot.score_into(terms, |hash| hashes.contains(&hash), &mut hits)?;
+            field.enter_names(&hits, only_names);
         }
+        field.give_back(hits);
         field.settle(only_names);
         field.identify(snapshot, question)?;
         let meaning = question.meaning(&speakers, &terms.rarity());
@@ -372,20 +376,23 @@ impl<'b, 'r> Beside<'b, 'r> {
 
 /// Adds what only all candidates together tell, and puts them in order.
 fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
-    let mut order: Vec<usize> = (0..ranked.len()).collect();
-    let by_cheap = |a: &Ranked, b: &Ranked| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number));
-    order.sort_unstable_by(|a, b| by_cheap(&ranked[*a], &ranked[*b]));
-    let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
-    for at in &order {
-        let rank = sessions.len() + 1;
-        sessions.entry(ranked[*at].found.place.session).or_insert(rank);
+    let by_cheap = |a: &&Ranked, b: &&Ranked| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number));
+    let mut firsts: BTreeMap<u32, &Ranked> = BTreeMap::new();
+    for one in &ranked {
+        let first = firsts.entry(one.found.place.session).or_insert(one);
+        *first = std::cmp::min_by(*first, one, by_cheap);
     }
-    let best: Vec<(SessionKey, u64, f64)> = order
-        .iter()
-        .take(BEST)
-        .map(|at| &ranked[*at])
-        .map(|one| (one.found.place, one.found.index, one.cheap / ranked[order[0]].cheap.max(f64::MIN_POSITIVE)))
-        .collect();
+    let mut firsts: Vec<&Ranked> = firsts.into_values().collect();
+    firsts.sort_unstable_by(by_cheap);
+    let sessions: BTreeMap<u32, usize> = firsts.iter().zip(1..).map(|(one, rank)| (one.found.place.session, rank)).collect();
+    let mut best: Vec<&Ranked> = Vec::with_capacity(BEST + 1);
+    for one in &ranked {
+        let place = best.partition_point(|other| by_cheap(other, &one).is_lt());
+        best.insert(place, one);
+        best.truncate(BEST);
+    }
+    let most = best.first().map_or(0.0, |one| one.cheap).max(f64::MIN_POSITIVE);
+    let best: Vec<(SessionKey, u64, f64)> = best.iter().map(|one| (one.found.place, one.found.index, one.cheap / most)).collect();
     for one in &mut ranked {
         let found = &mut one.found;
         let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
@@ -393,8 +400,9 @@ fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
         found.features.session = sessions.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
         found.score = found.features.score();
     }
-    order.sort_unstable_by_key(|at| Reverse((ranked[*at].found.score, ranked[*at].found.number)));
-    let mut found: Vec<Found> = order.into_iter().map(|at| ranked[at].found).collect();
+    let mut order: Vec<(i64, u32, usize)> = ranked.iter().enumerate().map(|(at, one)| (one.found.score, one.found.number, at)).collect();
+    order.sort_unstable_by_key(|one| Reverse(*one));
+    let mut found: Vec<Found> = order.into_iter().map(|(.., at)| ranked[at].found).collect();
     weigh(&mut found, names_somebody);
     found
 }
@@ -405,8 +413,8 @@ fn weigh(found: &mut [Found], names_somebody: bool) {
         let those = found.iter().filter(|one| (one.features.speaker > 0.0) == speaks);
         those.map(|one| one.features.closeness).fold(0.0, f64::max)
     };
-    let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
+    let odds = Features::odds(if names_somebody { closest(true) - closest(false) } else { 0.0 });
     for one in found {
-        one.confidence = one.features.confidence(named);
+        one.confidence = one.features.confidence(odds);
     }
 }

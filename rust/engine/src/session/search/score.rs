@@ -1,6 +1,6 @@
 //! The score of a message: a weighted sum of what is known of it and of its neighbours; and how sure it is that it answers.
 //!
-//! What the parts mean and what they weigh is in [`crate::recall::ranking`].
+//! [`crate::recall::ranking`] says what the parts mean and what they weigh.
 
 use std::sync::LazyLock;
 
@@ -79,11 +79,15 @@ impl Features {
         f64::midpoint(self.closeness_around, self.meaning_around)
     }
 
-    /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
-    /// question names come to it than others.
-    pub(super) fn confidence(&self, named: f64) -> f64 {
-        let (sure, moved) = (self.sureness(), libm::exp(NAMED_CLOSER * named));
-        sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)
+    /// What the odds of all answers are multiplied by where those whom the question names come so much closer to it than others.
+    pub(super) fn odds(closer: f64) -> f64 {
+        libm::exp(NAMED_CLOSER * closer)
+    }
+
+    /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds multiplied.
+    pub(super) fn confidence(&self, odds: f64) -> f64 {
+        let sure = self.sureness();
+        sure * odds / (sure * odds + 1.0 - sure).max(f64::MIN_POSITIVE)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
@@ -120,10 +124,11 @@ mod tests {
     #[test]
     fn who_is_named_and_comes_closer_is_surer() {
         let hit = Features { closeness: 0.6, meaning: 0.4, ..Features::default() };
-        assert!((hit.confidence(0.0) - hit.sureness()).abs() < 1e-12);
-        assert!(hit.confidence(0.2) > hit.confidence(0.0) && hit.confidence(0.0) > hit.confidence(-0.3));
+        let [further, even, closer] = [-0.3, 0.0, 0.2].map(|closer| hit.confidence(Features::odds(closer)));
+        assert!((even - hit.sureness()).abs() < 1e-12 && closer > even && even > further);
         let certain = Features { closeness: 1.0, meaning: 1.0, ..Features::default() };
-        assert!((certain.confidence(-1.0) - 1.0).abs() < 1e-12 && Features::default().confidence(1.0).abs() < 1e-12);
+        let (further, closer) = (Features::odds(-1.0), Features::odds(1.0));
+        assert!((certain.confidence(further) - 1.0).abs() < 1e-12 && Features::default().confidence(closer).abs() < 1e-12);
     }
 
     #[test]

@@ -32,11 +32,12 @@ const PAD: usize = 2;
 const SLACK: f32 = 1e-3;
 
 thread_local! {
-    /// Arrays and scores of the last search of this thread.
+    /// Arrays, zero in every place, and scores of the last search of this thread.
     static SPARE: Cell<Option<Box<(Arrays, Scores)>>> = const { Cell::new(None) };
 }
 
-/// By document number.
+/// By document number: as many as the longest history needed that this thread searched, and 0 in each place that no search has entered, so
+/// that a search clears what it entered and no more.
 #[derive(Default)]
 struct Arrays {
     own: Vec<i64>,
@@ -45,16 +46,51 @@ struct Arrays {
     /// `own` and `names` again, the first behind [`PAD`] places, and all of whole chunks.
     near_own: Vec<f32>,
     near_names: Vec<f32>,
+    /// Documents with words, and those whose cosines were entered one by one.
+    worded: Vec<u32>,
+    compared: Vec<u32>,
     /// What a document has without its vector, about, in whole chunks, and the most of each chunk.
     words: Vec<f32>,
     peaks: Vec<f32>,
-    /// Room for the scores of some documents.
+    /// Room for the scores of some documents, by meaning and by words.
     some: Vec<Scored>,
+    hits: Vec<Hit>,
+}
+
+impl Arrays {
+    /// Makes room for documents up to number `last`.
+    fn reach(&mut self, last: u32) {
+        let size = last as usize + 1;
+        if self.own.len() >= size {
+            return;
+        }
+        self.own.resize(size, 0);
+        self.names.resize(size, 0);
+        self.cosines.resize(size + CHUNK, 0);
+        self.near_own.resize(size + CHUNK + 2 * PAD, 0.0);
+        self.near_names.resize(size + CHUNK + 2 * PAD, 0.0);
+    }
+
+    /// Enters 0 in every place again; `is_scanned` where all cosines up to that of document `last` were entered.
+    fn clear(&mut self, is_scanned: bool, last: u32) {
+        for at in self.worded.drain(..).map(|number| number as usize) {
+            (self.own[at], self.names[at], self.near_own[at + PAD], self.near_names[at]) = (0, 0, 0.0, 0.0);
+        }
+        if is_scanned {
+            self.cosines[..=last as usize].fill(0);
+        }
+        for number in self.compared.drain(..) {
+            self.cosines[number as usize] = 0;
+        }
+        self.words.clear();
+        self.peaks.clear();
+    }
 }
 
 /// What the indexes say of every document.
 pub(super) struct Field {
     kept: Box<(Arrays, Scores)>,
+    last: u32,
     best_own: f64,
     best_words: f64,
     best_window: f64,
@@ -77,35 +113,39 @@ impl Field {
     /// Of documents up to number `last`.
     pub fn new(last: u32) -> Self {
         let mut kept = SPARE.take().unwrap_or_default();
-        let (arrays, size) = (&mut kept.0, last as usize + 1);
-        for array in [&mut arrays.own, &mut arrays.names] {
-            array.clear();
-            array.resize(size, 0);
-        }
-        for array in [&mut arrays.near_own, &mut arrays.near_names] {
-            array.clear();
-            array.resize(size + CHUNK + 2 * PAD, 0.0);
-        }
-        arrays.cosines.clear();
-        arrays.cosines.resize(size + CHUNK, 0);
-        arrays.words.clear();
-        arrays.peaks.clear();
+        kept.0.reach(last);
         let (identified, dated) = (Vec::new(), Dated::default());
-        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, dated }
+        Self { kept, last, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, dated }
     }
 
     pub fn last(&self) -> u32 {
-        (self.kept.0.own.len() - 1) as u32
+        self.last
+    }
+
+    /// Documents up to the last, and number 0.
+    fn size(&self) -> usize {
+        self.last as usize + 1
+    }
+
+    /// Room for hits, which [`Self::give_back`] takes again.
+    pub fn take_hits(&mut self) -> Vec<Hit> {
+        std::mem::take(&mut self.kept.0.hits)
+    }
+
+    pub fn give_back(&mut self, hits: Vec<Hit>) {
+        self.kept.0.hits = hits;
     }
 
     /// Enters the words of all documents; the best of them by all words, best first.
     pub fn enter_words(&mut self, hits: &[Hit], best: usize) -> Vec<u32> {
-        let Arrays { own, near_own, .. } = &mut self.kept.0;
-        let mut first = Best::new(best);
+        let (size, mut first) = (self.size(), Best::new(best));
+        let Arrays { own, near_own, worded, .. } = &mut self.kept.0;
+        worded.reserve(hits.len());
         for hit in hits {
-            if let Some(own) = own.get_mut(hit.number as usize) {
-                *own = hit.score;
-                near_own[hit.number as usize + PAD] = hit.score as f32;
+            let at = hit.number as usize;
+            if at < size {
+                (own[at], near_own[at + PAD]) = (hit.score, hit.score as f32);
+                worded.push(hit.number);
             }
             first.offer((hit.score, hit.number));
         }
@@ -116,10 +156,11 @@ impl Field {
 
     /// Takes the words that are names out of a document's own, unless the question has no others.
     pub fn enter_names(&mut self, hits: &[Hit], only_names: bool) {
+        let size = self.size();
         let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
         for hit in hits {
             let at = hit.number as usize;
-            if at < own.len() {
+            if at < size {
                 names[at] = hit.score;
                 near_names[at] = hit.score as f32;
                 own[at] -= if only_names { 0 } else { hit.score };
@@ -130,29 +171,31 @@ impl Field {
 
     /// What the best of all documents have, once all words are entered.
     pub fn settle(&mut self, only_names: bool) {
-        let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
+        let Arrays { own, names, near_names, worded, .. } = &mut self.kept.0;
         if only_names {
-            names.fill(0);
-            near_names.fill(0.0);
+            for at in worded.iter().map(|number| *number as usize) {
+                (names[at], near_names[at]) = (0, 0.0);
+            }
         }
         let best = |of: i64| of.max(1) as f64;
-        self.best_own = best(own.iter().copied().max().unwrap_or(0));
-        let (mut most, [of_own, of_before, of_after]) = (0, WINDOW.map(|share| share as f32));
-        for first in (0..own.len()).step_by(CHUNK) {
-            let (mut highest, near) = ([0.0_f32; LANES], &near_own[first + PAD - 1..][..CHUNK + 2]);
-            for at in (0..CHUNK).step_by(LANES) {
-                for (lane, highest) in highest.iter_mut().enumerate() {
-                    let at = at + lane;
-                    let estimate = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
-                    *highest = if estimate > *highest { estimate } else { *highest };
-                }
-            }
-            let highest = highest.into_iter().fold(0.0, f32::max);
-            if f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64 {
-                most = (first..own.len().min(first + CHUNK)).map(|at| window(own, at)).max().unwrap_or(0).max(most);
-            }
+        self.best_own = best(worded.iter().map(|number| own[*number as usize]).max().unwrap_or(0));
+        self.best_window = best(self.most_window());
+    }
+
+    /// The most that a document and a share of those beside it have: of the chunks that may have it by an estimate.
+    fn most_window(&mut self) -> i64 {
+        let size = self.size();
+        let Arrays { own, near_own, peaks, worded, .. } = &mut self.kept.0;
+        if worded.is_empty() {
+            return 0;
         }
-        self.best_window = best(most);
+        let near = |first: usize| near_own[first + PAD - 1..].first_chunk().map_or(0.0, most_around);
+        peaks.clear();
+        peaks.extend((0..size).step_by(CHUNK).map(near));
+        let least = peaks.iter().fold(0.0, |most, peak| if *peak > most { *peak } else { most }) * (1.0 - SLACK);
+        let promising = (0..size).step_by(CHUNK).zip(peaks.drain(..)).filter(|(_, peak)| *peak >= least);
+        let most = promising.map(|(first, _)| (first..size.min(first + CHUNK)).map(|at| window(&own[..size], at)).max().unwrap_or(0));
+        most.max().unwrap_or(0)
     }
 
     /// Finds the documents that hold all identifiers of the question.
@@ -178,12 +221,12 @@ impl Field {
     pub fn words(&self, number: u32) -> f64 {
         let at = number as usize;
         let arrays = &self.kept.0;
-        if at < arrays.own.len() { (arrays.own[at] + arrays.names[at]) as f64 / self.best_words } else { 0.0 }
+        if at < self.size() { (arrays.own[at] + arrays.names[at]) as f64 / self.best_words } else { 0.0 }
     }
 
     /// Its words and a share of those beside it.
     pub fn window(&self, number: u32) -> f64 {
-        let own = &self.kept.0.own;
+        let own = &self.kept.0.own[..self.size()];
         if (number as usize) < own.len() { window(own, number as usize) as f64 / self.best_window } else { 0.0 }
     }
 
@@ -286,11 +329,16 @@ impl Best {
         Self { most, kept: Vec::with_capacity(2 * most.min(1 << 12)), bar: (i64::MIN, 0), is_cut: false }
     }
 
+    #[inline]
     fn offer(&mut self, one: (i64, u32)) {
         if one <= self.bar || self.most == 0 {
             self.is_cut = true;
-            return;
+        } else {
+            self.keep(one);
         }
+    }
+
+    fn keep(&mut self, one: (i64, u32)) {
         self.kept.push(one);
         if self.kept.len() >= self.most.saturating_mul(2) {
             self.kept.select_nth_unstable_by_key(self.most - 1, |one| Reverse(*one));
@@ -309,8 +357,25 @@ impl Best {
 
 impl Drop for Field {
     fn drop(&mut self) {
+        self.kept.0.clear(self.is_scanned, self.last);
         SPARE.set(Some(std::mem::take(&mut self.kept)));
     }
+}
+
+/// The most of a chunk, in whatever order it is looked for: a lane for each of as many as a processor compares at once.
+fn highest(amounts: &[f32; CHUNK]) -> f32 {
+    let greater = |one: f32, other: f32| if one > other { one } else { other };
+    let mut lanes = [f32::MIN; LANES];
+    for some in amounts.as_chunks::<LANES>().0 {
+        lanes.iter_mut().zip(some).for_each(|(lane, amount)| *lane = greater(*amount, *lane));
+    }
+    lanes.into_iter().fold(f32::MIN, greater)
+}
+
+/// The most words of a document of a chunk and a share of those beside it, about. `near` begins one place before the chunk.
+fn most_around(near: &[f32; CHUNK + 2]) -> f32 {
+    let [of_own, of_before, of_after] = WINDOW.map(|share| share as f32);
+    highest(&std::array::from_fn(|at| of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2]))
 }
 
 /// The words of a document and a share of those beside it. Document 0 has none.

@@ -1,7 +1,6 @@
 //! A session's transcript as prompts read it: [`History`] over one snapshot, with what this process has read before.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -75,7 +74,6 @@ pub(in crate::session) struct View<'p, P> {
     outdated: Outdated,
     warm: Arc<Warm>,
     read: RefCell<ReadNow>,
-    briefs: RefCell<HashMap<u64, Brief>>,
 }
 
 /// A block that stayed in its turn, as this epoch shows it.
@@ -128,7 +126,7 @@ impl<'p, P: Pages> View<'p, P> {
     pub fn new(pages: &'p P, place: SessionKey, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
-        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), briefs: RefCell::default() }
+        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default() }
     }
 
     /// A view that nothing was read for before.
@@ -141,18 +139,26 @@ impl<'p, P: Pages> View<'p, P> {
         let mut read = self.read.borrow_mut();
         // A block may yet stay in the newest turn, so that its record is not final.
         read.turns.remove(&self.extent.turns.saturating_sub(1));
-        self.warm.with(first, (self.place, edits), &read, fixed)
+        self.warm.with(first, (self.place, edits), &mut read, fixed)
     }
 
     pub fn brief(&self, index: u64) -> Result<Brief> {
-        if let Some(brief) = self.briefs.borrow().get(&index) {
+        if let Some(brief) = self.read.borrow().briefs.get(&index) {
             return Ok(*brief);
         }
+        let warm = self.warm.briefs.get(&index).copied();
+        let brief = warm.map_or_else(|| self.read_brief(index), Ok)?;
+        let mut read = self.read.borrow_mut();
+        read.has_new_briefs |= warm.is_none();
+        read.briefs.insert(index, brief);
+        Ok(brief)
+    }
+
+    fn read_brief(&self, index: u64) -> Result<Brief> {
         let mut brief = MessageRecord::brief_at(self.pages, self.place, index)?;
         if let Some((tokens, before)) = self.recount(index)? {
             (brief.cost, brief.placed.tokens_before) = (tokens, before);
         }
-        self.briefs.borrow_mut().insert(index, brief);
         Ok(brief)
     }
 

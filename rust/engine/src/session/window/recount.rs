@@ -1,7 +1,7 @@
 //! Another model: the newest messages are counted anew, from the newest back and no further than what its window holds.
 //!
-//! What does not fit stays in the transcript and can be recalled. Counts are kept beside the messages, by the number of the
-//! switch, so that prompts of before are composed with the counts of before.
+//! Messages that do not fit stay in the transcript and can be recalled. Counts are kept beside the messages, by the number of the switch,
+//! so that prompts of before are composed with the counts of before.
 
 use crate::Result;
 use crate::context::cut::origin_within;

@@ -4,12 +4,13 @@
 //! what is kept holds for as long as the number does. So a prompt of a session that goes on reads only what is new. The cache is
 //! bounded: the sessions used longest ago go first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pinned::Pinned;
 use crate::context::{Fixed, Stored};
 use crate::session::key::SessionKey;
+use crate::session::transcript::message::Brief;
 use crate::session::transcript::view::{KeptBlock, TurnRecord};
 
 /// Sessions that are kept.
@@ -47,7 +48,14 @@ impl<T: Clone> Span<T> {
     /// It and `more`, from `first` on.
     fn with(&self, first: u64, more: &HashMap<u64, T>) -> Self {
         let end = more.keys().map(|number| number + 1).max().unwrap_or(0).max(self.end());
-        Self { first, known: (first..end).map(|number| more.get(&number).or_else(|| self.get(number)).cloned()).collect() }
+        let mut known = Vec::with_capacity(end.saturating_sub(first) as usize);
+        known.resize_with(self.first.clamp(first, end.max(first)).saturating_sub(first) as usize, || None);
+        known.extend_from_slice(self.known.get(first.saturating_sub(self.first) as usize..).unwrap_or_default());
+        known.resize_with(end.saturating_sub(first) as usize, || None);
+        for (number, value) in more.iter().filter(|(number, _)| **number >= first) {
+            known[(number - first) as usize] = Some(value.clone());
+        }
+        Self { first, known }
     }
 }
 
@@ -58,6 +66,8 @@ pub(in crate::session) struct Warm {
     pub messages: Span<Arc<Stored>>,
     pub turns: Span<TurnRecord>,
     pub blocks: Span<Arc<KeptBlock>>,
+    /// Where messages stand that the last prompt asked for, be they in the window or before it.
+    pub briefs: BTreeMap<u64, Brief>,
     pub fixed: Option<WarmFixed>,
 }
 
@@ -67,6 +77,9 @@ pub(in crate::session) struct ReadNow {
     pub messages: HashMap<u64, Arc<Stored>>,
     pub turns: HashMap<u64, TurnRecord>,
     pub blocks: HashMap<u64, Arc<KeptBlock>>,
+    /// All that were asked for, and whether any was not warm.
+    pub briefs: BTreeMap<u64, Brief>,
+    pub has_new_briefs: bool,
 }
 
 /// The fixed sections of an epoch, and what was pinned when they were made.
@@ -96,14 +109,15 @@ impl Warm {
     }
 
     /// The same with what was read since, from message `first` on, and the fixed sections.
-    pub fn with(self: &Arc<Self>, first: u64, of: (SessionKey, u64), read: &ReadNow, fixed: WarmFixed) -> Arc<Self> {
-        let is_new = !(read.messages.is_empty() && read.turns.is_empty() && read.blocks.is_empty());
+    pub fn with(self: &Arc<Self>, first: u64, of: (SessionKey, u64), read: &mut ReadNow, fixed: WarmFixed) -> Arc<Self> {
+        let is_new = !(read.messages.is_empty() && read.turns.is_empty() && read.blocks.is_empty()) || read.has_new_briefs;
         if !is_new && self.of == Some(of) && self.messages.first == first && self.fixed.as_ref().is_some_and(|known| known.is(&fixed)) {
             return Arc::clone(self);
         }
         let read_turns = read.turns.iter().map(|(number, turn)| (*number, turn));
         let first_turn = self.turns.iter().chain(read_turns).filter(|(_, turn)| turn.start >= first).map(|(number, _)| number).min();
-        let mut warm = Self { of: Some(of), messages: self.messages.with(first, &read.messages), fixed: Some(fixed), ..Self::default() };
+        let (messages, briefs) = (self.messages.with(first, &read.messages), std::mem::take(&mut read.briefs));
+        let mut warm = Self { of: Some(of), messages, briefs, fixed: Some(fixed), ..Self::default() };
         if let Some(first_turn) = first_turn {
             warm.turns = self.turns.with(first_turn, &read.turns);
             warm.blocks = self.blocks.with(first_turn, &read.blocks);
@@ -172,6 +186,9 @@ mod tests {
         let more = known.with(4, &HashMap::from([(3, 'x'), (7, 'c')]));
         assert_eq!(more.iter().collect::<Vec<_>>(), [(5, &'b'), (7, &'c')]);
         assert!(known.with(9, &HashMap::new()).known.is_empty());
+        let before = known.with(1, &HashMap::from([(4, 'd')]));
+        assert_eq!(before.iter().collect::<Vec<_>>(), [(3, &'a'), (4, &'d'), (5, &'b')]);
+        assert_eq!(known.with(7, &HashMap::from([(9, 'e')])).iter().collect::<Vec<_>>(), [(9, &'e')]);
     }
 
     #[test]
@@ -179,13 +196,13 @@ mod tests {
         let warm = Arc::new(Warm { turns: Span::default().with(0, &turns(&[(0, 0), (1, 2), (2, 4)])), ..Warm::default() });
         let block = || Arc::new(KeptBlock::default());
         let blocks = HashMap::from([(1, block()), (2, block()), (4, block())]);
-        let read = ReadNow { turns: turns(&[(3, 6)]), blocks, ..ReadNow::default() };
+        let mut read = ReadNow { turns: turns(&[(3, 6)]), blocks, ..ReadNow::default() };
         let fixed = WarmFixed { epoch: 0, fixed: Arc::default(), pinned: Arc::default() };
         let of = (SessionKey { partition: 1, session: 2 }, 0);
-        let next = warm.with(3, of, &read, fixed.clone());
+        let next = warm.with(3, of, &mut read, fixed.clone());
         assert_eq!(next.turns.iter().map(|(turn, _)| turn).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(next.blocks.iter().map(|(turn, _)| turn).collect::<Vec<_>>(), [2], "turn 4 is not final");
-        assert!(Arc::ptr_eq(&next, &next.with(3, of, &ReadNow::default(), fixed.clone())), "nothing is new");
-        assert!(!Arc::ptr_eq(&next, &next.with(4, of, &ReadNow::default(), fixed)));
+        assert!(Arc::ptr_eq(&next, &next.with(3, of, &mut ReadNow::default(), fixed.clone())), "nothing is new");
+        assert!(!Arc::ptr_eq(&next, &next.with(4, of, &mut ReadNow::default(), fixed)));
     }
 }

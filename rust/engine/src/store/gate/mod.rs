@@ -1,8 +1,8 @@
 //! The one gate to a store: who may touch the environment, and when.
 //!
-//! It opens the environment when it is first needed, once per canonical path in a process; runs every read on a snapshot
-//! and every write in a group; follows a store that another process has compacted into a new generation; closes before a
-//! fork and opens again behind it; and turns what LMDB would do (wait for ever, crash, create) into typed errors.
+//! It opens the environment when it is first needed, once per canonical path in a process. It runs every read on a snapshot and every write
+//! in a group. It follows a store that another process has compacted into a new generation, closes before a fork and opens again behind it.
+//! It turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 mod commit;
 mod open;

@@ -1,4 +1,4 @@
-//! LMDB's list of free pages, checked before the first write of a process: what stands there is overwritten next.
+//! LMDB's list of free pages, checked before the first write of a process: the pages that it names are overwritten next.
 //!
 //! A second tree holds it: transaction number -> (count, page numbers, descending). Its values have no checksums of ours. In a
 //! file of up to [`SMALL`] pages every page is looked up, and one that is both free and in use is refused; in larger ones

@@ -24,12 +24,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use self::map::Mapped;
 use self::page::{HEADER, Kind, Order, Page, Value};
+use super::prefetch::prefetch;
 use super::vault::is_encrypted;
 use super::{envelope, verified};
 use crate::{Error, ErrorKind, Result, interrupt};
 
 /// LMDB's trees have at most 32 levels; ten hold more than a file can.
 const MAX_DEPTH: usize = 10;
+
+/// So many entries ahead of a walk its values are fetched.
+const AHEAD: usize = 2;
 
 /// No page.
 const NONE: u64 = u64::MAX;
@@ -232,6 +236,15 @@ impl Tree {
         }
     }
 
+    /// Asks memory for the beginning of a value that has pages of its own, because a walk comes to it soon.
+    fn fetch(&self, page: Page<'_>, index: usize) {
+        if let Some(Value::Overflow { page, .. }) = page.value(index)
+            && let Ok(bytes) = self.bytes(page, 1)
+        {
+            prefetch(bytes, 0, HEADER);
+        }
+    }
+
     /// Whether a leaf lies between the keys that the branches above it name: all of them, because one of them may be the wrong one.
     fn check_fences(&self, way: &Way, page: Page<'_>) -> Result<()> {
         let Some(last) = page.entries().checked_sub(1) else { return Ok(()) };
@@ -406,6 +419,7 @@ impl Tree {
             let (number, mut last) = (way.pages[way.leaf], None);
             for index in way.index()..page.entries() {
                 let key = self.some(number, page.key(index))?;
+                self.fetch(page, index + AHEAD);
                 let value = self.value(number, page, index)?;
                 if key >= to {
                     return verified::intact(key, value);

@@ -1,4 +1,5 @@
-//! Decrypted values, by the tag of their ciphertext: a value that is read again costs a look. Bounded; what is not used goes first.
+//! Decrypted values, by the tag of their ciphertext: a value that is read again costs a look. It is bounded, and drops first what was not
+//! used.
 //!
 //! A tag is that of one ciphertext under one key with one context, so what was opened once under it is the text of whatever carries
 //! it, at the same place. A value that changed has another tag.

@@ -1,5 +1,5 @@
-//! Memory for decrypted values: one region of a fixed size, locked where the system allows, left out of core dumps, overwritten
-//! before it is used again. What does not fit lies on the heap and is overwritten, too.
+//! Memory for decrypted values: one region of a fixed size, locked where the system allows, left out of core dumps, overwritten before it
+//! is used again. Values that do not fit lie on the heap, and are overwritten too.
 
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -9,9 +9,9 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
-//! What one reply says is no law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where
-//! there are few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that
-//! has changed is believed once most of the newest samples say so.
+//! One reply is no law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
+//! few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that has changed
+//! is believed once most of the newest samples say so.
 //!
 //! With exchangeable samples the largest of `n` is exceeded by the next with probability `1 / (n + 1)` (Vovk, Gammerman and Shafer,
 //! "Algorithmic Learning in a Random World", 2005, 2.2); the margin is for what is not exchangeable. Fewer than [`FEW`] samples only raise the

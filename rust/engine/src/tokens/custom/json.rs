@@ -1,6 +1,6 @@
 //! Hugging Face's `tokenizer.json`: byte-level BPE, and `SentencePiece` BPE with byte fallback.
 //!
-//! What changes how ordinary text is counted is read or refused; special tokens, post-processors and decoders are passed over.
+//! Every part that changes how ordinary text is counted is read or refused. Special tokens, post-processors and decoders are passed over.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Tokenizers from a user's own file: byte-pair encodings that are not embedded, for licences or for size.
 //!
 //! [`load`] reads a `tokenizer.json` of Hugging Face (byte-level, or `SentencePiece` with byte fallback), a `.model` of `SentencePiece`, a
-//! `tekken.json` or a `.tiktoken` file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged by the file's own rule
-//! ([`merges`]), which is exact for any vocabulary and slower than the embedded ones: the cache of counts makes up for it. What is not
-//! understood in a file is an error: a tokenizer that is almost right counts wrongly without a sign.
+//! `tekken.json` or a `.tiktoken` file. A pretoken is cut by one of the patterns that this crate has a scanner for ([`cut`]), then merged
+//! by the file's own rule ([`merges`]), which is exact for any vocabulary and slower than the embedded ones: the cache of counts makes up
+//! for it. A part of a file that is not understood is an error: a tokenizer that is almost right counts wrongly without a sign.
 //!
 //! Special tokens are not looked for: text is text. Loaded tokenizers stay for the life of the process.
 

@@ -1,8 +1,8 @@
 //! Merging runs a step at a time, and removing those that were merged.
 //!
-//! A step reads blocks of all sources from the place where the last one ended, always the block that comes first, until
-//! it has its share. What is before the first block that nobody read is complete: it goes to the new run. Until a merge is
-//! done, searches read its sources; a death between steps loses nothing, as each step is part of a transaction.
+//! A step reads blocks of all sources from the place where the last one ended, always the block that comes first, until it has its share.
+//! Everything before the first unread block is complete, and goes to the new run. Until a merge is done, searches read its sources; a death
+//! between steps loses nothing, as each step is part of a transaction.
 
 use std::ops::ControlFlow;
 

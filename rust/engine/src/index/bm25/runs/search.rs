@@ -115,8 +115,15 @@ impl<'r, P: Pages> Snapshot<'r, P> {
 
     /// Scores every document that has one of those terms that `keep` lets through, in no order. Nothing is looked up again.
     pub fn score(&self, prepared: &Prepared<'_>, keep: impl Fn(u64) -> bool) -> Result<Vec<Hit>> {
-        let Prepared { hashes, scorers, matches, formula, .. } = prepared;
         let mut hits = Vec::new();
+        self.score_into(prepared, keep, &mut hits)?;
+        Ok(hits)
+    }
+
+    /// The same in a vector that has room already; what it had is gone.
+    pub fn score_into(&self, prepared: &Prepared<'_>, keep: impl Fn(u64) -> bool, hits: &mut Vec<Hit>) -> Result<()> {
+        let Prepared { hashes, scorers, matches, formula, .. } = prepared;
+        hits.clear();
         for document in &matches.documents {
             let score = document.score_of(scorers, formula, |at| keep(hashes[at]));
             if score > 0 {
@@ -126,8 +133,7 @@ impl<'r, P: Pages> Snapshot<'r, P> {
         let is_wanted = |(hash, scorer): &(&u64, &Scorer<'_>)| scorer.cursor.postings() > 0 && keep(**hash);
         let mut scorers: Vec<Scorer<'_>> = hashes.iter().zip(scorers).filter(is_wanted).map(|(_, scorer)| scorer.clone()).collect();
         let (pages, index) = (self.pages, self.runs.index);
-        search(&mut scorers, self.statistics.documents, formula, &mut RunLengths::new(pages, index), &[], &mut All(&mut hits))?;
-        Ok(hits)
+        search(&mut scorers, self.statistics.documents, formula, &mut RunLengths::new(pages, index), &[], &mut All(hits))
     }
 
     /// Looks up the terms of a query.

@@ -1,10 +1,10 @@
 //! An approximate graph for partitions that an exact scan does not answer in time: HNSW (Malkov and Yashunin,
 //! "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small World graphs", 2018).
 //!
-//! A graph is an immutable segment: built in memory from one snapshot, written ahead in transactions of one value, and
-//! taken into use by a small last one. What is written later is not in it: newer numbers are the *tail* and are scanned;
-//! of older numbers that are removed or get another vector, the writer's own transaction notes the change. So a search
-//! sees every vector of its snapshot and none that is gone, whatever the age of the segment.
+//! A graph is an immutable segment: built in memory from one snapshot, written ahead in transactions of one value, and taken into use by a
+//! small last one. A segment does not have what is written later: newer numbers are the *tail* and are scanned; of older numbers that are
+//! removed or get another vector, the writer's own transaction notes the change. So a search sees every vector of its snapshot and none
+//! that is gone, whatever the age of the segment.
 //!
 //! ```text
 //! due, begin, Build::insert.., Build::put.., finish, sweep    the life of a segment    maintain.rs, build.rs

@@ -11,7 +11,7 @@
 //! The others are not among the best, unless one means the question almost word for word and has hardly a word of it. Where too many are
 //! within reach, as for a question whose words nobody wrote, all vectors are walked.
 
-use super::{Best, CHUNK, COSINE_ONE, Field, SLACK};
+use super::{Best, CHUNK, COSINE_ONE, Field, LANES, SLACK, highest};
 use crate::Result;
 use crate::index::vectors::VectorSet;
 use crate::recall::ranking::SIGHT;
@@ -50,28 +50,29 @@ impl Field {
         Ok((best.in_order().into_iter().map(|one| one.1).collect(), false))
     }
 
-    /// Reads the vectors of documents, which ascend, and of those beside them.
+    /// Reads the vectors of the messages beside promising documents, which ascend. Their own are read already.
     pub fn complete<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, numbers: &[u32]) -> Result<()> {
         if self.is_scanned {
             return Ok(());
         }
-        let mut around: Vec<u32> = Vec::with_capacity(3 * numbers.len());
+        let (mut around, mut next): (Vec<u32>, u32) = (Vec::with_capacity(2 * numbers.len()), 0);
         for number in numbers {
-            let behind = around.last().map_or(0, |last| last + 1);
-            around.extend(behind.max(number.saturating_sub(1))..=number.saturating_add(1));
+            let beside = next.max(number.saturating_sub(1))..=number.saturating_add(1);
+            around.extend(beside.filter(|near| numbers.binary_search(near).is_err()));
+            next = number.saturating_add(2);
         }
         self.enter_cosines(pages, vectors, meaning, &around)
     }
 
     fn note_words(&mut self) {
-        let chunks = self.kept.0.own.len().div_ceil(CHUNK);
+        let chunks = self.size().div_ceil(CHUNK);
         if self.kept.0.peaks.len() == chunks {
             return;
         }
         for first in (0..chunks).map(|chunk| chunk * CHUNK) {
             let estimates = self.estimates(first);
             self.kept.0.words.extend_from_slice(&estimates);
-            self.kept.0.peaks.push(estimates.into_iter().fold(f32::MIN, f32::max));
+            self.kept.0.peaks.push(highest(&estimates));
         }
     }
 
@@ -133,6 +134,7 @@ impl Field {
         vectors.scores_of(pages, vector, numbers, &mut scores)?;
         for near in &scores {
             self.kept.0.cosines[near.number as usize] = near.score.max(0);
+            self.kept.0.compared.push(near.number);
         }
         self.kept.0.some = scores;
         Ok(())
@@ -144,8 +146,8 @@ impl Field {
         if let Some(vector) = meaning.vector.as_ref().filter(|_| !self.is_scanned) {
             vectors.scan(pages, vector, scores)?;
             for near in scores.iter() {
-                if let Some(cosine) = arrays.cosines.get_mut(near.number as usize) {
-                    *cosine = near.score.max(0);
+                if near.number <= self.last {
+                    arrays.cosines[near.number as usize] = near.score.max(0);
                 }
             }
             self.is_scanned = true;
@@ -165,8 +167,7 @@ impl Field {
             for (estimate, (words, cosine)) in estimates.iter_mut().zip(words.iter().zip(cosines)) {
                 *estimate = words + meaning * *cosine as f32;
             }
-            let highest = estimates.iter().fold(f32::MIN, |highest, estimate| highest.max(*estimate)); // without a branch
-            if highest < bar {
+            if highest(&estimates) < bar {
                 continue;
             }
             for number in Places::of(first, self.last(), &estimates, bar) {
@@ -190,7 +191,12 @@ struct Places {
 impl Places {
     /// Those of the chunk from `first` on, up to number `last`, of which there is so much. Document 0 is none.
     fn of(first: u32, last: u32, amounts: &[f32; CHUNK], least: f32) -> Self {
-        let bits = (0..CHUNK).fold(0, |bits, at| bits | u64::from(amounts[at] >= least) << at);
+        let mut bits = 0;
+        for (at, some) in (0..).step_by(LANES).zip(amounts.as_chunks::<LANES>().0) {
+            if some.iter().fold(false, |any, amount| any | (*amount >= least)) {
+                bits |= some.iter().rev().fold(0, |bits, amount| bits << 1 | u64::from(*amount >= least)) << at;
+            }
+        }
         let is_there = u64::MAX >> (CHUNK as u32 - 1).saturating_sub(last - first);
         Self { first, bits: bits & is_there & !u64::from(first == 0) }
     }
