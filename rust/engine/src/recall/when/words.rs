@@ -121,7 +121,10 @@ const TELLING: [&str; 18] = [
 
 /// Whether a text has a digit, such a word, or what may be short for one. Most questions have neither, and need not be cut into words.
 pub(super) fn may_name_time(text: &str) -> bool {
-    let begins = |name: &&str, run: &[u8]| name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run));
+    let begins = |name: &&str, run: &[u8]| {
+        name.as_bytes()[0] == run[0].to_ascii_lowercase()
+            && name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run))
+    };
     let tells = |run: &[u8]| run.len() >= 3 && TELLING.iter().chain(&MONTHS).chain(&WEEKDAYS).any(|name| begins(name, run));
     text.bytes().any(|byte| byte.is_ascii_digit()) || text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(tells)
 }
