@@ -1,13 +1,15 @@
 //! Sessions that read a scope which is being erased: they read it no more, and its name goes with the transaction that erases it.
 
 use super::key::{SessionKey, SessionsHead};
+use super::ledger::passages::drop_some;
 use super::record::SessionRecord;
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::PagesMut;
 use crate::{ErrorKind, Result};
 
-/// Takes `scope` and its collections out of what the sessions of a partition read; how many of them read it. A record that is damaged
+/// Takes `scope` and its collections, which nobody finds any more, out of what the sessions of a partition read, and their passages out of
+/// its ledgers; how many sessions read it. A record that is damaged
 /// cannot be read, and does not keep anybody from being erased.
 pub(crate) fn unread<P: PagesMut>(pages: &mut P, partition: Partition, scope: &Scope) -> Result<u64> {
     let mut changed = 0;
@@ -18,6 +20,8 @@ pub(crate) fn unread<P: PagesMut>(pages: &mut P, partition: Partition, scope: &S
             other => other?,
         };
         if let Some(left) = record.and_then(|record| without(record, scope)) {
+            // While the session still knows whose passages its ledger has: whose collection nobody knows may be the caller's own.
+            drop_some(pages, place, 0..left.tally.turns)?;
             left.write(pages, place)?;
             changed += 1;
         }

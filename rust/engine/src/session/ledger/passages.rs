@@ -53,7 +53,8 @@ fn any_gone<P: Pages>(pages: &P, place: SessionKey, turns: std::ops::Range<u64>)
     Ok(false)
 }
 
-fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<u64> {
+/// The same of some turns of a session, in one transaction.
+pub(in crate::session) fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<u64> {
     let Some(known) = Known::of(&*pages, place)? else { return Ok(0) };
     let mut dropped = 0;
     for turn in turns {
