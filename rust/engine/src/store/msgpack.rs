@@ -425,7 +425,7 @@ mod tests {
             let mut body = vec![0x91, marker];
             body.extend([1; 40]);
             let reader = || Reader::array(b"k", &body).expect("array");
-            let passed = reader().raw().map(|raw| raw.len()).ok();
+            let passed = reader().raw().map(<[u8]>::len).ok();
             let expected = if marker == NIL { Some(0) } else { skip(&body, 1).map(|end| end - 1) };
             assert_eq!(passed, expected, "{marker:#x}");
             let is_number = matches!(marker, 0..=0x7f | 0xe0..=0xff | 0xcc..=0xd3 | NIL);

@@ -38,7 +38,8 @@ pub(super) fn above(query: &Query, half: &Half, block: &Block<'_>, next: &[u8], 
     prefetch(next, 0, BEFORE_ROWS);
     let rows = &rows.as_chunks::<WHOLE>().0[..count];
     // Written out: of a loop over them the compiler keeps the registers in memory, which takes twice the time (measured).
-    let (a, b, c, d) = (halves::<0>(half, rows, next), halves::<1>(half, rows, next), halves::<2>(half, rows, next), halves::<3>(half, rows, next));
+    let (a, b, c, d) =
+        (halves::<0>(half, rows, next), halves::<1>(half, rows, next), halves::<2>(half, rows, next), halves::<3>(half, rows, next));
     let (dots, squares) = ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]);
     let mask = first(count);
     // SAFETY: the mask lets through as many scales as there are, four bytes each.
@@ -115,9 +116,8 @@ fn first_half(half: &Half, row: &[u8; WHOLE]) -> (__m512i, __m512i) {
 fn line<const AT: usize>(half: &Half, row: &[u8; WHOLE], dot: __m512i, square: __m512i) -> (__m512i, __m512i) {
     const { assert!((AT + 1) * LINE <= HALF) };
     // SAFETY: the line ends within the half, which is as long as the codes, and a part of the row.
-    let (code, bytes) = unsafe {
-        (_mm512_loadu_si512(half.codes.as_ptr().add(AT * LINE).cast()), _mm512_loadu_si512(row.as_ptr().add(AT * LINE).cast()))
-    };
+    let (code, bytes) =
+        unsafe { (_mm512_loadu_si512(half.codes.as_ptr().add(AT * LINE).cast()), _mm512_loadu_si512(row.as_ptr().add(AT * LINE).cast())) };
     // A magnitude of 128 counts as 127: the bound gets no smaller for it.
     let size = _mm512_min_epu8(_mm512_abs_epi8(bytes), _mm512_set1_epi8(i8::MAX));
     let flipped = _mm512_xor_si512(bytes, _mm512_set1_epi8(i8::MIN));
