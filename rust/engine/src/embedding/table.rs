@@ -187,12 +187,14 @@ mod tests {
     fn a_near_cosine_is_near() {
         let unit = |tokens: &[Token]| {
             let mut sum = Sum::new();
-            tokens.iter().for_each(|token| sum.add(*token));
+            for token in tokens {
+                sum.add(*token);
+            }
             sum
         };
         let (question, mut compared) = (unit(&[700, 4321]).finish(), 0);
         for from in (1..20_000).step_by(371) {
-            let tokens: Vec<Token> = (from..from + from % 90 + 1).collect();
+            let tokens: Vec<Token> = (from..=from + from % 90).collect();
             let exact: f64 = unit(&tokens).finish().as_slice().iter().zip(question.as_slice()).map(|(a, b)| f64::from(a * b)).sum();
             let Some(near) = unit(&tokens).near_cosine(question.as_slice()) else {
                 assert!(!tokens.iter().any(|token| says_something(*token)), "{from}");
