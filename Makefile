@@ -14,6 +14,8 @@ export CARGO_TERM_PROGRESS_WHEN := never
 PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore
 RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
 ENGINE       := --package memspan-engine --locked
+FUZZED       := $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs))
+PURE         := units:: store::msgpack:: store::envelope:: store::tree::page:: index::bm25::bits::
 
 # A .venv whose Python was upgraded or removed under it is made anew.
 ifneq ($(shell $(PY) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null),True)
@@ -74,6 +76,9 @@ soak: build $(VENV)/.group-test ## run the long form of the crash and property t
 	MEMSPAN_FLIPS=10000 MEMSPAN_FUZZ=100000 cargo test $(ENGINE) --release --quiet -- --include-ignored
 	MEMSPAN_WRONG_CALLS=100000 $(PY) -m pytest --soak --hypothesis-profile=soak --timeout=7200
 	$(PY) scripts/soak.py --minutes 10
+	$(PY) scripts/soak.py --minutes 10 --encrypted
+	@if cargo +nightly fuzz --version >/dev/null 2>&1; then for target in $(FUZZED); do cargo +nightly fuzz run $$target -- -seed=1 -max_total_time=300 || exit 1; done; else echo "cargo-fuzz is not there: left out"; fi
+	@if cargo +nightly miri --version >/dev/null 2>&1; then MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test $(ENGINE) --lib -- $(PURE); else echo "miri is not there: left out"; fi
 
 format: $(VENV)/.group-lint ## format Rust and Python, and apply the safe fixes
 	@cargo fmt --all

@@ -350,7 +350,7 @@ def turn_time(user: memspan.Scope, path: Path) -> list[Row]:
 
     def one(at: int) -> None:
         core.judge(heard[max(0, at - 1) : at + 1], min(at, 1), False)
-        _core.screened(heard[at].text, policy)
+        _core.screened(heard[at].text, policy, None)
 
     for at in range(0, len(heard), 2):
         one(at)

@@ -3,19 +3,22 @@
 //! `fuzz_targets/` runs them under libFuzzer; `rust/engine/tests/fuzz_corpus.rs` replays the corpus, and mutations of it, in the tests.
 
 use memspan_engine::context::{Arguments, Format, Message, Tools, block};
+use memspan_engine::index::bm25::runs::Runs;
+use memspan_engine::index::bm25::{IndexId, Reader as Postings};
 use memspan_engine::memory::Memory;
 use memspan_engine::session::Response;
+use memspan_engine::store::keys::{Key, Table};
 use memspan_engine::store::msgpack::Reader;
 use memspan_engine::store::tree::page::{Kind, Order, Page};
 use memspan_engine::store::vault::{Sealed, Vault, cipher::Cipher};
-use memspan_engine::store::{envelope, keys::Key};
+use memspan_engine::store::{envelope, pages::MemoryPages};
 use memspan_engine::text::Analyzer;
 
 /// A target by its name, which is that of its corpus's folder.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 10] = [
     ("envelope", stored_value),
     ("msgpack", msgpack),
     ("memory", memory),
@@ -24,6 +27,8 @@ pub const TARGETS: [Target; 8] = [
     ("prompt", prompt),
     ("page", page),
     ("text", text),
+    ("index", index),
+    ("tokenizer", tokenizer),
 ];
 
 /// A key of the store and the value at it, split by the first byte.
@@ -104,4 +109,41 @@ fn text(data: &[u8]) {
     let mut analysis = memspan_engine::text::Analysis::default();
     Analyzer::new().document(&text, 7, &mut analysis);
     let _ = Analyzer::new().query(&text, 7);
+}
+
+/// An index of words: catalogs, tails and blocks, each with a right checksum and any body.
+fn index(data: &[u8]) {
+    let id = IndexId { partition: 1, index: 1 };
+    let (mut pages, mut rest) = (MemoryPages::new(), data);
+    while let Some((&[table, codec, length, place], after)) = rest.split_first_chunk::<4>() {
+        let (body, after) = after.split_at((usize::from(length) * 8).min(after.len()));
+        let of = |table| Key::new(id.partition, table).u8(id.index);
+        let key = match table % 6 {
+            0 => of(Table::Tail),
+            1 => of(Table::Postings).u64(u64::from(place)).u32(0),
+            2 => of(Table::RunCatalog).u16(0),
+            3 => of(Table::RunPages).u32(u32::from(place)).u64(0).u32(0),
+            4 => of(Table::RunLengths).u32(u32::from(place)),
+            _ => of(Table::Lengths).u32(u32::from(place)),
+        };
+        let mut value = envelope::seal(key.as_slice(), 1, envelope::Codec::Packed, body);
+        envelope::seal_in_place(key.as_slice(), 1, codec % 3, &mut value);
+        pages.insert(key.as_slice().to_vec(), value);
+        rest = after;
+    }
+    if let Ok(reader) = Postings::open(&pages, id) {
+        let _ = (reader.find(7), reader.postings());
+    }
+    if let Ok(runs) = Runs::open(&pages, id) {
+        let _ = runs.statistics(&pages);
+    }
+    let _ = Runs::verify(&pages, id);
+}
+
+/// A file that a caller says is a tokenizer.
+fn tokenizer(data: &[u8]) {
+    let path = std::path::Path::new("tokenizer");
+    for pattern in [None, Some("o200k_base")] {
+        let _ = memspan_engine::tokens::check_tokenizer(path, data, pattern);
+    }
 }

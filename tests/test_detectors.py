@@ -201,3 +201,29 @@ def test_presidios_patterns_find_what_the_rules_do_not(opened: Callable[..., mem
     user = opened(presidio())
     assert user.remember("The wallet is 16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ").memory.text == "The wallet is [crypto removed]"
     assert user.remember("Prefers tea in the morning").action == "added"
+
+
+def test_a_detector_that_hangs_costs_one_thread_and_one_without_an_end_no_memory(opened: Callable[..., memspan.Scope]) -> None:
+    go = threading.Event()
+
+    def hangs(_: str) -> list[Found]:
+        go.wait(20)
+        return []
+
+    def endless(_: str) -> Iterable[tuple[int, int, str]]:
+        while True:
+            yield (0, 1, "x")
+
+    before = threading.active_count()
+    user = opened(hangs, detector_seconds=0.1)
+    for number in range(5):
+        with pytest.raises(DetectorError, match="within"):
+            user.remember(f"fact {number}")
+    assert threading.active_count() == before + 1
+    go.set()
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert user.remember("it has come back").action == "added"
+    with pytest.raises(DetectorError, match="returned more"):
+        opened(endless, detector_seconds=20).remember("a fact")

@@ -127,8 +127,8 @@ def test_a_passage_of_a_deleted_document_leaves_the_ledger(tmp_path: Path) -> No
         assert engine.check().sound
 
 
-def test_no_text_of_an_erased_shared_scope_stays_with_those_who_read_it(tmp_path: Path) -> None:
-    texts = (b"zqsecret", b"zqpinned", b"zqtitle", b"zqpassage")
+def test_neither_name_nor_text_of_an_erased_shared_scope_stays_with_those_who_read_it(tmp_path: Path) -> None:
+    texts = (b"zqsecret", b"zqpinned", b"zqtitle", b"zqpassage", b"zqteam")
 
     def found() -> set[bytes]:
         files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
@@ -143,7 +143,7 @@ def test_no_text_of_an_erased_shared_scope_stays_with_those_who_read_it(tmp_path
         session = engine.user("bob").session("s", model="gpt-4o", reads=[team], collections=[docs])
         session.add({"role": "user", "content": "which port is secret? what does the passage say?"})
         prompt = session.assemble()
-        assert all(text.decode() in prompt.text for text in texts if text != b"zqtitle")
+        assert all(text.decode() in prompt.text for text in texts if text not in {b"zqtitle", b"zqteam"})
         session.add_response(memspan.testing.openai_response("8443", input_tokens=90, id="r1"), prompt=prompt)
         assert found() == set(texts)
         team.erase()
@@ -151,4 +151,8 @@ def test_no_text_of_an_erased_shared_scope_stays_with_those_who_read_it(tmp_path
         session.add({"role": "user", "content": "and now?"})
         assert "zqpinned" not in session.assemble().text
         assert found() == set()
+        engine.shared("zqteam").remember("Another team of that name", "constraint")
+        session.add({"role": "assistant", "content": "Hm."})
+        session.add({"role": "user", "content": "and now?"})
+        assert "Another team" not in session.assemble().text
         assert engine.check().sound

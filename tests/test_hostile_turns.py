@@ -320,3 +320,22 @@ def test_a_plain_client_awaited_and_cancelled(user: memspan.Scope) -> None:
 
     heard = asyncio.Event()
     asyncio.run(life())
+
+
+HANGING = """
+import sys, time, memspan
+from memspan.testing import FakeProvider
+def hang():
+    \"\"\"Hangs.\"\"\"
+    time.sleep(1000)
+engine = memspan.open(sys.argv[1], embedder=None)
+assistant = memspan.Assistant(engine, FakeProvider([[("hang", {})] * 50, "Done."]), model="gpt-4o", tools=[hang], tool_seconds=0.2)
+print(assistant.respond("u", "go", session="s").text, flush=True)
+engine.close()
+"""
+
+
+def test_tools_that_hang_do_not_keep_the_process(tmp_path: Path) -> None:
+    """Fifty calls of a tool that hangs: an answer, few threads, and the process ends."""
+    done = subprocess.run([sys.executable, "-c", HANGING, str(tmp_path / "s")], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Done.\n", "")

@@ -85,6 +85,9 @@ __all__ = [
     "Vectors",
     "WindowWatch",
     "build_info",
+    "built_in_question",
+    "built_in_rows",
+    "built_in_tokens",
     "check_memory_text",
     "check_text",
     "compaction_draft",
@@ -160,12 +163,6 @@ class BuiltInCore:
     NAME: str
     DIMENSIONS: int
     REVISION: str
-    @staticmethod
-    def embed(texts: list[str]) -> bytearray: ...
-    @staticmethod
-    def embed_query(text: str) -> bytearray: ...
-    @staticmethod
-    def tokens(text: str) -> list[str]: ...
 
 @final
 class EngineCore:
@@ -525,17 +522,16 @@ class Draft:
 
     @property
     def id(self) -> str | None: ...
-    def to_embed(self) -> str | None: ...
 
 @final
 class ToEmbed:
     """The texts of some rows that an embedder is asked. Private."""
 
-    @property
     def texts(self) -> list[str]: ...
-    @property
-    def reused(self) -> int: ...
-    def completed(self, embedded: Vectors) -> Vectors: ...
+    def reused(self) -> int:
+        """Rows for which nothing need be asked."""
+    def completed(self, embedded: Vectors) -> Vectors:
+        """A vector for each row, from those of `texts`."""
     def __len__(self) -> int: ...
 
 @final
@@ -568,13 +564,22 @@ class WindowWatch:
 def explain_message(score: float, parts: list[float]) -> Explanation:
     """What the score of a message is made of. Private."""
 
+def built_in_rows(texts: list[str]) -> bytearray:
+    """The vectors of texts, row by row: float32 in this machine's byte order. Private."""
+
+def built_in_question(text: str) -> bytearray:
+    """The vector of a question, by its content words. Private."""
+
+def built_in_tokens(text: str) -> list[str]:
+    """The tokens of a text, as the vocabulary spells them. Private."""
+
 def check_memory_text(text: str) -> None:
     """Raises `InvalidInput` where a text cannot be a memory's. Private."""
 
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""
 
-def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None = None) -> tuple[str | None, list[str]]:
+def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None) -> tuple[str | None, list[str]]:
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:

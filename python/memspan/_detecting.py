@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole
+from memspan._patience import answered
 from memspan.detectors import DetectorError, Found
 
 if TYPE_CHECKING:
@@ -30,17 +31,7 @@ def found_in(text: str, policy: Policy) -> list[Found] | None:
 
 
 def _asked(detector: Detector, text: str, seconds: float) -> object:
-    outcome: list[object] = []
-
-    def call() -> None:
-        try:
-            outcome.append(list(detector(text)))
-        except BaseException as error:  # noqa: BLE001  whatever a caller's function raises, it ends this call and no thread
-            outcome.append(error)
-
-    thread = threading.Thread(target=call, name="memspan-detector", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    outcome = answered(detector, lambda: list(islice(detector(text), MOST_PARTS + 1)), seconds)
     if not outcome:
         raise _failed(detector, f"it answers within {seconds:g} seconds, and it did not", "make it faster, or raise detector_seconds")
     if isinstance(outcome[0], BaseException):

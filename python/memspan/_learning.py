@@ -118,8 +118,7 @@ def _stored(
     drafts = work.core.drafts(judged, ids, session, found)
     if mark is None and not drafts:
         return judged.decisions()
-    vectors = work.store.stored_vectors([draft.to_embed() or "-" for draft in drafts], work.scope) if drafts else None
-    return work.core.learn(judged, drafts, mark, vectors)
+    return work.core.learn(judged, drafts, mark, work.store.vectors_of(drafts, work.scope))
 
 
 def _unrepeated(work: Work, session_id: str, judged: _core.Judged) -> _core.Judged:

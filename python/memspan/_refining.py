@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import threading
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan._core import Limits
 from memspan._fence import is_list, is_mapping
+from memspan._patience import answered
 from memspan._values import dataclass
 from memspan.counting import count_tokens
 from memspan.exceptions import InvalidInput
@@ -174,19 +174,9 @@ def _asked(work: Work, batch: list[Line]) -> list[Any] | None:
 
 def completed(llm: Any, messages: list[dict[str, str]], timeout_seconds: float) -> str | None:
     """What a model replies; `None` where it raises, takes too long or returns no text."""
-    result: list[object] = []
-
-    def call() -> None:
-        try:
-            result.append(llm(messages, max_tokens=REPLY_TOKENS))
-        except Exception:  # noqa: BLE001  whatever a caller's model raises, the rules go on
-            result.append(None)
-
-    thread = threading.Thread(target=call, name="memspan-llm", daemon=True)
-    thread.start()
-    thread.join(timeout_seconds)
+    result = answered(llm, lambda: llm(messages, max_tokens=REPLY_TOKENS), timeout_seconds)
     reply = result[0] if result else None
-    return _sound(reply) if isinstance(reply, str) else None
+    return _sound(reply) if isinstance(reply, str) and len(reply) <= MOST_REPLY else None
 
 
 def _sound(text: str) -> str:
@@ -198,8 +188,6 @@ def _read(reply: str) -> list[Any] | None:
     text = reply.strip()
     if text.startswith("```"):
         text = text.strip("`").removeprefix("json").strip()
-    if len(text) > MOST_REPLY:
-        return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

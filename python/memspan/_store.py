@@ -55,7 +55,7 @@ class Windows:
 class OpenStore:
     """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "llm", "policy", "reporter", "windows")
+    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "embeds_questions", "llm", "policy", "reporter", "windows")
 
     def __init__(
         self,
@@ -72,6 +72,8 @@ class OpenStore:
         self.embedding = embedding
         self.windows = Windows(reporter)
         self._embeddings = {0: embedding}
+        self.embeds_questions = embedding is not None
+        """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
         self._lock = threading.Lock()
         if embedding is not None:
@@ -83,11 +85,7 @@ class OpenStore:
             place = self.core.exchange_embedding(embedding)
             embedding.bind(self.core, place)
             self._embeddings[place] = self.embedding = None if built_in else embedding
-
-    @property
-    def embeds_questions(self) -> bool:
-        """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
-        return any(self._embeddings.values())
+            self.embeds_questions = any(one is not None for one in self._embeddings.values())
 
     def query_vector(self, query: str, scope: Scope) -> tuple[_core.Vectors | None, str | None]:
         """The vector of a question; `None`, and the reason, where there is an embedder of the caller's and it failed."""
@@ -181,7 +179,7 @@ class OpenStore:
                 failed.append((index, _id_of(row), _at_row(error, index)))
         if failed and not skip:
             raise failed[0][2]
-        vectors = self._stored_vectors(drafts, scope)
+        vectors = self.vectors_of(drafts, scope)
         try:
             outcomes, transactions = self.core.remember_many(drafts, vectors, not skip)
         except Error as error:
@@ -215,17 +213,19 @@ class OpenStore:
             raise InvalidInput('reading a row: a key is one of the arguments of remember(), and "found" is none: remove it')
         return core.draft(text, {**fields, "found": self.found_in(text)})
 
-    def _stored_vectors(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
+    def vectors_of(self, drafts: list[_core.Draft], scope: Scope | None) -> _core.Vectors | None:
+        """The vectors of memories that are to be stored, each text asked once; `None` leaves them to the core."""
         embedding = self.embedding
         if embedding is None:
             return None
         wanted = self.core.to_embed(drafts, embedding.place)
         if not len(wanted):
             return None
-        self.core.note_embedded(0, wanted.reused, 0)
-        if not wanted.texts:
+        self.core.note_embedded(0, wanted.reused(), 0)
+        texts = wanted.texts()
+        if not texts:
             return wanted.completed(_core.Vectors.missing(0, embedding.place))
-        embedded, why = embedding.embed_many(wanted.texts)
+        embedded, why = embedding.embed_many(texts)
         vectors = wanted.completed(embedded)
         if why is not None:
             self._note_pending(vectors.bad, why, scope)

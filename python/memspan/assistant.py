@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import aclosing
 from functools import partial
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole
+from memspan._patience import begun
 from memspan._twins import awaitable
 from memspan._values import dataclass, field, replace
 from memspan.engine import Engine
@@ -37,6 +37,7 @@ from memspan.session_tools import MemoryTool, distinct, failure, format_of, memo
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+    from concurrent.futures import Future
 
     from memspan.lease import Lease
     from memspan.long_term import Scope
@@ -349,16 +350,15 @@ class Assistant:
         self._tell("tools", "before", session, calls)
         for call in calls:
             yield AssistantEvent("tool_call", call.name)
-        pool = ThreadPoolExecutor(max_workers=len(calls), thread_name_prefix="memspan-tool")
+        until = time.monotonic() + self._tool_seconds
+        futures, take_back = begun([partial(run_call, session, call, self._functions, self._memory_tools) for call in calls])
         try:
-            until = time.monotonic() + self._tool_seconds
-            futures = [pool.submit(run_call, session, call, self._functions, self._memory_tools) for call in calls]
             for call, future in zip(calls, futures, strict=True):
                 result = _result(call, future, max(until - time.monotonic(), 0.0), self._tool_seconds)
                 session.add(result)
                 yield AssistantEvent("tool_result", text_of_result(result))
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            take_back()
         self._tell("tools", "after", session, calls)
 
     def _tell(self, step: Step, when: Literal["before", "after"], session: Session, value: Any) -> None:

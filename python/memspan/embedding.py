@@ -83,14 +83,14 @@ class BuiltIn:
         """
         if isinstance(texts, str | bytes):
             raise InvalidInput("embedding texts: they must be several, and this is one: put it into a list")
-        return matrix(_core.BuiltInCore.embed(list(texts)), len(texts), self.dimensions)
+        return matrix(_core.built_in_rows(list(texts)), len(texts), self.dimensions)
 
     def embed_query(self, text: str, /) -> Any:
         """The vector of a question, made of its content words alone: float32, shape (256,).
 
         "What", "did" and "the" are in every question, and what they share with a text says nothing about it.
         """
-        return matrix(_core.BuiltInCore.embed_query(text), 1, self.dimensions)[0]
+        return matrix(_core.built_in_question(text), 1, self.dimensions)[0]
 
     def tokens(self, text: str) -> list[str]:
         """How a text is cut: words and pieces of the vocabulary, `##` before a piece that continues a word, `[UNK]` for an unknown word.
@@ -99,7 +99,7 @@ class BuiltIn:
             >>> memspan.embedding.BuiltIn().tokens("Café-Kubernetes!")
             ['cafe', '-', 'ku', '##ber', '##net', '##es', '!']
         """
-        return _core.BuiltInCore.tokens(text)
+        return _core.built_in_tokens(text)
 
     def __repr__(self) -> str:
         return "BuiltIn()"

@@ -143,7 +143,7 @@ def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "seman
     store = scope._store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  whose policy and embedder a tool has, too
     fields = {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant", "found": store.found_in(text)}
     draft = core.draft(text, fields)
-    done = core.tell(draft, store.stored_vector(draft.to_embed(), scope))
+    done = core.tell(draft, store.vectors_of([draft], scope))
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}
 

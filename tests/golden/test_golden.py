@@ -20,21 +20,29 @@ FORMATS = [Path(__file__).with_name(f"format-{number}") for number in range(1, 8
 SCOPES = [(golden, scope) for golden in FORMATS for scope in json.loads((golden / "expected.json").read_text())["scopes"]]
 
 
+@pytest.mark.parametrize("encrypts", [False, True], ids=["plain", "encrypted later"])
 @pytest.mark.parametrize(("golden", "expected"), SCOPES, ids=[f"{golden.name}/{scope['tenant']}/{scope['id']}" for golden, scope in SCOPES])
-def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any], tmp_path: Path) -> None:
+def test_every_memory_of_a_format_is_found(golden: Path, expected: dict[str, Any], encrypts: bool, tmp_path: Path) -> None:
     store = shutil.copytree(golden / "store", tmp_path / "a.memspan")
     with memspan.open(store, clock=FakeClock(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=40))) as engine:
-        make = engine.user if expected["type"] == "user" else engine.shared
-        scope = make(expected["id"], tenant=expected["tenant"])
-        assert_same(scope.memories(), expected["memories"])
-        for memory_id, revisions in expected["history"].items():
-            if revisions:
-                assert_same(scope.history(memory_id), revisions)
-        for name, holders in expected["slots"].items():
-            assert [memory.id for memory in scope.slots.all(name)] == holders
-        for query, texts in expected["recall"].items():
-            assert [hit.memory.text for hit in scope.recall(query, limit=3)] == texts
-        assert engine.check().sound
+        if encrypts:
+            engine.rekey(bytes(32))
+        assert_found(engine, expected)
+
+
+def assert_found(engine: memspan.Engine, expected: dict[str, Any]) -> None:
+    """A scope of a golden store has all that was expected of it."""
+    make = engine.user if expected["type"] == "user" else engine.shared
+    scope = make(expected["id"], tenant=expected["tenant"])
+    assert_same(scope.memories(), expected["memories"])
+    for memory_id, revisions in expected["history"].items():
+        if revisions:
+            assert_same(scope.history(memory_id), revisions)
+    for name, holders in expected["slots"].items():
+        assert [memory.id for memory in scope.slots.all(name)] == holders
+    for query, texts in expected["recall"].items():
+        assert [hit.memory.text for hit in scope.recall(query, limit=3)] == texts
+    assert engine.check().sound
 
 
 def assert_same(memories: Iterable[memspan.Memory], expected: list[dict[str, Any]]) -> None:

@@ -45,7 +45,7 @@ class ScopePart:
         return cast("Scope", self)
 
     def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
-        if isinstance(also, ScopePart) or not isinstance(also, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+        if not isinstance(also, (tuple, list)) and (isinstance(also, ScopePart) or not isinstance(also, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
             raise InvalidInput(f"searching: also= takes several scopes, and it is {also!r}: put it into a list")
         return (self._scope, *also)
 

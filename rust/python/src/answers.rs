@@ -12,7 +12,6 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, functions, options};
 use crate::errors::{Pace, run};
-use crate::memory::Memory;
 use crate::time;
 use crate::value::{Moment, Named, Show, Tuple, keeps, shows};
 use crate::vectors::Vectors;
@@ -29,11 +28,11 @@ pub fn question(
     given: &Bound<'_, PyDict>,
     now: i64,
 ) -> PyResult<recall::Request> {
-    let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().query()));
+    let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().0.query()));
     let mut request =
         recall::Request { text, vector, scopes, limit: 0, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
     let mut zone = None;
-    options! { given |name, value|
+    options! { given of "recall()" |name, value|
         limit => request.limit = Argument::read(name, value)?;
         kinds => request.filter.kinds = Kinds::read(name, value)?.0;
         where => request.filter.metadata = Conditions::read(name, value)?.0;
@@ -57,7 +56,7 @@ pub fn question(
 /// What is asked of transcripts.
 pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult<TranscriptRequest> {
     let mut request = TranscriptRequest::new(query, 0, now);
-    options! { given |name, value|
+    options! { given of "search_transcripts()" |name, value|
         limit => request.limit = Argument::read(name, value)?;
         where => request.metadata = Conditions::read(name, value)?.0;
         since => request.said.since = moment(name, value)?;
@@ -69,7 +68,7 @@ pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult
 /// What is asked of a collection.
 pub fn passages(name: &collection::CollectionName, query: String, given: &Bound<'_, PyDict>, now: i64) -> PyResult<collection::Request> {
     let mut request = collection::Request::new(query, vec![name.clone()], 0, now);
-    options! { given |name, value|
+    options! { given of "search()" |name, value|
         limit => request.limit = Argument::read(name, value)?;
         where => request.metadata = Conditions::read(name, value)?.0;
         since => request.updated.since = moment(name, value)?;
@@ -209,7 +208,7 @@ keeps! {
         confidence = (it.confidence)()
     }
     Recalled as Recalled |it, py| {
-        text = it.text(), memory = Memory(Arc::clone(&it.found().named)), score = it.weighed.unwrap_or_else(|| it.found().parts.score()),
+        text = it.text(), memory = Arc::clone(&it.found().named), score = it.weighed.unwrap_or_else(|| it.found().parts.score()),
         source = "memories", scope = it.answer.scopes.bind(py).get_item(it.found().scope)?,
         tokens = of_text(py, it.text(), || tokens_of(it.text()))?, explanation = of_text(py, it.text(), || it.why())?
     }

@@ -25,16 +25,9 @@ pub fn field<'py, T: Argument<'py>>(value: &Bound<'py, PyAny>, name: &str) -> Py
     T::read(name, &value.getattr(name)?)
 }
 
-impl<'py> Argument<'py> for String {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        text_of(name, value)
-    }
-}
-
-impl<'py> Argument<'py> for f64 {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        number(name, value)
-    }
+/// The same of a time; `None` where none is given.
+pub fn moment(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<i64>> {
+    field::<Option<Moment>>(value, name).map(|at| at.map(|at| at.0))
 }
 
 macro_rules! whole_numbers {
@@ -105,33 +98,55 @@ impl Tokens {
 /// How far a source is trusted.
 pub struct Trust(pub u8);
 
-/// Reads what was given by name, each by the line that names it. `None` is not given.
+/// Reads what was given to a call by name, each by the line that names it. `None` is not given.
 macro_rules! options {
-    ($given:ident |$name:ident, $value:ident| $($key:ident => $read:expr;)*) => {
+    ($given:ident of $call:literal |$name:ident, $value:ident| $($key:ident => $read:expr;)*) => {
         for (key, value) in $given.iter().filter(|(_, value)| !value.is_none()) {
             let key = key.cast_into::<pyo3::types::PyString>()?;
             let ($name, $value) = (key.to_str()?, &value);
             match $name {
                 $(stringify!($key) => $read,)*
-                other => return Err($crate::errors::invalid(value.py(), format!("reading arguments: {other:?} is none of this call"))),
+                other => {
+                    let rule = concat!("a name is one of the arguments of ", $call);
+                    let message = format!("reading arguments: {rule}, and {other:?} is none: remove it, or put it into metadata");
+                    return Err($crate::errors::invalid(value.py(), message));
+                }
             }
         }
     };
 }
 pub(crate) use options;
 
+/// Says how values of the engine are read of Python's: each by one expression.
 macro_rules! reads {
     ($($kind:ty: |$name:ident, $value:ident| $read:expr;)*) => {
-        $(impl<'py> Argument<'py> for $kind {
+        $(impl<'py> $crate::arguments::Argument<'py> for $kind {
             #[allow(unused_variables)] // the engine's errors name what they are about
-            fn read($name: &str, $value: &Bound<'py, PyAny>) -> PyResult<Self> {
+            fn read($name: &str, $value: &pyo3::Bound<'py, pyo3::PyAny>) -> pyo3::PyResult<Self> {
                 $read
             }
         })*
     };
 }
+pub(crate) use reads;
+
+/// Declares frozen classes that hold one value of the engine's each, and no more.
+macro_rules! holds {
+    ($($(#[$doc:meta])* $name:ident($kind:ty);)*) => {
+        $(
+            $(#[$doc])*
+            #[pyo3::pyclass(frozen, module = "memspan._core")]
+            pub struct $name(pub $kind);
+            $crate::value::as_is!($name);
+            $crate::arguments::extracted!(pyo3::Py<$name>);
+        )*
+    };
+}
+pub(crate) use holds;
 
 reads! {
+    String: |name, value| text_of(name, value);
+    f64: |name, value| number(name, value);
     Moment: |name, value| time::from_python(name, value, Naive::Utc).map(Self);
     Attached: |name, value| plain::metadata(value).map(Self);
     Tokens: |name, value| whole(name, value, 0, limits::MAX_TOKENS as i64).map(|tokens| Self(tokens as u64));
@@ -225,10 +240,11 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
     if several { wanted.try_iter()?.map(|one| plain::metadata_value(&one?)).collect() } else { Ok(vec![plain::metadata_value(wanted)?]) }
 }
 
-/// Declares the methods of a class that call the engine: what each takes, what is made of it (`with`) while Python's objects may be looked
+/// Declares the methods of a class that call the engine. Behind the class: what they work on, and the time, where one of them asks for it.
+/// Each says what it takes, what is made of it (`with`) while Python's objects may be looked
 /// at, how long it takes, what it calls. What the call gives is converted after the engine is left.
 macro_rules! calls {
-    ($core:ident |$it:ident, $py:ident| {
+    ($core:ident |$it:ident, $py:ident| ($own:expr, $time:expr) {
         $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?)
             $pace:tt $(with $ready:ident = $made:expr;)* |$of:ident $(, $now:ident)?| $work:expr;)*
     } $($methods:tt)*) => {
@@ -240,10 +256,11 @@ macro_rules! calls {
                 fn $name<'py>(&self, $py: pyo3::Python<'py>, $($arg: &pyo3::Bound<'py, pyo3::PyAny>),*) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
                     let $it = self;
                     $(let $arg = <$kind as $crate::arguments::Argument>::read($crate::arguments::calls!(@ $arg $($label)?), $arg)?;)*
-                    $(let $now = $it.now($py)?;)?
+                    $(let $now: i64 = $time?;)?
                     $(let $ready = $made;)*
                     let done = $crate::errors::run($py, $crate::arguments::calls!(@ $pace), || {
-                        let $of = $it.own()?;
+                        let of: memspan_engine::Result<_> = $own;
+                        let $of = of?;
                         $work
                     })?;
                     $crate::value::Show::show(done, $py)

@@ -1,67 +1,52 @@
 //! What a prompt may cost and the caller's own chunks: `memspan.Budget`, `Recalls` and `Item` as the engine takes them.
-//!
-//! Their classes have checked them already; what comes from somewhere else is checked again by the engine.
 
 use memspan_engine::context::{Budget, Grant, Item};
-use memspan_engine::limits::{MAX_KEPT_ROUNDS, MAX_RECALLS, within};
 use memspan_engine::session::{Recalls, Roles, SessionBudget};
 use pyo3::prelude::*;
 
-use crate::arguments::{Argument, Tokens, checked, field};
+use crate::arguments::{Argument, Tokens, checked, field, reads};
 use crate::errors::invalid;
 
-impl<'py> Argument<'py> for SessionBudget {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+reads! {
+    SessionBudget: |name, value| {
         must_have(value, "sections", name, "memspan.Budget")?;
-        let rounds = match value.getattr("tool_results")? {
-            results if results.is_none() => 1,
-            results => checked(value, within("keep_rounds", field(&results, "keep_rounds")?, 1..=MAX_KEPT_ROUNDS))?,
-        };
-        let mut grants: Vec<(Box<str>, Grant)> =
-            value.getattr("sections")?.call_method0("items")?.try_iter()?.map(grant).collect::<PyResult<_>>()?;
-        grants.sort_by(|(one, _), (other, _)| one.cmp(other)); // the same budget, whatever the order of its dict
-        let sections = Budget {
-            order: field(value, "order")?,
-            cut_step: field(value, "cut_step")?,
-            grants,
-            keep_rounds: rounds,
-            ..Self::default().sections
-        };
-        checked(value, sections.validate())?;
+        let results = value.getattr("tool_results")?;
+        let grants = value.getattr("sections")?.call_method0("items")?.try_iter()?.map(|pair| Argument::read("sections", &pair?));
         Ok(Self {
             max_input_tokens: field::<Option<Tokens>>(value, "max_input_tokens")?.map(Tokens::number),
             output_tokens: field::<Option<Tokens>>(value, "output_tokens")?.map(Tokens::number),
             fill: field(value, "fill")?,
-            sections,
+            sections: Budget {
+                order: field(value, "order")?,
+                cut_step: field(value, "cut_step")?,
+                grants: grants.map(|grant| grant.map(|GivenGrant(name, grant)| (name, grant))).collect::<PyResult<_>>()?,
+                keep_rounds: if results.is_none() { Budget::default().keep_rounds } else { field(&results, "keep_rounds")? },
+                ..Self::default().sections
+            },
         })
-    }
-}
-
-fn grant(pair: PyResult<Bound<'_, PyAny>>) -> PyResult<(Box<str>, Grant)> {
-    let (name, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
-    let ceiling = field::<Option<Tokens>>(&grant, "ceiling")?.map_or(u64::MAX, Tokens::number);
-    let grant = Grant { floor: field::<Tokens>(&grant, "floor")?.0, weight: field(&grant, "weight")?, ceiling };
-    Ok((String::read("a section's name", &name)?.into(), grant))
-}
-
-impl<'py> Argument<'py> for Recalls {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    };
+    GivenGrant: |name, value| {
+        let (section, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = value.extract()?;
+        let ceiling = field::<Option<Tokens>>(&grant, "ceiling")?.map_or(u64::MAX, Tokens::number);
+        let grant = Grant { floor: field::<Tokens>(&grant, "floor")?.0, weight: field(&grant, "weight")?, ceiling };
+        Ok(Self(String::read("a section's name", &section)?.into(), grant))
+    };
+    Recalls: |name, value| {
         must_have(value, "roles", name, "memspan.Recalls")?;
-        let most = |name: &str| {
-            let most: Option<u64> = field(value, name)?;
-            most.map(|most| checked(value, within(name, most, 0..=MAX_RECALLS as u64))).transpose()
-        };
         let roles: Vec<String> = Argument::read("a role", &value.getattr("roles")?)?;
         Ok(Self {
-            memories: most("memories")?.unwrap_or_default(),
-            messages: most("messages")?,
-            passages: most("passages")?.unwrap_or_default(),
+            memories: field::<Option<_>>(value, "memories")?.unwrap_or_default(),
+            messages: field(value, "messages")?,
+            passages: field::<Option<_>>(value, "passages")?.unwrap_or_default(),
             other_sessions: value.getattr("other_sessions")?.is_truthy()?,
             roles: checked(value, Roles::named(roles.iter().map(String::as_str)))?,
             min_confidence: field(value, "min_confidence")?,
         })
-    }
+    };
 }
+
+/// What a section may have, by its name.
+struct GivenGrant(Box<str>, Grant);
 
 fn must_have(value: &Bound<'_, PyAny>, attribute: &str, name: &str, class: &str) -> PyResult<()> {
     let error = || invalid(value.py(), format!("reading {name}: it must be a {class}, and it is {value}: make one of it"));

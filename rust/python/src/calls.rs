@@ -35,7 +35,7 @@ impl Embed for Calls {
         let texts: Vec<&str> = texts.iter().map(|one| one.text.as_str()).collect();
         let made = call(embed, (texts,), raised)?;
         Python::attach(|py| match made.bind(py).cast::<Vectors>() {
-            Ok(vectors) => Ok(vectors.get().rows.clone()),
+            Ok(vectors) => Ok(vectors.get().0.rows.clone()),
             Err(_) => Err(Error::new(ErrorKind::Embedder, "embedding texts: the embedder returned no vectors: look at the embedder")),
         })
     }

@@ -44,7 +44,7 @@ impl DocumentDraft {
     #[new]
     fn new(id: &Bound<'_, PyAny>, text: &Bound<'_, PyAny>, given: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut new = NewDocument::new(String::read("a document's id", id)?, String::read("text", text)?);
-        options! { given |name, value|
+        options! { given of "add()" |name, value|
             version => new.version = Some(Argument::read(name, value)?);
             metadata => new.metadata = Attached::read(name, value)?.0;
             format => new.format = Some(Format::read(name, value)?);
@@ -79,14 +79,14 @@ impl Named<'_> {
 }
 
 calls! {
-    CollectionCore |it, py| {
+    CollectionCore |it, py| (it.own(), it.handle.now(py)) {
         to_embed(draft: Py<DocumentDraft>) Long |own, now| {
             let mut prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner);
             prepared.wanted(own.engine, own.name, now)
         };
         add(draft: Py<DocumentDraft>, embedded: Option<Py<Vectors>>) Long |own, now| {
             let prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let made = embedded.map(|made| (made.get().place, made.get().rows.clone()));
+            let made = embedded.map(|made| (made.get().0.place, made.get().0.rows.clone()));
             collection::add::add_embedded(own.engine, own.name, prepared, made, now)
         };
         get(id as "a document's id": String) Waits |own, now|
@@ -98,8 +98,8 @@ calls! {
             remove::expire_at(own.engine, own.name, &id, ttl_seconds.map(|ttl| now.saturating_add(ttl.0)), now);
         drop() Long |own| remove::drop_collection(own.engine, own.name);
         search(query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
-            (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.now(py)?)?; |own| {
-                let vector = vector.and_then(|vector| vector.get().query());
+            (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.handle.now(py)?)?; |own| {
+                let vector = vector.and_then(|vector| vector.get().0.query());
                 let request = collection::Request { vector, embedder_failed: degraded, ..request };
                 search::ask(own.engine, &request).map(Found::of_passages)
             };
@@ -121,10 +121,6 @@ calls! {
 impl CollectionCore {
     fn own(&self) -> Result<Named<'_>> {
         Ok(Named { engine: self.handle.engine()?, name: &self.name })
-    }
-
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.now(py)
     }
 
     fn pace(&self, py: Python<'_>, query: &str) -> PyResult<Pace> {

@@ -1,14 +1,14 @@
 //! Compaction: a draft while a model writes for it, and summaries as they are read.
 
+use memspan_engine::compaction;
 use memspan_engine::compaction::{Identifier, from_json};
 use memspan_engine::models::Model;
 use memspan_engine::session::{CheckedReply, Draft, MadeSummary, SummaryText, Writing, Written};
-use memspan_engine::{Result, compaction};
 use pyo3::prelude::*;
 
-use crate::arguments::{Argument, calls, extracted, field, functions};
+use crate::arguments::{calls, field, functions, holds, reads};
 use crate::messages::Conversation;
-use crate::value::{Tuple, as_is, shows};
+use crate::value::{Tuple, shows};
 
 shows! {
     Identifier as SummaryIdentifier |it| { text, phrase, messages = Tuple(it.sources) }
@@ -21,26 +21,13 @@ shows! {
     }
 }
 
-/// What a compaction is made of, and what a model wrote for it.
-#[pyclass(frozen, module = "memspan._core")]
-#[derive(Debug)]
-pub struct CompactionDraft(pub Writing);
-as_is!(CompactionDraft);
-extracted!(Py<CompactionDraft>);
-
-impl CompactionDraft {
-    pub fn new(draft: Draft) -> Self {
-        Self(Writing::new(draft))
-    }
-
-    #[allow(clippy::unnecessary_wraps)] // as that of a session, which may be gone
-    fn own(&self) -> Result<&Writing> {
-        Ok(&self.0)
-    }
+holds! {
+    /// What a compaction is made of, and what a model wrote for it.
+    CompactionDraft(Writing);
 }
 
 calls! {
-    CompactionDraft |it, py| {
+    CompactionDraft |it, py| (Ok(&it.0), ()) {
         messages() Short |writing| Ok(writing.draft.sources.iter().cloned().zip(writing.draft.ids.iter().cloned()).collect::<Vec<_>>());
         passes(max_tokens: u64) Waits |writing| Ok(writing.passes(max_tokens));
         before() Short |writing| Ok(writing.before());
@@ -64,11 +51,11 @@ calls! {
 /// How a summary was written: what `memspan.compaction.writing.Written` says.
 pub struct GivenWritten(pub Written);
 
-impl<'py> Argument<'py> for GivenWritten {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+reads! {
+    GivenWritten: |name, value| {
         let refused = value.getattr("refused")?.len()? as u64;
         Ok(Self(Written { checked: field(value, "checked")?, prompt: field(value, "prompt")?, refused }))
-    }
+    };
 }
 
 functions! { |py|
@@ -77,7 +64,7 @@ functions! { |py|
     compaction_draft(given: Conversation, model: Model, previous: Option<String>, keep_exchanges: u64, max_tokens: u64) Short => {
         let previous = previous.as_deref().map(from_json).transpose()?;
         let (draft, end) = Draft::of_messages(previous, given.0, keep_exchanges, max_tokens, model)?;
-        Ok((CompactionDraft::new(draft), end))
+        Ok((CompactionDraft(Writing::new(draft)), end))
     };
     /// What a summary says that its text does not: an identifier, a number, a date, a name or a quotation.
     unsaid(summary: String, text: String) Short => Ok(compaction::check::is_said(&summary, &text).err());

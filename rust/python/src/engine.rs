@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use memspan_engine::engine::{Engine, EngineOptions, Maintained};
 use memspan_engine::index::vectors::graph::GraphOptions;
-use memspan_engine::limits::{MAX_DIMENSIONS, busy_timeout, within};
+use memspan_engine::limits::busy_timeout;
 use memspan_engine::memory::embedding::{Embedding, PROBE};
 use memspan_engine::memory::{Kind, KindRule};
 use memspan_engine::scope::{Scope, ScopeType};
@@ -19,13 +19,12 @@ use memspan_engine::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arguments::{Argument, calls, checked, field, options};
+use crate::arguments::{Argument, calls, checked, field, options, reads};
 use crate::calls::{Calls, call, check_signals};
-use crate::clock::Clock;
 use crate::errors::{Pace, look_for_signals, run};
-use crate::memory::Remembered;
-use crate::rows::{Draft, ToEmbed, with_vectors};
+use crate::memory::{Draft, ToEmbed, with_vectors};
 use crate::scope::{GivenScope, ScopeCore};
+use crate::time::Clock;
 use crate::value::{Named, Show, Tuple, shows};
 use crate::vectors::{Space, Vectors};
 
@@ -61,46 +60,34 @@ impl Handle {
     }
 }
 
-/// What an embedder says of itself.
-impl<'py> Argument<'py> for Embedding {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let dimensions = u64::read("the embedder's dimensions", &value.getattr("dimensions")?)?;
-        let dimensions = checked(value, within("the embedder's dimensions", dimensions, 1..=MAX_DIMENSIONS as u64))? as u32;
-        let revision = Option::<String>::read("the embedder's revision", &value.getattr("revision")?)?.unwrap_or_default();
-        checked(value, Self::new(String::read("the embedder's name", &value.getattr("name")?)?, dimensions, revision))
-    }
-}
-
-/// A `memspan.GraphOptions`.
-impl<'py> Argument<'py> for GraphOptions {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        fn part<'py, T: Argument<'py>>(graph: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
-            T::read(&format!("graph.{name}"), &graph.getattr(name)?)
-        }
-        Ok(Self {
-            threshold: part(value, "threshold")?,
-            m: part(value, "m")?,
-            ef_construction: part(value, "ef_construction")?,
-            ef_search: part(value, "ef_search")?,
-            rebuild_share: part(value, "rebuild_share")?,
-        })
-    }
-}
-
-/// Rules of kinds by name: `memspan.KindRule`.
+/// Rules of kinds by name.
 #[derive(Default)]
 struct Rules([KindRule; 7]);
 
-impl<'py> Argument<'py> for Rules {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let mut rules = [KindRule::default(); 7];
+reads! {
+    // What an embedder says of itself.
+    Embedding: |name, value| {
+        let dimensions = Argument::read("the embedder's dimensions", &value.getattr("dimensions")?)?;
+        let revision = Option::<String>::read("the embedder's revision", &value.getattr("revision")?)?.unwrap_or_default();
+        checked(value, Self::new(String::read("the embedder's name", &value.getattr("name")?)?, dimensions, revision))
+    };
+    // A `memspan.GraphOptions`.
+    GraphOptions: |name, value| Ok(Self {
+        threshold: field(value, "threshold")?,
+        m: field(value, "m")?,
+        ef_construction: field(value, "ef_construction")?,
+        ef_search: field(value, "ef_search")?,
+        rebuild_share: field(value, "rebuild_share")?,
+    });
+    // A `memspan.KindRule`.
+    KindRule: |name, value| Ok(Self::of_days(field(value, "ttl_days")?, field(value, "half_life_days")?, field(value, "cap")?));
+    Rules: |name, value| {
+        let mut rules = Self::default();
         for (kind, rule) in Bound::<PyDict>::read(name, value)? {
-            let days = |name: &str| -> PyResult<Option<f64>> { field(&rule, name) };
-            rules[Kind::read("kind", &kind)? as usize] =
-                KindRule::of_days(days("ttl_days")?, days("half_life_days")?, field(&rule, "cap")?);
+            rules.0[Kind::read("kind", &kind)? as usize] = Argument::read(name, &rule)?;
         }
-        Ok(Self(rules))
-    }
+        Ok(rules)
+    };
 }
 
 shows! {
@@ -120,11 +107,11 @@ pub struct EngineCore {
 }
 
 calls! {
-    EngineCore |it, py| {
+    EngineCore |it, py| (it.handle.engine(), it.handle.now(py)) {
         exchange_embedding(embedding: Embedding) Short |engine| Ok(engine.exchange_embedding(&embedding));
         place_of(scope: GivenScope) Short |engine| engine.place_of(&scope.0.get().scope);
         check_probe(probe: Py<Vectors>) Waits |engine| {
-            let probe = probe.get();
+            let probe = &probe.get().0;
             probe.first().map_or(Ok(()), |vector| engine.check_probe(probe.place, &vector))
         };
         embeddings() Short |engine| Ok(engine.embeddings()?.into_iter().map(|embedding| embedding.name).collect::<Vec<_>>());
@@ -135,7 +122,10 @@ calls! {
             Ok(page.map(|(partition, scope)| (partition, ScopeCore::new(&it.handle, scope))).collect::<Vec<_>>())
         };
         owns(scope: GivenScope) Short |_engine| Ok(Arc::ptr_eq(&scope.0.get().handle, &it.handle));
-        to_embed(drafts: Vec<Py<Draft>>, place: u32) Waits |engine| ToEmbed::new(engine, &drafts, place);
+        to_embed(drafts: Vec<Py<Draft>>, place: u32) Waits |engine| {
+            let rows: Vec<_> = drafts.iter().map(|draft| (&*draft.get().scope, &draft.get().new)).collect();
+            engine.to_embed(place, &rows).map(ToEmbed)
+        };
         forget_over_cap() Waits |engine, now| engine.forget_over_caps(now);
         backup(path: PathBuf) Long |engine| engine.backup(&path);
         export(path: PathBuf) Long |engine| engine.export(&path);
@@ -157,10 +147,11 @@ calls! {
         learned() Short |engine| memspan_engine::session::learned(engine);
         rekey(key: Option<Vec<u8>>) Long |engine| engine.rekey(key.as_deref().map(StoreKey::new).transpose()?);
         remember_many(drafts: Vec<Py<Draft>>, embedded: Option<Py<Vectors>>, all_or_nothing: bool)
-            Long with new = with_vectors(&drafts, embedded.as_ref().map(Py::get)); |engine, now| {
-                let scopes: Vec<Arc<Scope>> = new.iter().map(|(scope, _)| Arc::clone(scope)).collect();
-                let written = engine.remember_many(new, now, all_or_nothing)?;
-                let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| Remembered::new(engine, scope, one));
+            Long with new = with_vectors(&drafts, embedded.as_ref()); |engine, now| {
+                let scopes: Vec<Arc<Scope>> = new.iter().map(|draft| Arc::clone(&draft.scope)).collect();
+                let rows = new.into_iter().map(|draft| (draft.scope, draft.new)).collect();
+                let written = engine.remember_many(rows, now, all_or_nothing)?;
+                let named = |(outcome, scope): (Result<_>, &Arc<Scope>)| outcome.and_then(|one| engine.answered_one(scope, one));
                 Ok((written.outcomes.into_iter().zip(&scopes).map(named).collect::<Vec<_>>(), written.transactions))
             };
         check() Long |engine| {
@@ -176,7 +167,7 @@ calls! {
         let (mut clock, mut by_default, mut key) = (Clock::System, false, None);
         let (mut screening, mut rules, mut graph) = (Screening::default(), Rules::default(), GraphOptions::default());
         let mut options = EngineOptions::default();
-        options! { given |name, value|
+        options! { given of "memspan.open()" |name, value|
             durability => options.durability = Argument::read(name, value)?;
             read_only => options.read_only = Argument::read(name, value)?;
             busy_timeout_seconds => options.busy_timeout = checked(value, busy_timeout(f64::read(name, value)?))?;
@@ -221,10 +212,10 @@ calls! {
     /// Does what can wait. `embed` takes a list of texts and returns `Vectors`, where the embedding is a caller's. A signal ends it
     /// between two steps.
     fn maintain<'py>(&self, py: Python<'py>, embed: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let now = self.now(py)?;
+        let now = self.handle.now(py)?;
         let mut calls = Calls::new(embed);
         let done = run(py, Pace::Waits, || {
-            let engine = self.own()?;
+            let engine = self.handle.engine()?;
             let mut signal = None;
             let mut between = || check_signals(&mut signal);
             let done = engine.maintain(calls.embedder(), now, &mut between);
@@ -238,7 +229,7 @@ calls! {
     fn reembed(&self, py: Python<'_>, embed: Option<Py<PyAny>>, progress: Py<PyAny>) -> PyResult<u64> {
         let mut calls = Calls::new(embed);
         let made = run(py, Pace::Waits, || {
-            let engine = self.own()?;
+            let engine = self.handle.engine()?;
             let mut raised = None;
             let mut told = |made: u64| call(&progress, (made,), &mut raised).map(drop);
             let made = engine.reembed(calls.embedder(), &mut told);
@@ -254,15 +245,5 @@ calls! {
             return Ok(());
         }
         run(py, Pace::Waits, || self.handle.engine.close())
-    }
-}
-
-impl EngineCore {
-    fn own(&self) -> Result<&Engine> {
-        self.handle.engine()
-    }
-
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.now(py)
     }
 }

@@ -18,21 +18,17 @@ mod arguments;
 mod budget;
 mod build;
 mod calls;
-mod clock;
 mod collection;
 mod compaction;
 mod embedding;
 mod engine;
 mod errors;
-mod fit;
 mod life;
-mod limits;
 mod memory;
 mod messages;
 mod models;
 mod plain;
 mod prompt;
-mod rows;
 mod scope;
 mod session;
 mod session_values;
@@ -41,52 +37,34 @@ mod time;
 mod tokens;
 mod value;
 mod vectors;
-mod window;
 
 use pyo3::prelude::*;
 
 /// What `memspan._core` holds.
 #[pymodule(gil_used = false)]
 mod _core {
-    use super::limits::Limits;
+    use super::build::Limits;
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::answers::explain_message;
-    #[pymodule_export]
-    use super::build::{build_info, repair};
-    #[pymodule_export]
-    use super::collection::{CollectionCore, DocumentDraft};
-    #[pymodule_export]
-    use super::compaction::{CompactionDraft, compaction_draft, read_summary, unsaid};
-    #[pymodule_export]
-    use super::embedding::BuiltInCore;
-    #[pymodule_export]
-    use super::engine::EngineCore;
-    #[pymodule_export]
-    use super::fit::fit;
-    #[pymodule_export]
-    use super::life::{Judged, dbscan, gate_features, screen, screened};
-    #[pymodule_export]
-    use super::models::{dialect_fields, model_fields, model_names, register_model};
-    #[pymodule_export]
-    use super::prompt::PromptCore;
-    #[pymodule_export]
-    use super::rows::{Draft, ToEmbed, check_memory_text, check_text};
-    #[pymodule_export]
-    use super::scope::ScopeCore;
-    #[pymodule_export]
-    use super::session::SessionCore;
-    #[pymodule_export]
-    use super::task::TaskCore;
-    #[pymodule_export]
-    use super::tokens::{TokenCounterCore, count_by_encoding, count_cache_metrics, count_tokens, load_tokenizer, truncate};
-    #[pymodule_export]
-    use super::value::Kept;
-    #[pymodule_export]
-    use super::vectors::Vectors;
-    #[pymodule_export]
-    use super::window::WindowWatch;
+    use super::{
+        answers::explain_message,
+        build::{build_info, repair},
+        collection::{CollectionCore, DocumentDraft},
+        compaction::{CompactionDraft, compaction_draft, read_summary, unsaid},
+        embedding::{BuiltInCore, built_in_question, built_in_rows, built_in_tokens},
+        engine::EngineCore,
+        life::{Judged, dbscan, gate_features, screen, screened},
+        memory::{Draft, ToEmbed, check_memory_text, check_text},
+        models::{dialect_fields, model_fields, model_names, register_model},
+        prompt::PromptCore,
+        scope::ScopeCore,
+        session::{SessionCore, WindowWatch},
+        task::TaskCore,
+        tokens::{TokenCounterCore, count_by_encoding, count_cache_metrics, count_tokens, fit, load_tokenizer, truncate},
+        value::Kept,
+        vectors::Vectors,
+    };
 
     /// One object, since attributes of a class could be set.
     #[pymodule_init]

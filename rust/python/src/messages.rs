@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
-use crate::arguments::{Argument, checked, field};
+use crate::arguments::{Argument, checked, field, moment, reads};
 use crate::errors::{invalid, to_python, type_name};
 use crate::plain;
 use crate::value::{Json, Moment, keeps};
@@ -44,16 +44,6 @@ pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<conte
     })
 }
 
-/// All messages of a list.
-pub struct Conversation(pub Vec<context::Message>);
-
-impl<'py> Argument<'py> for Conversation {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let items = items(value)?;
-        (0..items.len()?).map(|index| message_at(&items, index)).collect::<PyResult<_>>().map(Self)
-    }
-}
-
 /// A list or tuple of messages, not copied: a conversation may be long. Anything else that can be iterated is made a list.
 pub fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySequence>> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
@@ -75,28 +65,14 @@ pub fn tools(value: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Tools>>> {
     }
 }
 
+/// All messages of a list.
+pub struct Conversation(pub Vec<context::Message>);
+
 /// Tools as JSON: a list, and whatever else gives one tool after the other. What is wrong with it is the engine's to say.
 pub struct ToolsJson(pub Vec<u8>);
 
-impl<'py> Argument<'py> for ToolsJson {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let one = value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok();
-        let tools = match value.try_iter() {
-            Ok(tools) if !one => PyList::new(value.py(), tools.collect::<PyResult<Vec<_>>>()?)?.into_any(),
-            _ => value.clone(),
-        };
-        plain::json("tools", &tools).map(Self)
-    }
-}
-
 /// What a caller gave, as JSON.
 pub struct Given(pub Vec<u8>);
-
-impl<'py> Argument<'py> for Given {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        plain::json(name, value).map(Self)
-    }
-}
 
 impl Given {
     pub fn text(self) -> String {
@@ -104,24 +80,32 @@ impl Given {
     }
 }
 
-impl<'py> Argument<'py> for NewMessage {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        Ok(Self {
-            given: Given::read("a message", &value.getattr("message")?)?.text(),
-            format: field(value, "format")?,
-            id: field(value, "id")?,
-            author: field(value, "author")?,
-            created_at: field::<Option<Moment>>(value, "created_at")?.map(|at| at.0),
-            shortened: Vec::new(),
-        })
-    }
-}
-
 /// Messages to be added; an error has the place of its message as field `row`.
 pub struct Messages(pub Vec<NewMessage>);
 
-impl<'py> Argument<'py> for Messages {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+reads! {
+    Conversation: |name, value| {
+        let items = items(value)?;
+        (0..items.len()?).map(|index| message_at(&items, index)).collect::<PyResult<_>>().map(Self)
+    };
+    ToolsJson: |name, value| {
+        let one = value.is_instance_of::<PyString>() || value.cast::<PyMapping>().is_ok();
+        let tools = match value.try_iter() {
+            Ok(tools) if !one => PyList::new(value.py(), tools.collect::<PyResult<Vec<_>>>()?)?.into_any(),
+            _ => value.clone(),
+        };
+        plain::json("tools", &tools).map(Self)
+    };
+    Given: |name, value| plain::json(name, value).map(Self);
+    NewMessage: |name, value| Ok(Self {
+        given: Given::read("a message", &value.getattr("message")?)?.text(),
+        format: field(value, "format")?,
+        id: field(value, "id")?,
+        author: field(value, "author")?,
+        created_at: moment(value, "created_at")?,
+        shortened: Vec::new(),
+    });
+    Messages: |name, value| {
         let read = |(place, row): (usize, PyResult<Bound<'py, PyAny>>)| {
             NewMessage::read(name, &row?).inspect_err(|error| {
                 // An error without its place is better than an error about a place.
@@ -129,7 +113,7 @@ impl<'py> Argument<'py> for Messages {
             })
         };
         value.try_iter()?.enumerate().map(read).collect::<PyResult<_>>().map(Self)
-    }
+    };
 }
 
 keeps! {

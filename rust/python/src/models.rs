@@ -7,7 +7,7 @@ use memspan_engine::models::{self, Model, Prices, Profile, nearest_framing_name}
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyString};
 
-use crate::arguments::{Argument, checked, field, functions};
+use crate::arguments::{Argument, checked, field, functions, reads};
 use crate::value::dict;
 
 /// The model of a name.
@@ -62,12 +62,12 @@ fn prices(py: Python<'_>, prices: Prices) -> PyResult<Bound<'_, PyDict>> {
     })
 }
 
-impl<'py> Argument<'py> for Profile {
-    fn read(_: &str, given: &Bound<'py, PyAny>) -> PyResult<Self> {
+reads! {
+    Profile: |name, given| {
         let capabilities = capabilities(given)?;
         let model = described(given, &capabilities)?;
         Ok(Self { vendor: field::<String>(given, "vendor")?.into(), capabilities, ..Self::of(model) })
-    }
+    };
 }
 
 /// A `memspan.Model`, as far as counting and planning need it.

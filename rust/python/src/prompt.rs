@@ -1,15 +1,15 @@
 //! `PromptCore`: a prompt with its model, as the package's `Prompt` shows it. Nothing is rendered that is not asked for.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use memspan_engine::Result;
 use memspan_engine::context::{Breakpoint, Format, Grant, SectionUse, Shared, render};
 use memspan_engine::session::{Assembled, Candidate, Replayed};
 use pyo3::prelude::*;
 
-use crate::arguments::{Argument, Tokens, calls};
+use crate::arguments::{Tokens, calls, reads};
 use crate::errors::Pace;
-use crate::session::Named;
+use crate::session::SessionId;
 use crate::value::{Hex, Json, Raw, Tuple, as_is, keeps, shows};
 
 shows! {
@@ -23,29 +23,29 @@ shows! {
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct PromptCore {
-    assembled: Arc<Assembled>,
+    prompt: Arc<Replayed>,
     /// The session that it is of, for what only the store knows.
-    named: Arc<Named>,
-    erased: Vec<String>,
-    same_bytes: bool,
+    named: Arc<SessionId>,
 }
 as_is!(PromptCore);
 
-impl<'py> Argument<'py> for Arc<Assembled> {
-    fn read(_: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        Ok(Arc::clone(&value.cast::<PromptCore>()?.get().assembled))
+/// A prompt that was given back, with what is known of how it was sent.
+pub struct GivenPrompt(Arc<Replayed>);
+
+impl Deref for GivenPrompt {
+    type Target = Assembled;
+
+    fn deref(&self) -> &Assembled {
+        &self.0.assembled
     }
 }
 
-/// What a prompt is, besides its texts.
-struct Facts {
-    assembled: Arc<Assembled>,
-    erased: Vec<String>,
-    same_bytes: bool,
+reads! {
+    GivenPrompt: |name, value| Ok(Self(Arc::clone(&value.cast::<PromptCore>()?.get().prompt)));
 }
 
 keeps! {
-    Facts as PromptFacts |it, py| {
+    Arc<Replayed> as PromptFacts |it, py| {
         total_tokens = it.assembled.prompt.total_tokens, counted_tokens = it.assembled.prompt.counted_tokens,
         max_input_tokens = it.assembled.prompt.max_input_tokens, max_output_tokens = it.assembled.prompt.max_output_tokens,
         exact = it.assembled.prompt.exact, degraded = it.assembled.degraded.as_deref(), erased = Tuple(it.erased.clone()),
@@ -57,34 +57,22 @@ keeps! {
 }
 
 impl PromptCore {
-    /// A prompt that was assembled now.
-    pub fn assembled(named: &Arc<Named>, assembled: Assembled) -> Self {
-        Self { named: Arc::clone(named), assembled: Arc::new(assembled), erased: Vec::new(), same_bytes: true }
-    }
-
-    /// A prompt that was sent once.
-    pub fn replayed(named: &Arc<Named>, replayed: Replayed) -> Self {
-        let Replayed { assembled, erased, same_bytes } = replayed;
-        Self { named: Arc::clone(named), assembled: Arc::new(assembled), erased, same_bytes }
-    }
-
-    #[allow(clippy::unnecessary_wraps)] // as that of a session, which may be gone
-    fn own(&self) -> Result<&Assembled> {
-        Ok(&self.assembled)
+    pub fn new(named: &Arc<SessionId>, prompt: impl Into<Replayed>) -> Self {
+        Self { named: Arc::clone(named), prompt: Arc::new(prompt.into()) }
     }
 
     fn pace(&self) -> Pace {
-        Pace::of_prompt(self.assembled.prompt.total_tokens)
+        Pace::of_prompt(self.prompt.assembled.prompt.total_tokens)
     }
 }
 
 calls! {
-    PromptCore |it, py| {
-        facts() Short |own| Ok(Facts { assembled: Arc::clone(&it.assembled), erased: it.erased.clone(), same_bytes: it.same_bytes });
-        costing(tokens as "the provider's count": Tokens) Short |own| Ok(Self::assembled(&it.named, own.costing(tokens.0)?));
+    PromptCore |it, py| (Ok(&it.prompt.assembled), ()) {
+        facts() Short |_own| Ok(Arc::clone(&it.prompt));
+        costing(tokens as "the provider's count": Tokens) Short |own| Ok(Self::new(&it.named, own.costing(tokens.0)?));
         explained() Short |own| Ok(own.candidates());
         why(id as "a memory's id": String) Waits |own| it.named.own()?.why(own, &id);
-        shared_with(other: Arc<Assembled>) Short |own| Ok(own.prompt.shared_with(&other.prompt));
+        shared_with(other: GivenPrompt) Short |own| Ok(own.prompt.shared_with(&other.prompt));
         body(format: Option<Format>, stream: bool) (it.pace()) |own| Ok(Raw(own.request_in(format, None, stream)?.into_bytes()));
         prefix_body(segments: usize) Short |own| {
             let first = &own.prompt.segments[..segments.min(own.prompt.segments.len())];
@@ -96,6 +84,6 @@ calls! {
     }
 
     fn __len__(&self) -> usize {
-        self.assembled.prompt.segments.len()
+        self.prompt.assembled.prompt.segments.len()
     }
 }

@@ -11,23 +11,23 @@ use memspan_engine::life::judgement::Judgement;
 use memspan_engine::life::{learn, learn_told, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{self, Listing, NewMemory, Origin};
+use memspan_engine::memory::{self, Answered, Listing, Named, NewMemory, Origin};
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Session, StoredMessage, sources};
+use memspan_engine::session::{self, Session, sources};
+use memspan_engine::text::screening::Detected;
 use memspan_engine::{Result, collection, recall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, Found};
-use crate::arguments::{Argument, Kinds, calls, extracted, options};
+use crate::arguments::{Argument, Kinds, calls, extracted, options, reads};
 use crate::collection::CollectionCore;
 use crate::engine::Handle;
 use crate::errors::{Pace, invalid, run, type_name};
-use crate::life::{Cluster, FoundParts, Judged, LearnState, LearnedFrom, Said, detected};
-use crate::memory::{Memory, Remembered};
+use crate::life::{Judged, LearnedFrom};
+use crate::memory::{Draft, new_memory, with_vectors};
 use crate::messages::ToolsJson;
-use crate::rows::{Draft, new_memory};
-use crate::session::{Named, SessionCore};
+use crate::session::{SessionCore, SessionId};
 use crate::value::{Attached, Moment, Tuple, as_is, shows};
 use crate::vectors::Vectors;
 
@@ -37,7 +37,7 @@ shows! {
 }
 
 /// A slot with its current memories.
-struct HeldSlot(memory::slots::Slot, Vec<Memory>);
+struct HeldSlot(memory::slots::Slot, Vec<Arc<Named>>);
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
@@ -53,13 +53,13 @@ extracted!(Py<ScopeCore>);
 /// What is inside of a `Scope` object.
 pub struct GivenScope(pub Py<ScopeCore>);
 
-impl<'py> Argument<'py> for GivenScope {
-    fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
+reads! {
+    GivenScope: |name, value| {
         let core = value.getattr("_core").ok().and_then(|core| core.cast_into::<ScopeCore>().ok());
         let message =
             || format!("reading {name}: it must be a Scope, and it is {}: pass engine.user(...) or engine.shared(...)", type_name(value));
         core.map(|core| Self(core.unbind())).ok_or_else(|| invalid(value.py(), message()))
-    }
+    };
 }
 
 /// A scope in its engine: what its calls work on.
@@ -74,8 +74,8 @@ impl<'a> Scoped<'a> {
     }
 
     /// Revisions with the ids that they name.
-    fn known(&self, memories: Vec<memory::Memory>) -> Result<Vec<Memory>> {
-        Ok(self.engine.named(self.scope, memories)?.into_iter().map(Memory::new).collect())
+    fn known(&self, memories: Vec<memory::Memory>) -> Result<Vec<Arc<Named>>> {
+        Ok(self.engine.named(self.scope, memories)?.into_iter().map(Arc::new).collect())
     }
 
     /// Relations with the ids of the memories that say so.
@@ -84,27 +84,22 @@ impl<'a> Scoped<'a> {
         Ok(found.into_iter().zip(self.engine.ids(self.scope, &numbers)?).collect())
     }
 
-    fn judged(&self, heard: Vec<Heard>, first: usize, discards_doubt: bool, now: i64) -> Judged {
-        let judgement = Judgement::of(heard, first, discards_doubt, now);
-        self.engine.note_judged(judgement.claims().iter().map(|placed| placed.claim.category));
-        Judged(judgement)
-    }
-
-    fn answer(&self, remembered: memory::Remembered) -> Result<Remembered> {
-        Remembered::new(self.engine, self.scope, remembered)
+    fn answer(&self, done: memory::Remembered) -> Result<Answered> {
+        self.engine.answered_one(self.scope, done)
     }
 }
 
 calls! {
-    ScopeCore |it, py| {
+    ScopeCore |it, py| (it.own(), it.handle.now(py)) {
         revise(
             memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
-            reason: Option<String>, vector: Option<Py<Vectors>>, found: FoundParts,
+            reason: Option<String>, vector: Option<Py<Vectors>>, found: Option<Vec<Detected>>,
         ) Waits |own, now| {
-            let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().first(), made.get().place));
-            let detected = detected(text.as_deref().unwrap_or_default(), found);
-            let revision = Revision { text, slot, importance, metadata: metadata.map(|one| one.0), reason, vector, made_by, detected };
-            own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
+            let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().0.first(), made.get().0.place));
+            let metadata = metadata.map(|one| one.0);
+            let detected = found.unwrap_or_default();
+            own.answer(own.engine.revise(
+                own.scope, &memory_id, Revision { text, slot, importance, metadata, reason, vector, made_by, detected }, now)?)
         };
         get(memory_id: String) Short |own, now|
             Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
@@ -131,54 +126,39 @@ calls! {
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
         /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
-        judge(heard: Vec<Said>, first: usize, discards_doubt: bool) Waits |own, now|
-            Ok(own.judged(heard.into_iter().map(|said| said.0).collect(), first, discards_doubt, now));
+        judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) Waits |own, now|
+            Ok(Judged(Judgement::noted(own.engine, heard, first, discards_doubt, now)));
         /// The same of the messages of a session from `begin` to before `end`.
-        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Waits |own, now| {
-            let messages = own.session(&session).messages(begin, end.saturating_sub(begin))?;
-            Ok(own.judged(messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?, first, discards_doubt, now))
-        };
+        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Waits |own, now|
+            own.session(&session).judged(begin, end, first, discards_doubt, now).map(Judged);
         learn_mark(session: String) Short |own| {
             let before = own.engine.learn_mark(own.scope, &session)?;
             let now = own.session(&session).status()?.learn_mark();
-            Ok(LearnState { first: before.continued(&now), before, now })
+            Ok((before.continued(&now), before, now))
         };
         shown_texts(session: String, first: u64, end: u64) Waits |own, now| {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
         };
         /// What of a judgement is to be stored, each with its id, as the policy leaves it. `found` has of each what detectors found in it.
-        drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<FoundParts>) Waits |own| {
-            let mut found = found.into_iter();
-            let draft = |mut new: NewMemory| {
-                new.detected = detected(&new.text, found.next().flatten());
-                new.screen(own.engine.screening());
-                Draft { scope: Arc::clone(&it.scope), new }
-            };
-            Ok(judged.get().0.memories(ids, session.as_deref())?.into_iter().map(draft).collect::<Vec<_>>())
+        drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<Option<Vec<Detected>>>) Waits |own| {
+            let memories = judged.get().0.screened(own.engine.screening(), ids, session.as_deref(), found)?.into_iter();
+            Ok(memories.map(|new| Draft { scope: Arc::clone(&it.scope), new }).collect::<Vec<_>>())
         };
         /// Remembers what a model says by a tool: compared with what is known, as a claim is.
-        tell(draft: Py<Draft>, embedded: Option<Py<Vectors>>) Waits |own, now| {
-            let mut told = draft.get().new.clone();
-            if let Some(made) = embedded {
-                (told.vector, told.made_by) = (made.get().first(), made.get().place);
-            }
-            let done = learn_told(own.engine, own.scope, told, now)?;
-            done.map(|one| own.answer(one)).transpose()
+        tell(draft: Py<Draft>, embedded: Option<Py<Vectors>>) Waits with told = with_vectors(&[draft], embedded.as_ref()); |own, now| {
+            let told = told.into_iter().map(|draft| learn_told(own.engine, own.scope, draft.new, now)).next();
+            told.transpose()?.flatten().map(|one| own.answer(one)).transpose()
         };
         /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits |own, now| {
-            let mut claims: Vec<NewMemory> = drafts.iter().map(|draft| draft.get().new.clone()).collect();
-            for (claim, vector) in claims.iter_mut().zip(embedded.iter().flat_map(|made| made.get().made())) {
-                (claim.vector, claim.made_by) = vector;
-            }
-            let Some(done) = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)? else { return Ok(None) };
-            Ok(Some(judged.get().decided(Remembered::several(own.engine, own.scope, done)?)))
-        };
-        clusters(closeness: f64, min_points: usize) Waits |own, now| {
-            let clusters = consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now)?.into_iter();
-            clusters.map(|one| Ok(Cluster { groups: consolidate::groups(&one), memories: own.known(one)? })).collect::<Result<Vec<_>>>()
-        };
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits
+            with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
+                let claims = claims.into_iter().map(|draft| draft.new).collect();
+                let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
+                done.map(|done| Ok(judged.get().0.decisions(own.engine.answered(own.scope, done)?))).transpose()
+            };
+        clusters(closeness: f64, min_points: usize) Waits |own, now|
+            consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now);
         merge(numbers: Vec<(u32, u32)>, keep: Option<usize>, draft: Option<Py<Draft>>) Waits |own, now| {
             let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
             let done = own.engine.merge(own.scope, numbers, kept, draft.map(|draft| draft.get().new.clone()), now)?;
@@ -211,7 +191,7 @@ calls! {
             |own, now| own.answer(own.engine.remember(own.scope, new, now)?);
         recall(scopes: Bound<'py, PyTuple>, query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (Pace::of_recall(&request, &it.last))
-            with request = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.now(py)?)?; with scopes = scopes.unbind();
+            with request = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.handle.now(py)?)?; with scopes = scopes.unbind();
             |own| {
                 let answer = recall::ask(own.engine, &request, degraded.as_deref())?;
                 it.last.note(answer.documents);
@@ -221,17 +201,17 @@ calls! {
             scopes: Bound<'py, PyTuple>, query: String, sources: Vec<String>, vector: Option<Py<Vectors>>, degraded: Option<String>,
             given: Bound<'py, PyDict>,
         ) Waits
-            with question = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.now(py)?)?; with scopes = scopes.unbind();
+            with question = answers::question(it.searched(&scopes)?, query, vector.as_ref(), &given, it.handle.now(py)?)?; with scopes = scopes.unbind();
             |own| {
                 let request = sources::Request { question, sources: sources::Source::named(&sources), embedder_failed: degraded };
                 Ok(Found::of_sources(sources::ask(own.engine, &request)?, scopes))
             };
-        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits with request = answers::transcripts(&query, &given, it.now(py)?)?; |own|
+        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits with request = answers::transcripts(&query, &given, it.handle.now(py)?)?; |own|
             session::search(own.engine, own.scope, &request).map(Found::of_transcripts);
         session(id as "a session's id": String, given: Bound<'py, PyDict>) Waits with options = it.session_options(&given)?; |own, now| {
             let status = own.session(&id).open(options, now)?;
             let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
-            Ok(SessionCore::new(Named { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))
+            Ok(SessionCore::new(SessionId { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))
         };
         collection(name as "a collection's name": String) Short |own|
             Ok(CollectionCore { handle: Arc::clone(&it.handle), name: CollectionName::new(own.scope, &name)? });
@@ -277,10 +257,6 @@ impl ScopeCore {
         Ok(Scoped { engine: self.handle.engine()?, scope: &self.scope })
     }
 
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.handle.now(py)
-    }
-
     /// A memory with its vector: its own, that of the same memory, or what `embed` makes of the text that may be stored.
     fn embedded(&self, mut new: NewMemory, embed: Option<Bound<'_, PyAny>>) -> PyResult<NewMemory> {
         let Some(embed) = embed else { return Ok(new) };
@@ -294,7 +270,7 @@ impl ScopeCore {
             (Some(vector), _) => (new.vector, new.made_by) = (Some(vector), place),
             (None, Some(text)) => {
                 if let Some(made) = embed.call1((text,))?.extract::<Option<Bound<'_, Vectors>>>()? {
-                    (new.vector, new.made_by) = (made.get().first(), made.get().place);
+                    (new.vector, new.made_by) = (made.get().0.first(), made.get().0.place);
                 }
             }
             (None, None) => {}
@@ -312,32 +288,31 @@ impl ScopeCore {
     /// What a session is opened with.
     fn session_options(&self, given: &Bound<'_, PyDict>) -> PyResult<session::Options> {
         let mut options = session::Options::default();
-        options! { given |name, value|
+        options! { given of "session()" |name, value|
             model => options.model = Some(Argument::read(name, value)?);
             system => options.system = Some(Argument::read(name, value)?);
             tools => options.tools = Some(ToolsJson::read(name, value)?.0);
             reads => options.reads = Some(self.own_scopes(value.py(), "opening a session: reads=", &Vec::read(name, value)?)?);
             budget => options.budget = Some(Argument::read(name, value)?);
-            collections => options.collections = Some(self.own_collections(value.py(), &Vec::read(name, value)?)?);
+            collections => {
+                let given = Vec::<Py<CollectionCore>>::read(name, value)?;
+                let own = given.iter().map(|other| (&other.get().handle, other.get().name.clone()));
+                options.collections = Some(self.of_same_engine(value.py(), "opening a session: collections= takes collections", own)?);
+            };
             recalls => options.recalls = Some(Argument::read(name, value)?);
         }
         Ok(options)
     }
 
-    /// Scopes of this engine; `what` takes no others.
     fn own_scopes(&self, py: Python<'_>, what: &str, scopes: &[GivenScope]) -> PyResult<Vec<Scope>> {
-        let rule = "takes scopes of the same engine, and one belongs to another: take it from this engine's user() or shared()";
-        let own = |other: &ScopeCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| Scope::clone(&other.scope));
-        scopes.iter().map(|other| own(other.0.get()).ok_or_else(|| invalid(py, format!("{what} {rule}")))).collect()
+        let own = scopes.iter().map(|other| other.0.get()).map(|other| (&other.handle, Scope::clone(&other.scope)));
+        self.of_same_engine(py, &format!("{what} takes scopes"), own)
     }
 
-    /// The names of collections of this engine.
-    fn own_collections(&self, py: Python<'_>, collections: &[Py<CollectionCore>]) -> PyResult<Vec<collection::CollectionName>> {
-        let rule = "takes collections of the same engine, and one belongs to another: take it from a scope of this engine";
-        let own = |other: &CollectionCore| Arc::ptr_eq(&other.handle, &self.handle).then(|| other.name.clone());
-        collections
-            .iter()
-            .map(|other| own(other.get()).ok_or_else(|| invalid(py, format!("opening a session: collections= {rule}"))))
-            .collect()
+    /// What belongs to this engine; `what` takes nothing of another one.
+    fn of_same_engine<'a, T>(&self, py: Python<'_>, what: &str, given: impl Iterator<Item = (&'a Arc<Handle>, T)>) -> PyResult<Vec<T>> {
+        let next = "take it from a scope of this engine";
+        let foreign = || invalid(py, format!("{what} of the same engine, and one belongs to another: {next}"));
+        given.map(|(handle, one)| if Arc::ptr_eq(handle, &self.handle) { Ok(one) } else { Err(foreign()) }).collect()
     }
 }

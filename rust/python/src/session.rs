@@ -9,29 +9,30 @@ use memspan_engine::context::{Item, Share};
 use memspan_engine::engine::pace::Last;
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::Assembled;
-use memspan_engine::session::{Ask, Claim, Leased, NewInstructions, NewMessage, PartialReply, Policy, Refusal, Session};
+use memspan_engine::session::{
+    Ask, Assembled, Claim, Leased, NewInstructions, NewMessage, PartialReply, Policy, Refusal, Session, Writing,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::arguments::{Argument, Tokens, calls, options};
+use crate::arguments::{Argument, Tokens, calls, holds, options};
 use crate::compaction::{CompactionDraft, GivenWritten};
 use crate::engine::Handle;
 use crate::errors::{Pace, run};
 use crate::messages::{Given, Messages, ToolsJson};
-use crate::prompt::PromptCore;
-use crate::value::{Attached, Json, Moment, as_is};
+use crate::prompt::{GivenPrompt, PromptCore};
+use crate::value::{Attached, Json, Moment, Show, as_is};
 use crate::vectors::Vectors;
 
 /// A session by its name, and what its calls have in common.
 #[derive(Debug)]
-pub struct Named {
+pub struct SessionId {
     pub handle: Arc<Handle>,
     pub scope: Arc<Scope>,
     pub id: String,
 }
 
-impl Named {
+impl SessionId {
     pub fn own(&self) -> Result<Session<'_>> {
         Ok(Session { engine: self.handle.engine()?, scope: &self.scope, id: &self.id })
     }
@@ -40,7 +41,7 @@ impl Named {
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct SessionCore {
-    pub named: Arc<Named>,
+    pub named: Arc<SessionId>,
     /// Its own scope and those that it read along when it was opened: how large a recall is.
     scopes: Vec<Scope>,
     /// Tokens of the last prompt.
@@ -49,10 +50,10 @@ pub struct SessionCore {
 as_is!(SessionCore);
 
 calls! {
-    SessionCore |it, py| {
+    SessionCore |it, py| (it.named.own(), it.named.handle.now(py)) {
         question() (Pace::of_prompt(it.last.size())) |session| session.question();
         assemble(items: Bound<'py, PyTuple>, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
-            (it.pace(py, &ask.items)?) with ask = it.asked(&items, vector.as_ref(), &given, it.now(py)?)?; |session| {
+            (it.pace(py, &ask.items)?) with ask = it.asked(&items, vector.as_ref(), &given, it.named.handle.now(py)?)?; |session| {
                 let assembled = session.assemble(&Ask { embedder_failed: degraded, ..ask })?;
                 it.last.note(assembled.prompt.total_tokens);
                 Ok(it.prompt(assembled))
@@ -69,7 +70,7 @@ calls! {
             session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
         long_results(row: NewMessage) Waits |session| session.long_results(&row);
         add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
-        add_response(response as "a response": Given, prompt: Option<Arc<Assembled>>, holder as "a lease's holder": Option<String>)
+        add_response(response as "a response": Given, prompt: Option<GivenPrompt>, holder as "a lease's holder": Option<String>)
             Waits |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
         take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
@@ -84,26 +85,26 @@ calls! {
         partial() Short |session| session.partial_reply();
         drop_partial() Waits |session| session.drop_partial();
         open_calls() Short |session| session.open_calls();
-        refused(prompt: Arc<Assembled>, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
+        refused(prompt: GivenPrompt, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
             Waits |session, now| {
                 let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
                 Ok(it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?))
             };
-        again(prompt: Arc<Assembled>) Waits |session, now| Ok(it.prompt(session.again(&prompt, now)?));
-        learn_cost(prompt: Arc<Assembled>, tokens as "the provider's count": Tokens) Waits |session, now|
+        again(prompt: GivenPrompt) Waits |session, now| Ok(it.prompt(session.again(&prompt, now)?));
+        learn_cost(prompt: GivenPrompt, tokens as "the provider's count": Tokens) Waits |session, now|
             session.learn_cost(&prompt, tokens.0, now);
         usage(first: u64, limit: u64) Waits |session| session.usage(first, limit);
         fill() Short |session| session.fill();
         turn(number as "a turn's number": u64) Short |session| session.turn(number);
         sent_prompt(turn: u64, call: u16) Waits |session, now|
-            Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::replayed(&it.named, replayed)));
+            Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::new(&it.named, replayed)));
         rewind(index: u64) Waits |session, now| session.rewind(index, now);
         redact(index: u64, reason: Option<String>) Waits |session, now| session.redact(index, reason.as_deref(), now);
         end() Waits |session, now| session.end(now);
         delete() Waits |session, now| session.delete(now);
         fork(new_id as "a session's id": String, at: Option<Tokens>) Waits |session, now| {
             session.fork(&new_id, at.map(Tokens::number), now)?;
-            Ok(Self::new(Named { handle: Arc::clone(&it.named.handle), scope: Arc::clone(&it.named.scope), id: new_id }, it.scopes.clone()))
+            Ok(Self::new(SessionId { handle: Arc::clone(&it.named.handle), scope: Arc::clone(&it.named.scope), id: new_id }, it.scopes.clone()))
         };
         cancel_tool_calls(reason: String) Waits |session, now| session.cancel_tool_calls(&reason, now);
         tool_result(key: String, offset: usize, max_tokens: usize) Waits |session| session.tool_result(&key, offset, max_tokens);
@@ -115,12 +116,12 @@ calls! {
         task_ended() Waits |session, now| session.task_ended(now);
         compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
         draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Long |session|
-            Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(CompactionDraft::new));
-        brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(CompactionDraft::new);
+            Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(Writing::new).map(CompactionDraft));
+        brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Waits |session, now|
             session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
         summary() Short |session| session.summary_text();
-        switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(CompactionDraft::new));
+        switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(Writing::new).map(CompactionDraft));
         plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Waits |session, now|
             session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);
         switch_model(to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>, written: GivenWritten)
@@ -145,26 +146,18 @@ calls! {
 }
 
 impl SessionCore {
-    pub fn new(named: Named, scopes: Vec<Scope>) -> Self {
+    pub fn new(named: SessionId, scopes: Vec<Scope>) -> Self {
         Self { named: Arc::new(named), scopes, last: Last::default() }
     }
 
-    fn own(&self) -> Result<Session<'_>> {
-        self.named.own()
-    }
-
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.named.handle.now(py)
-    }
-
     fn prompt(&self, assembled: Assembled) -> PromptCore {
-        PromptCore::assembled(&self.named, assembled)
+        PromptCore::new(&self.named, assembled)
     }
 
     fn asked(&self, items: &Bound<'_, PyTuple>, vector: Option<&Py<Vectors>>, given: &Bound<'_, PyDict>, now: i64) -> PyResult<Ask> {
-        let mut ask = Ask { vector: vector.and_then(|vector| vector.get().query()), now, ..Ask::default() };
+        let mut ask = Ask { vector: vector.and_then(|vector| vector.get().0.query()), now, ..Ask::default() };
         ask.items = items.iter().enumerate().map(crate::budget::item).collect::<PyResult<_>>()?;
-        options! { given |name, value|
+        options! { given of "assemble()" |name, value|
             query => ask.query = Some(Argument::read(name, value)?);
             budget => ask.budget = Some(Argument::read(name, value)?);
             max_input_tokens => ask.max_input_tokens = Some(Tokens::read(name, value)?.0);
@@ -176,5 +169,24 @@ impl SessionCore {
     /// How long an assembly takes.
     fn pace(&self, py: Python<'_>, items: &[Item]) -> PyResult<Pace> {
         run(py, Pace::Short, || Pace::of_assembly(self.named.handle.engine()?, &self.scopes, items, &self.last))
+    }
+}
+
+holds! {
+    /// When the prompts of sessions reach a share of their model's window.
+    WindowWatch(memspan_engine::session::WindowWatch);
+}
+
+#[pymethods]
+impl WindowWatch {
+    #[new]
+    fn new() -> Self {
+        Self(memspan_engine::session::WindowWatch::default())
+    }
+
+    /// The shares that a session reaches for the first time in its epoch, by its own prompt or one of so many tokens.
+    fn look<'py>(&self, py: Python<'py>, of: &Bound<'py, SessionCore>, prompt_tokens: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
+        let of = of.get();
+        run(py, Pace::Short, || self.0.look(&of.named.own()?, prompt_tokens))?.show(py)
     }
 }

@@ -8,19 +8,19 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Argument, Ttl, calls};
 use crate::messages::Given;
-use crate::session::{Named, SessionCore};
+use crate::session::{SessionCore, SessionId};
 use crate::value::Json;
 
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct TaskCore {
-    named: Arc<Named>,
+    named: Arc<SessionId>,
     name: String,
     ttl: Option<i64>,
 }
 
 calls! {
-    TaskCore |it, py| {
+    TaskCore |it, py| (it.named.own(), it.named.handle.now(py)) {
         touch() Waits |session, now| it.edit(&session, TaskEdit::Touch, None, now).map(drop);
         set(key: String, value as "a value of a task": Given, version: Option<u64>) Waits |session, now|
             it.edit(&session, TaskEdit::Set(key, value.text()), version, now);
@@ -52,13 +52,5 @@ calls! {
 impl TaskCore {
     fn edit(&self, session: &Session<'_>, edit: TaskEdit, version: Option<u64>, now: i64) -> Result<bool> {
         session.edit_task(&self.name, edit, self.ttl.map(|ttl| now.saturating_add(ttl)), version, now)
-    }
-
-    fn own(&self) -> Result<Session<'_>> {
-        self.named.own()
-    }
-
-    fn now(&self, py: Python<'_>) -> PyResult<i64> {
-        self.named.handle.now(py)
     }
 }

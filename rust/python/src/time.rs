@@ -1,4 +1,6 @@
-//! Times: aware `datetime` objects on the Python side, microseconds since 1970 (UTC) on the other.
+//! Times: aware `datetime` objects on the Python side, microseconds since 1970 (UTC) on the other; and the clock that tells them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -87,4 +89,33 @@ fn replace_zone<'py>(moment: &Bound<'py, PyAny>, zone: &Bound<'py, PyAny>) -> Py
     let options = PyDict::new(moment.py());
     options.set_item("tzinfo", zone)?;
     moment.call_method("replace", (), Some(&options))
+}
+
+/// Where the time comes from. Asked once a call, before the engine is entered.
+#[derive(Debug)]
+pub enum Clock {
+    /// The system's clock.
+    System,
+    /// A callable that returns an aware `datetime`.
+    Callable(Py<PyAny>),
+}
+
+impl Clock {
+    /// The clock that was given.
+    pub fn new(clock: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if clock.is_callable() {
+            return Ok(Self::Callable(clock.clone().unbind()));
+        }
+        let rule = "clock must be a callable that returns an aware datetime";
+        let next = "pass for instance memspan.testing.FakeClock()";
+        Err(invalid(clock.py(), format!("opening a store: {rule}, and {clock} cannot be called: {next}")))
+    }
+
+    /// Microseconds since 1970 (UTC).
+    pub fn now(&self, py: Python<'_>) -> PyResult<i64> {
+        match self {
+            Self::System => Ok(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64)),
+            Self::Callable(clock) => from_python("the clock", clock.bind(py).call0()?.as_any(), Naive::Refused),
+        }
+    }
 }

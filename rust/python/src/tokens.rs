@@ -1,18 +1,20 @@
 //! Counting and truncating texts, counting messages with their frame, and tokenizers from a user's own file.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use memspan_engine::models::{Keep, Model, Profile};
+use memspan_engine::Error;
+use memspan_engine::context::Fit;
+use memspan_engine::models::{Keep, Model, TextCounter};
 use memspan_engine::tokens::{self, Encoding, shared_cache};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
-use crate::arguments::{Argument, functions};
-use crate::errors::{Pace, invalid, run};
+use crate::arguments::{Argument, calls, functions, holds};
+use crate::errors::{Pace, invalid, run, run_reading};
 use crate::messages;
 use crate::models::model;
-use crate::value::shows;
+use crate::value::{Show, Tuple, shows};
 
 /// Tokens of a text, of a message, or of a request of messages.
 #[pyfunction]
@@ -54,44 +56,22 @@ fn count_text(py: Python<'_>, encoding: Encoding, text: &Bound<'_, PyString>) ->
     run(py, Pace::of_text(utf8), || Ok(shared_cache().count(encoding, utf8) as u64))
 }
 
-/// How many tokens a growing text is.
-#[pyclass(frozen, module = "memspan._core")]
-pub struct TokenCounterCore {
-    profile: Arc<Profile>,
-    counter: Mutex<tokens::TokenCounter>,
+holds! {
+    /// How many tokens a growing text is.
+    TokenCounterCore(TextCounter);
 }
 
-#[pymethods]
-impl TokenCounterCore {
+calls! {
+    TokenCounterCore |it, py| (Ok(&it.0), ()) {
+        append(text: String) (Pace::of_text(&text)) |own| Ok(own.append(&text));
+        count() Short |own| Ok(own.count());
+        clear() Short |own| { own.clear(); Ok(()) };
+        model_name() Short |own| Ok(Arc::clone(&own.model().name));
+    }
+
     #[new]
     fn new(model_name: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let profile = model(model_name)?;
-        Ok(Self { counter: Mutex::new(tokens::TokenCounter::new(profile.model.encoding)), profile })
-    }
-
-    fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<u64> {
-        let text = String::read("text", text)?;
-        // Locked inside: whoever waits for the lock must not hold what its owner waits for.
-        let counted = run(py, Pace::of_text(&text), || Ok(self.lock().append(&text)))?;
-        Ok(self.profile.model.factor.bound(counted as u64))
-    }
-
-    fn count(&self) -> u64 {
-        self.profile.model.factor.bound(self.lock().count() as u64)
-    }
-
-    fn clear(&self) {
-        self.lock().clear();
-    }
-
-    fn model_name(&self) -> &str {
-        &self.profile.model.name
-    }
-}
-
-impl TokenCounterCore {
-    fn lock(&self) -> std::sync::MutexGuard<'_, tokens::TokenCounter> {
-        self.counter.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self(TextCounter::new(model(model_name)?.model.clone())))
     }
 }
 
@@ -106,4 +86,38 @@ functions! { |py|
     count_by_encoding(name: Encoding, text: String) (Pace::of_text(&text)) => Ok(shared_cache().count(name, &text));
     truncate(text: String, max_tokens: u64, model_name as "model": Model, keep: String) (Pace::of_text(&text)) =>
         Ok(model_name.truncate(&text, max_tokens, Keep::parse(&keep)?).to_owned());
+}
+
+shows! {
+    Fitted<'_> as Fitted |it| { messages = Tuple(it.0), tokens = it.1, exact = it.2 }
+}
+
+/// What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact.
+struct Fitted<'py>(Vec<Bound<'py, PyAny>>, u64, bool);
+
+/// Which messages a request keeps.
+#[pyfunction]
+pub fn fit<'py>(
+    given: &Bound<'py, PyAny>,
+    model_name: &Bound<'py, PyAny>,
+    max_input_tokens: &Bound<'py, PyAny>,
+    tools: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, profile) = (given.py(), model(model_name)?);
+    let limit = Option::<u64>::read("max_input_tokens", max_input_tokens)?;
+    let (tools, items) = (messages::tools(tools)?, messages::items(given)?);
+    let count = items.len()?;
+    // An error of Python's on its way through the engine.
+    let mut raised = None;
+    let mut read = |index: usize| {
+        messages::message_at(&items, index).map_err(|error| {
+            let passing = Error::invalid(error.to_string());
+            raised = Some(error);
+            passing
+        })
+    };
+    let fitted = run_reading(py, || profile.model.fit(count, &mut read, tools.as_deref(), limit));
+    let Fit { kept, tokens, exact } = raised.map_or(fitted, Err)?;
+    let kept = kept.into_iter().map(|index| items.get_item(index)).collect::<PyResult<Vec<_>>>()?;
+    Fitted(kept, tokens, exact).show(py)
 }

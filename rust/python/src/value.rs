@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::errors::to_python;
 use crate::{plain, time};
@@ -58,6 +58,9 @@ pub struct Hex(pub u128);
 /// Bytes.
 pub struct Raw(pub Vec<u8>);
 
+/// Numbers as float32 in this machine's byte order: a `bytearray`, which whoever gets it may write to.
+pub struct Floats(pub Vec<f32>);
+
 seen! {
     Box<str> |py, text| text.into_bound_py_any(py);
     Arc<str> |py, text| (&*text).into_bound_py_any(py);
@@ -66,6 +69,7 @@ seen! {
     Attached |py, bytes| plain::of_metadata(py, &bytes.0);
     Json<&str> |py, text| plain::of_json(py, text.0);
     Json<String> |py, text| plain::of_json(py, &text.0);
+    Floats |py, numbers| PyByteArray::new(py, &numbers.0.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>()).into_bound_py_any(py);
     Raw |py, bytes| PyBytes::new(py, &bytes.0).into_bound_py_any(py);
     Hex |py, hash| format!("{:032x}", hash.0).into_bound_py_any(py);
 }

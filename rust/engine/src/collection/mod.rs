@@ -17,6 +17,7 @@ mod name;
 mod pending;
 mod read;
 mod record;
+pub(crate) mod rehash;
 pub mod remove;
 pub mod search;
 mod sweep;

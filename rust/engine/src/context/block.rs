@@ -303,14 +303,26 @@ mod tests {
 
     #[test]
     fn every_item_of_a_fuzzed_block_reads_back() {
-        let mut random = Random::new(11);
-        for _ in 0..5_000 {
+        assert!(read_back(11, 50_000) >= 50_000);
+    }
+
+    #[test]
+    #[ignore = "long: make soak"]
+    fn every_item_of_a_million_texts_reads_back() {
+        assert!(read_back(12, 1_000_000) >= 1_000_000);
+    }
+
+    /// Texts and attributes that went through a block, at least `most` of them.
+    fn read_back(seed: u64, most: usize) -> usize {
+        let (mut random, mut strings) = (Random::new(seed), 0);
+        while strings < most {
             let mut items = Vec::new();
             for section in ["newer", "task", "recalled", "my \"own\" <section>", "retrieved"] {
                 items.extend((0..random.below(3)).map(|_| item(&mut random, section)).collect::<Vec<_>>());
             }
             let Some(block) = Block::new(items.clone(), &WordCounter) else { continue };
             let read = read(&block.text).unwrap();
+            strings += 2 * items.len();
             assert_eq!(read.len(), items.len());
             for (read, item) in read.iter().zip(&items) {
                 assert_eq!((&*read.section, &*read.text), (&*item.section, &*item.text));
@@ -320,6 +332,7 @@ mod tests {
                 }
             }
         }
+        strings
     }
 
     #[test]

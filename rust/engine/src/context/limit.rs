@@ -6,7 +6,7 @@
 //! history never depends on what the volatile sections hold).
 
 use super::budget::Grant;
-use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS};
+use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS, MAX_KEPT_ROUNDS, within};
 use crate::{Error, ErrorKind, Result};
 
 /// Names of the sections that a prompt can have, in the order of `cache_first`; others are the caller's own.
@@ -170,8 +170,9 @@ impl Budget {
         names.into_iter().map(|name| self.grant(name, space).floor).fold(0, u64::saturating_add)
     }
 
-    /// Checks every grant.
+    /// Checks every grant, and how many rounds are kept.
     pub fn validate(&self) -> Result<()> {
+        within("keep_rounds", self.keep_rounds, 1..=MAX_KEPT_ROUNDS)?;
         for (name, grant) in &self.grants {
             grant.validate(name)?;
             if section::FIXED.contains(&&**name) {

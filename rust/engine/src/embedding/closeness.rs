@@ -67,16 +67,18 @@ impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
     /// else; all of them where nothing is left.
     pub fn of(question: &Cut, left_out: &[u8]) -> Self {
-        let (mut content, mut all) = (Self::default(), Self::default());
+        let mut content = Self { is_known: question.is_known, ..Self::default() };
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         for (word, token) in question.telling() {
-            all.push(word, token);
             let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
             if !(is_filler(word) || is_ending(word) || is_mark || is_left_out(token)) {
                 content.push(word, token);
             }
         }
-        Self { is_known: question.is_known, ..if content.tokens.is_empty() { all } else { content } }
+        if content.tokens.is_empty() {
+            question.telling().for_each(|(word, token)| content.push(word, token));
+        }
+        content
     }
 
     fn push(&mut self, word: &[u8], token: Token) {
@@ -112,7 +114,7 @@ pub(crate) struct Wanted {
     pairs: Weights,
     /// Length of a line: above the number of tokens, so that what follows the last is 0.
     width: usize,
-    /// Lines of cosines; the first is that of tokens which are far from all.
+    /// Lines of cosines, as many as there may be; the first is that of tokens which are far from all.
     cosines: Vec<u8>,
     lines: Vec<u16>,
     /// Tokens that have a line.
@@ -135,9 +137,9 @@ impl Wanted {
         let pairs = Weights::of(lengths.windows(2).take(MAX_PAIRED).map(|pair| pair[0] * pair[1]).collect());
         let lines = SPARE.take().unwrap_or_else(|| vec![0; wordpiece::count()]);
         let width = (weights.len() + 1).next_multiple_of(LANE);
-        let mut cosines = Vec::with_capacity(width * (weights.len() * NEIGHBOURS / 2 + 1));
-        cosines.resize(width, 0);
-        let mut wanted = Self { weights: Weights::of(weights), pairs, width, cosines, lines, near: Vec::new() };
+        let most = weights.len() * (NEIGHBOURS + 1);
+        let (cosines, near) = (vec![0; width * (most + 1)], Vec::with_capacity(most));
+        let mut wanted = Self { weights: Weights::of(weights), pairs, width, cosines, lines, near };
         for (at, &token) in content.tokens.iter().enumerate() {
             wanted.note(at, token, ONE);
             let start = token as usize * NEIGHBOURS * PAIR;
@@ -151,14 +153,12 @@ impl Wanted {
     }
 
     fn note(&mut self, at: usize, token: Token, cosine: u8) {
-        let width = self.width;
         let line = &mut self.lines[token as usize];
         if *line == 0 {
-            *line = (self.cosines.len() / width) as u16;
-            self.cosines.resize(self.cosines.len() + width, 0);
             self.near.push(token);
+            *line = self.near.len() as u16;
         }
-        let place = &mut self.cosines[*line as usize * width + at];
+        let place = &mut self.cosines[*line as usize * self.width + at];
         *place = cosine.max(*place);
     }
 

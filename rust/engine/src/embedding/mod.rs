@@ -97,10 +97,8 @@ impl Known {
     const ONE_IN: usize = 3;
 
     fn note(&mut self, word: &[u8], token: u16) {
-        let is_mark = match std::str::from_utf8(word) {
-            Ok(word) => !word.is_empty() && !word.chars().any(char::is_alphanumeric) && token != wordpiece::UNKNOWN,
-            Err(_) => false,
-        };
+        let has_no_letter = || std::str::from_utf8(word).is_ok_and(|word| !word.chars().any(char::is_alphanumeric));
+        let is_mark = !word.first().is_none_or(u8::is_ascii_alphanumeric) && token != wordpiece::UNKNOWN && has_no_letter();
         if !is_mark {
             self.all += 1;
             self.known += usize::from(table::says_something(token));
@@ -126,14 +124,28 @@ pub fn embed_question(question: &str) -> UnitVector {
 pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
     let mut seen = SEEN.take().unwrap_or_else(|| vec![false; wordpiece::count()]);
     let mut found = Vec::with_capacity(2 * most.min(text.len() / 2 + 1));
-    wordpiece::each_token(text, &mut |token| {
-        if found.len() < most * 2 && !std::mem::replace(&mut seen[token as usize], true) {
-            found.extend(token.to_le_bytes());
-        }
-    });
+    let mut rest = text;
+    while !rest.is_empty() && found.len() < most * 2 {
+        let (part, behind) = rest.split_at(end_of_part(rest));
+        wordpiece::each_token(part, &mut |token| {
+            if found.len() < most * 2 && !std::mem::replace(&mut seen[token as usize], true) {
+                found.extend(token.to_le_bytes());
+            }
+        });
+        rest = behind;
+    }
     found.as_chunks::<2>().0.iter().for_each(|token| seen[u16::from_le_bytes(*token) as usize] = false);
     SEEN.set(Some(seen));
     found
+}
+
+/// Bytes of a text that are cut into tokens at a time, where it has more than are wanted.
+const PART_BYTES: usize = 8 << 10;
+
+/// Where a part of a text ends: at a space, which ends every word.
+fn end_of_part(text: &str) -> usize {
+    let behind = text.as_bytes().get(PART_BYTES..).unwrap_or_default();
+    behind.iter().position(|byte| matches!(byte, b' ' | b'\n')).map_or(text.len(), |at| PART_BYTES + at)
 }
 
 /// The most tokens of a text that are compared with a question's.

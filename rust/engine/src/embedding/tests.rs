@@ -76,3 +76,20 @@ fn a_vector_is_the_scaled_sum_of_its_rows() {
         }
     }
 }
+
+/// A long text is cut into tokens part by part, and only until there are enough: as if it were cut as one.
+#[test]
+fn distinct_tokens_of_a_long_text_are_those_of_the_whole() {
+    let pieces = ["harbour ", "walls", " \u{301}mark ", "漢字かな ", "payments-api:8443\n", "naïve ", "\tunbelievably", " x\u{200d}y "];
+    let text: String = (0..30_000_usize).map(|at| pieces[at.wrapping_mul(at) % 7919 % pieces.len()]).collect();
+    for (text, most) in [(text.as_str(), 256), (&text[..40_000], 9), (&text[..100], 256), ("", 4)] {
+        let mut expected: Vec<u8> = Vec::new();
+        wordpiece::each_token(text, &mut |token| {
+            let bytes = token.to_le_bytes();
+            if expected.len() < most * 2 && !expected.as_chunks::<2>().0.contains(&bytes) {
+                expected.extend(bytes);
+            }
+        });
+        assert_eq!(distinct_tokens(text, most), expected);
+    }
+}

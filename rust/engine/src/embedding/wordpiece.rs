@@ -60,7 +60,7 @@ fn pieces(word: &Word, each: &mut impl FnMut(Token)) {
 /// The pieces of one word, or the unknown token: a word is never cut in part.
 fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     let bytes = word.bytes().unwrap_or_default();
-    if let Some((token, _)) = longest(bytes, false).filter(|(_, len)| *len == bytes.len()) {
+    if let Some(token) = whole(bytes) {
         return each(&[token]); // most words are tokens
     }
     let (mut found, mut count, mut start) = ([UNKNOWN; MAX_WORD_CHARS], 0, 0);
@@ -72,6 +72,11 @@ fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     }
     // Without a piece it is too long to be cut.
     each(if count == 0 { &[UNKNOWN] } else { &found[..count] });
+}
+
+/// The token that a word is.
+fn whole(word: &[u8]) -> Option<Token> {
+    if word.len() > MAX_PIECE { None } else { find(word.iter().fold(HASH_BEGINS, |hash, byte| next_hash(hash, *byte)), word, false) }
 }
 
 /// The longest piece that `bytes` begin with, and its length.

@@ -2,7 +2,7 @@
 //!
 //! | step | transaction | if the process dies behind it |
 //! |---|---|---|
-//! | unlink | one: the scope and its collections lose their names and their data keys, `Table::Erasing` says what is to be emptied | nobody finds the scope; the next open goes on |
+//! | unlink | one: the scope and its collections lose their names, also in sessions of others, and their data keys, `Table::Erasing` says what is to be emptied | nobody finds the scope; the next open goes on |
 //! | empty | some 1,024 values each, counted in the same record | the same |
 //! | compact | the store is rewritten, and the files that had the bytes are removed | the next open compacts again |
 //! | end | the record goes | it is done |
@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use super::Engine;
 use crate::collection;
 use crate::scope::{self, Row, Scope};
+use crate::session;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
@@ -156,12 +157,15 @@ impl Engine {
     }
 }
 
-/// Takes the names of a scope and of its collections away; the partitions that are to be emptied.
+/// Takes the names of a scope and of its collections away, also where sessions of others read them; the partitions that are to be emptied.
 fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     let Some(partition) = scope.find(&*pages)? else { return Ok(Vec::new()) };
     let mut partitions = vec![partition];
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
     scope.unlink(pages)?;
+    for (reader, _) in scope::list(&*pages, 0, usize::MAX)? {
+        session::unread(pages, reader, scope)?;
+    }
     for partition in &partitions {
         scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
         pages.delete(vault::record_of(*partition).as_slice())?;

@@ -59,7 +59,7 @@ impl Engine {
             let file = File::open(path).map_err(|error| io_error("loading an export", path, &error))?;
             Loading::begin(BufReader::with_capacity(1 << 16, file), &name, format).map(Lines)
         };
-        load::load(self.store(), self.busy_timeout(), open, |snapshot| self.check_loaded(&name, snapshot))
+        load::load(self.store(), self.busy_timeout(), open, |snapshot| self.check_loaded(&name, snapshot), &super::rehash::rehash)
     }
 
     fn check_loaded(&self, name: &str, snapshot: &Snapshot) -> Result<()> {

@@ -9,6 +9,7 @@ mod export;
 mod graphs;
 mod maintain;
 pub mod pace;
+mod rehash;
 mod remains;
 
 use std::ops::Deref;
@@ -210,11 +211,11 @@ impl Engine {
     }
 
     /// Makes `key` the one that opens the store from now on, or leaves it plain: see [`rekey::rekey`]. Nothing of the old key stays in the
-    /// files.
+    /// files. What a plain store is searched by is written anew, under hashes that tell nobody a word who has not the key.
     pub fn rekey(&self, key: Option<StoreKey>) -> Result<()> {
         self.check_writable()?;
         self.forget_warm();
-        rekey::rekey(self.store(), key, self.busy_timeout())
+        rekey::rekey(self.store(), key, self.busy_timeout(), &rehash::rehash)
     }
 
     /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.

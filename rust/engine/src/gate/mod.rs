@@ -25,6 +25,7 @@ pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use relates::{Stated, of_slot, related};
 
+use crate::{Error, Result};
 use guards::Guard;
 use rules::{Reading, Sentence};
 use words::{Span, Word, sentences, words};
@@ -56,9 +57,11 @@ impl Category {
         [Self::Preference, Self::Decision, Self::TaskOutcome, Self::Constraint, Self::Semantic, Self::Episodic, Self::Profile];
 
     /// The one of that name that is a kind of memory.
-    #[must_use]
-    pub fn of_kind(name: &str) -> Option<Self> {
-        Self::KEPT.into_iter().find(|category| category.name() == name)
+    pub fn of_kind(name: &str) -> Result<Self> {
+        Self::KEPT
+            .into_iter()
+            .find(|category| category.name() == name)
+            .ok_or_else(|| Error::invalid(format!("reading a claim: its category is a kind of memory, and it is {name:?}: choose one")))
     }
 
     /// Its name in the API: of all but the last, that of the kind of memory that it becomes.
@@ -173,6 +176,14 @@ pub struct Heard {
     pub at: Option<i64>,
     /// When it was added to a session.
     pub added_at: Option<i64>,
+}
+
+impl Heard {
+    /// A message of a role, by its place. Blocks that a prompt showed are no words of whoever quotes them.
+    #[must_use]
+    pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
+        Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None }
+    }
 }
 
 /// What a message among others claims. What the other side said last and says next stands beside it.

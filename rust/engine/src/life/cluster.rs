@@ -33,6 +33,14 @@ impl Points {
         Self { codes: Codes::new(dims), norms: Vec::new() }
     }
 
+    /// Vectors one after the other, each of that many numbers.
+    #[must_use]
+    pub fn of_rows(values: &[f32], dims: usize) -> Self {
+        let mut points = Self::new(dims);
+        values.chunks_exact(dims.max(1)).for_each(|row| points.push(row));
+        points
+    }
+
     /// Adds a vector.
     pub fn push(&mut self, vector: &[f32]) {
         let most = vector.iter().fold(0.0f32, |most, value| most.max(value.abs())).max(f32::MIN_POSITIVE);

@@ -5,10 +5,11 @@
 //! a process that dies between two has merged some clusters and none by half; what is merged is no candidate any more.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::cluster::{Points, dbscan};
 use crate::Result;
-use crate::memory::{Core, Kind, Memory, record};
+use crate::memory::{Core, Kind, Memory, Named, record};
 use crate::scope::{Head, Scope};
 
 /// Memories of a scope that are clustered at most, the newest.
@@ -23,13 +24,40 @@ pub struct Rule {
     pub min_points: usize,
 }
 
+/// Memories that are near each other, and what rules make of them.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// The memories, in the order of numbers.
+    pub memories: Vec<Arc<Named>>,
+    /// Those that say the same.
+    pub groups: Vec<Group>,
+}
+
+/// Memories of a cluster that say the same, by their places in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The places.
+    pub places: Vec<usize>,
+    /// The place of the one that stands for all.
+    pub stands: usize,
+}
+
+/// The clusters of a scope's memories with their groups, as whoever merges them reads them.
+pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Cluster>> {
+    let of = |cluster: Vec<Memory>| {
+        let groups = groups(&cluster);
+        Ok(Cluster { groups, memories: engine.named(scope, cluster)?.into_iter().map(Arc::new).collect() })
+    };
+    near_each_other(engine, scope, rule, now)?.into_iter().map(of).collect()
+}
+
 /// Kinds that are merged: what must hold, who somebody is and what was decided stay as they were said.
 fn merges(kind: Kind) -> bool {
     matches!(kind, Kind::Episodic | Kind::Semantic | Kind::Preference | Kind::TaskOutcome)
 }
 
 /// The clusters of a scope's memories, each in the order of numbers; of one kind, without a slot. One snapshot.
-pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Vec<Memory>>> {
+fn near_each_other(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Vec<Memory>>> {
     let (memories, points) = engine.store().read(|snapshot| {
         let Some(partition) = scope.find(snapshot)? else { return Ok((Vec::new(), Points::default())) };
         let mut memories = Vec::new();
@@ -76,8 +104,7 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
 
 /// What rules make of a cluster: groups of memories with the same names, numbers and denials, each with the place of the one that stands
 /// for it. A group of one stays as it is.
-#[must_use]
-pub fn groups(cluster: &[Memory]) -> Vec<(Vec<usize>, usize)> {
+fn groups(cluster: &[Memory]) -> Vec<Group> {
     let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (at, memory) in cluster.iter().enumerate() {
         let marks = marks(&memory.text);
@@ -90,7 +117,7 @@ pub fn groups(cluster: &[Memory]) -> Vec<(Vec<usize>, usize)> {
         let value = |at: &usize| (cluster[*at].importance.to_bits(), cluster[*at].text.len(), cluster[*at].number);
         places.iter().copied().max_by_key(value).unwrap_or_default()
     };
-    groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| (places.clone(), best(&places))).collect()
+    groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()
 }
 
 /// What two texts may not differ in to be one, and the words that carry what they say: all but function words, in order of the alphabet.

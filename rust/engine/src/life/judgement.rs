@@ -2,11 +2,14 @@
 //!
 //! A judgement is a value. Whoever checks it (for what a prompt showed, with a model of language) makes another one of it.
 
+use std::iter;
 use std::sync::Arc;
 
 use crate::Result;
 use crate::gate::{Category, Claim, Heard, Speaker, judge_among};
-use crate::memory::{Kind, Learning, NewMemory, Provenance};
+use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance};
+use crate::text::screening::{Detected, Screening};
+use crate::units::clip::{byte_of, chars_before};
 
 /// Who read a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +78,63 @@ impl Placed {
     }
 }
 
-/// What became of a claim.
+/// What became of a claim, or is planned, as whoever asked for it reads it.
 #[derive(Debug, Clone)]
-pub struct Decided<M> {
-    /// The claim.
-    pub placed: Placed,
-    /// What was done with it, where it was to be stored.
-    pub done: Option<M>,
+pub struct Decision {
+    /// What was done: that of the write, or the plan ([`Placed::plan`]).
+    pub action: &'static str,
+    /// What the claim is.
+    pub category: Category,
+    /// What is stored; of what is not, the words themselves.
+    pub text: String,
+    /// The attribute that it gives a value to.
+    pub slot: Option<String>,
+    /// From 0 to 1.
+    pub importance: f64,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// The message's place in the conversation.
+    pub index: u64,
+    /// The characters of the message that it rests on.
+    pub span: (usize, usize),
+    /// Which rule, or why nothing is stored.
+    pub reason: String,
+    /// The memory, where one was stored or stood there already.
+    pub memory: Option<Arc<Named>>,
+}
+
+/// A claim that is to be stored, by what names it: the place of its message among those heard, the message, and its first character.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The place.
+    pub place: usize,
+    /// The message.
+    pub message: &'a Heard,
+    /// The first character of the message that the claim rests on.
+    pub begin: usize,
+}
+
+/// A claim that a model of language read.
+#[derive(Debug, Clone)]
+pub struct ModelClaim {
+    /// The place of its message among those that were heard.
+    pub place: usize,
+    /// The place of the rules' claim whose doubt it shares.
+    pub like: Option<usize>,
+    /// What it is.
+    pub category: Category,
+    /// What is to be stored.
+    pub text: String,
+    /// The attribute that it gives a value to.
+    pub slot: Option<String>,
+    /// From 0 to 1.
+    pub importance: f64,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// The characters of the message that it rests on.
+    pub span: (usize, usize),
+    /// What the model is and what it said.
+    pub reason: String,
 }
 
 /// The messages of a page, and their claims in order.
@@ -98,6 +151,14 @@ impl Judgement {
         let claimed = |place| judge_among(&heard, place, now).into_iter().map(move |claim| Placed { place, claim, writer: Writer::Rules });
         let claims = (first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(discards)).collect();
         Self { heard: Arc::new(heard), claims }
+    }
+
+    /// The same for an open store, which counts what was judged.
+    #[must_use]
+    pub fn noted(engine: &Core, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
+        let judged = Self::of(heard, first, discards, now);
+        engine.note_judged(judged.claims.iter().map(|placed| placed.claim.category));
+        judged
     }
 
     /// The messages.
@@ -123,6 +184,23 @@ impl Judgement {
         self.claims.iter().filter(|placed| placed.is_wanted())
     }
 
+    /// What names each of them.
+    #[must_use]
+    pub fn wanted_by_name(&self) -> Vec<Wanted<'_>> {
+        let of = |placed| {
+            let message = self.message(placed);
+            Wanted { place: placed.place, message, begin: chars_before(&message.text, placed.claim.span.0) }
+        };
+        self.wanted().map(of).collect()
+    }
+
+    /// Places of the claims that are to be stored and rest on the assistant's words.
+    #[must_use]
+    pub fn of_assistant(&self) -> Vec<usize> {
+        let rests = |placed: &Placed| placed.is_wanted() && self.message(placed).speaker == Speaker::Assistant;
+        (0..).zip(&self.claims).filter(|(_, placed)| rests(placed)).map(|(at, _)| at).collect()
+    }
+
     /// The same with some claims discarded, for this reason.
     #[must_use]
     pub fn without(&self, claims: &[usize], reason: &str) -> Self {
@@ -137,15 +215,50 @@ impl Judgement {
 
     /// The claims at these places, and those that a model read, in the order of the conversation.
     #[must_use]
-    pub fn refined(&self, kept: &[usize], added: Vec<Placed>) -> Self {
-        let mut claims: Vec<Placed> = kept.iter().filter_map(|at| self.claims.get(*at).cloned()).chain(added).collect();
+    pub fn refined(&self, kept: &[usize], added: Vec<ModelClaim>) -> Self {
+        let kept = kept.iter().filter_map(|at| self.claims.get(*at).cloned());
+        let mut claims: Vec<Placed> = kept.chain(added.into_iter().map(|read| self.placed(read))).collect();
         claims.sort_by_key(|placed| (placed.place, placed.claim.span));
         Self { heard: Arc::clone(&self.heard), claims }
+    }
+
+    fn placed(&self, read: ModelClaim) -> Placed {
+        let text = self.heard.get(read.place).map_or("", |heard| heard.text.as_str());
+        let thousandths = |share: f64| (share * 1000.0).round() as u16;
+        let claim = Claim {
+            category: read.category,
+            text: read.text,
+            slot: read.slot,
+            replaces: None,
+            ends: None,
+            importance: thousandths(read.importance),
+            confidence: thousandths(read.confidence),
+            span: (byte_of(text, read.span.0), byte_of(text, read.span.1)),
+            reason: read.reason,
+            doubt: read.like.and_then(|at| self.claims.get(at)).and_then(|placed| placed.claim.doubt),
+        };
+        Placed { place: read.place, claim, writer: Writer::Model }
     }
 
     /// What is to be stored, each with its id, as of a session.
     pub fn memories(&self, ids: Vec<Option<String>>, session: Option<&str>) -> Result<Vec<NewMemory>> {
         self.wanted().zip(ids).map(|(placed, id)| self.memory(placed, id, session)).collect()
+    }
+
+    /// The same as a policy leaves it; `detected` has of each what detectors of the caller's found in its text, or nothing at all.
+    pub fn screened(
+        &self,
+        policy: Screening,
+        ids: Vec<Option<String>>,
+        session: Option<&str>,
+        detected: Vec<Option<Vec<Detected>>>,
+    ) -> Result<Vec<NewMemory>> {
+        let mut memories = self.memories(ids, session)?;
+        for (new, detected) in memories.iter_mut().zip(detected.into_iter().chain(iter::repeat(None))) {
+            new.detected = detected.unwrap_or_default();
+            new.screen(policy);
+        }
+        Ok(memories)
     }
 
     fn memory(&self, placed: &Placed, id: Option<String>, session: Option<&str>) -> Result<NewMemory> {
@@ -176,12 +289,29 @@ impl Judgement {
         })
     }
 
-    /// Each claim with what was done with it: `done` has one for each that was wanted, in order.
+    /// Each claim with what became of it: `done` has an answer for each that was wanted, in order, or none for what is only planned.
     #[must_use]
-    pub fn decided<M>(&self, done: Vec<M>) -> Vec<Decided<M>> {
+    pub fn decisions(&self, done: Vec<Answered>) -> Vec<Decision> {
         let mut done = done.into_iter();
-        let outcome = |placed: &Placed| Decided { placed: placed.clone(), done: if placed.is_wanted() { done.next() } else { None } };
-        self.claims.iter().map(outcome).collect()
+        let decided = |placed| self.decision(placed, if placed.is_wanted() { done.next() } else { None });
+        self.claims.iter().map(decided).collect()
+    }
+
+    fn decision(&self, placed: &Placed, done: Option<Answered>) -> Decision {
+        let (heard, claim) = (self.message(placed), &placed.claim);
+        let why = done.as_ref().and_then(|done| done.reason.as_deref()).filter(|why| !claim.reason.ends_with(why));
+        Decision {
+            action: done.as_ref().map_or_else(|| placed.plan(), |done| done.action.name()),
+            category: claim.category,
+            text: claim.text.clone(),
+            slot: claim.slot.clone(),
+            importance: f64::from(claim.importance) / 1000.0,
+            confidence: f64::from(claim.confidence) / 1000.0,
+            index: heard.index,
+            span: (chars_before(&heard.text, claim.span.0), chars_before(&heard.text, claim.span.1)),
+            reason: why.map_or_else(|| claim.reason.clone(), |why| format!("{}; {why}", claim.reason)),
+            memory: done.map(|done| done.memory),
+        }
     }
 }
 
@@ -208,6 +338,30 @@ mod tests {
         let [memory] = &judged.memories(vec![None], Some("s-1")).unwrap()[..] else { panic!("one is stored") };
         assert_eq!((memory.provenance.message, memory.kind, memory.source.as_str()), (Some(5), Kind::Profile, "user"));
         assert_eq!(judged.without(&[0], "repeated").claims()[0].plan(), "discarded");
+        let Decision { action, index, span, memory, .. } = &judged.decisions(Vec::new())[0];
+        assert_eq!((*action, *index, *span, memory.is_none()), ("added", 5, (0, 12), true));
+        assert_eq!(judged.wanted_by_name().iter().map(|one| (one.place, one.begin)).collect::<Vec<_>>(), [(1, 0)]);
         assert!(judged.refined(&[], Vec::new()).claims().is_empty());
+    }
+
+    #[test]
+    fn a_models_claim_rests_on_characters_and_shares_a_doubt() {
+        let judged = Judgement::of(vec![said(0, Speaker::User, "Ünder \u{fc}s: my boss said I hate Python.")], 0, false, 0);
+        let read = ModelClaim {
+            place: 0,
+            like: Some(0),
+            category: Category::Preference,
+            text: "The user hates Python.".to_owned(),
+            slot: None,
+            importance: 0.7,
+            confidence: 0.9,
+            span: (10, 12),
+            reason: "model: told".to_owned(),
+        };
+        let refined = judged.refined(&[], vec![read]);
+        let placed = &refined.claims()[0];
+        assert_eq!((placed.claim.span, placed.writer, placed.plan()), ((12, 14), Writer::Model, "quarantined"));
+        let decision = &refined.decisions(Vec::new())[0];
+        assert_eq!((decision.span, decision.importance, decision.confidence), ((10, 12), 0.7, 0.9));
     }
 }

@@ -79,21 +79,8 @@ impl<P: Pages> Visit<'_, P> {
         self.report.read(self.partition, part, result)
     }
 
-    /// The numbers in a table's keys, with the revision where there is one.
-    fn keys(&mut self, table: Table) -> Result<Vec<(u32, u32)>> {
-        let range = Key::new(self.partition, table).prefix_range();
-        let mut found = Vec::new();
-        self.pages.scan(&range.start, &range.end, &mut |key, _| {
-            if key.ends_with(&[0, 0]) {
-                found.extend(u32_at(key, 5).map(|number| (number, u32_at(key, 9).unwrap_or(0))));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    }
-
     fn memories(&mut self, index: &mut Index<'_, P>, numbers: &mut Numbers) -> Result<()> {
-        for (number, _) in self.keys(Table::Memory)? {
+        for (number, _) in numbers_in(self.pages, self.partition, Table::Memory)? {
             let Some(Some(memory)) = self.read("memory", record::current(self.pages, self.partition, number))? else {
                 index.skip_terms(number);
                 continue;
@@ -134,7 +121,7 @@ impl<P: Pages> Visit<'_, P> {
 
     fn ended(&mut self, index: &mut Index<'_, P>, numbers: &mut Numbers) -> Result<()> {
         let mut ids: BTreeMap<u32, u64> = BTreeMap::new();
-        for (number, revision) in self.keys(Table::History)? {
+        for (number, revision) in numbers_in(self.pages, self.partition, Table::History)? {
             let ended = record::ended(self.pages, self.partition, number, revision);
             let Some(Some(memory)) = self.read("history", ended)? else { continue };
             self.report.ended += 1;
@@ -240,8 +227,21 @@ impl<P: Pages> Visit<'_, P> {
     }
 }
 
+/// The numbers in a table's keys, with the revision where there is one.
+pub(super) fn numbers_in<P: Pages>(pages: &P, partition: Partition, table: Table) -> Result<Vec<(u32, u32)>> {
+    let range = Key::new(partition, table).prefix_range();
+    let mut found = Vec::new();
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        if key.ends_with(&[0, 0]) {
+            found.extend(u32_at(key, 5).map(|number| (number, u32_at(key, 9).unwrap_or(0))));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
 /// Terms and keys as the index keeps them: sorted, each hash once.
-fn merged(mut terms: Vec<TermCount>, keys: &[u64]) -> Vec<TermCount> {
+pub(super) fn merged(mut terms: Vec<TermCount>, keys: &[u64]) -> Vec<TermCount> {
     terms.extend(keys.iter().map(|&hash| TermCount { hash, count: 0 }));
     terms.sort_unstable();
     terms.dedup_by(|later, kept| {

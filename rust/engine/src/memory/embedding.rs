@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::embedding as built_in;
 use crate::index::vectors::UnitVector;
-use crate::limits::MAX_NAME_BYTES;
+use crate::limits::{MAX_DIMENSIONS, MAX_NAME_BYTES, within};
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, STORE, Table};
 use crate::store::msgpack::{Reader, Writer};
@@ -31,6 +31,7 @@ impl Embedding {
                 name.len()
             )));
         }
+        within("the embedder's dimensions", u64::from(dimensions), 1..=MAX_DIMENSIONS as u64)?;
         Ok(Self { name, dimensions, revision })
     }
 
@@ -43,7 +44,7 @@ impl Embedding {
     /// Whether the engine itself can make its vectors.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
-        *self == Self::built_in()
+        (self.name.as_str(), self.dimensions as usize, self.revision.as_str()) == (built_in::NAME, built_in::DIMENSIONS, built_in::REVISION)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Memories with the ids of those that they name by number: what a caller sees of a revision.
 
+use std::sync::Arc;
+
 use super::access::{Access, AccessBlocks};
 use super::core::Core;
+use super::outcome::{Action, Remembered};
 use super::record::Memory;
 use super::writer::newest;
 use crate::scope::Scope;
@@ -25,6 +28,17 @@ pub struct Named {
     pub disputes: Vec<String>,
     /// How often and when it was recalled, recalls of this process that are not on disk yet included.
     pub access: Access,
+}
+
+/// What became of a write, with the ids that its memory names.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// What was done.
+    pub action: Action,
+    /// The memory as it is stored now.
+    pub memory: Arc<Named>,
+    /// Why, where that is not plain.
+    pub reason: Option<String>,
 }
 
 /// What was written of it: how often it was recalled makes no other memory of it.
@@ -75,6 +89,19 @@ impl Core {
         })?;
         self.add_recalls(partition, named.iter_mut());
         Ok(named)
+    }
+
+    /// What became of the writes of one batch, with the ids that each memory names.
+    pub fn answered(&self, scope: &Scope, done: Vec<Remembered>) -> Result<Vec<Answered>> {
+        let (whys, memories): (Vec<_>, Vec<_>) = done.into_iter().map(|one| ((one.action, one.reason), one.memory)).unzip();
+        let named = self.named(scope, memories)?.into_iter().map(Arc::new);
+        Ok(whys.into_iter().zip(named).map(|((action, reason), memory)| Answered { action, memory, reason }).collect())
+    }
+
+    /// What became of one write.
+    pub fn answered_one(&self, scope: &Scope, done: Remembered) -> Result<Answered> {
+        let memory = Arc::new(self.named_one(scope, done.memory)?);
+        Ok(Answered { action: done.action, memory, reason: done.reason })
     }
 
     /// The ids of memories by their numbers, whatever became of them; `None` where there is none of that number.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::NewMemory;
 use super::core::Core;
 use crate::Result;
-use crate::index::vectors::UnitVector;
+use crate::index::vectors::{Made, UnitVector};
 use crate::scope::Scope;
 
 /// Where the vector of a row comes from.
@@ -63,19 +63,27 @@ impl ToEmbed {
 
     /// A vector for each row, from those of [`Self::texts`].
     #[must_use]
-    pub fn completed(&self, made: &[Option<UnitVector>]) -> Vec<Option<UnitVector>> {
+    pub fn completed(&self, made: &Made) -> Made {
         let row = |source: &Source| match source {
             Source::Known(vector) => Some(vector.clone()),
-            Source::Asked(at) => made.get(*at).cloned().flatten(),
+            Source::Asked(at) => made.rows.get(*at).cloned().flatten(),
         };
-        self.sources.iter().map(row).collect()
+        Made { rows: self.sources.iter().map(row).collect(), ..made.clone() }
+    }
+}
+
+/// Gives each row that wants a vector its own of those that were made for them, in order; none, where nobody made any.
+pub fn give_vectors<'a>(rows: impl IntoIterator<Item = &'a mut NewMemory>, made: Option<&Made>) {
+    let mut made = made.into_iter().flat_map(Made::each);
+    for new in rows.into_iter().filter(|new| new.to_embed().is_some()) {
+        (new.vector, new.made_by) = made.next().unwrap_or_default();
     }
 }
 
 impl Core {
     /// What the embedder at `place` is asked for those of some rows that have no vector of their own.
     pub fn to_embed(&self, place: u32, rows: &[(&Scope, &NewMemory)]) -> Result<ToEmbed> {
-        let rows: Vec<_> = rows.iter().copied().filter(|(_, new)| new.vector.is_none()).collect();
+        let rows: Vec<_> = rows.iter().copied().filter(|(_, new)| new.to_embed().is_some()).collect();
         let known = self.known_vectors(place, &rows)?;
         Ok(ToEmbed::new(&rows, known))
     }
@@ -94,7 +102,11 @@ mod tests {
         let rows = [(&ann, &tea), (&ann, &tea), (&bob, &tea), (&ann, &milk)];
         let wanted = ToEmbed::new(&rows, vec![None, None, None, Some(unit(0.0, 1.0))]);
         assert_eq!((wanted.texts.as_slice(), wanted.len(), wanted.reused()), (&["tea".to_owned(), "tea".to_owned()][..], 4, 2));
-        let made = wanted.completed(&[Some(unit(1.0, 0.0)), None]);
-        assert_eq!(made, [Some(unit(1.0, 0.0)), Some(unit(1.0, 0.0)), None, Some(unit(0.0, 1.0))]);
+        let made = wanted.completed(&Made { rows: vec![Some(unit(1.0, 0.0)), None], ..Made::default() });
+        assert_eq!(made.rows, [Some(unit(1.0, 0.0)), Some(unit(1.0, 0.0)), None, Some(unit(0.0, 1.0))]);
+        let own = NewMemory { vector: Some(unit(0.6, 0.8)), ..tea.clone() };
+        let mut given = [tea.clone(), own.clone(), milk.clone()];
+        give_vectors(&mut given, Some(&made));
+        assert_eq!(given.map(|new| new.vector), [Some(unit(1.0, 0.0)), own.vector, Some(unit(1.0, 0.0))], "what has a vector keeps it");
     }
 }

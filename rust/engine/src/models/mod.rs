@@ -12,6 +12,7 @@ mod framings;
 mod nearest;
 mod profile;
 mod registry;
+mod text_counter;
 
 pub use address::address;
 pub use catalogue::media;
@@ -19,6 +20,7 @@ pub use dialects::{dialect, dialect_of, dialects};
 pub use framings::{framing, framing_name, nearest_framing_name};
 pub use profile::{CacheRules, Prices, Profile};
 pub use registry::{check, get, names, register};
+pub use text_counter::TextCounter;
 
 use std::sync::Arc;
 

@@ -137,7 +137,7 @@ pub(crate) fn ask_in<P: Pages>(
 ) -> Result<(Answer, Recall)> {
     let mut recall = answer(core, pages, request, question)?;
     let documents = recall.queries.iter().map(|query| query.statistics.documents).sum();
-    let mut asked = Answer { documents, ..Answer::default() };
+    let mut asked = Answer { documents, found: Vec::with_capacity(recall.hits.len()), ..Answer::default() };
     let of = |partition: &Option<Partition>| AccessBlocks::new(pages, partition.unwrap_or_default());
     let mut accesses: Vec<AccessBlocks<'_, P>> = recall.partitions.iter().map(of).collect();
     for Hit { memory, scope, parts, duplicates, related, .. } in std::mem::take(&mut recall.hits) {

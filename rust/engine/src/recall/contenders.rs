@@ -130,5 +130,36 @@ pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
     }
     keys.sort_unstable();
     let order: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
-    *contenders = fusion::permuted(std::mem::take(contenders), &order);
+    put_in_order(contenders, order);
+}
+
+/// Puts each of `all` in its place: `order` has where each place is filled from. They are large, so that each is moved as seldom as can be.
+fn put_in_order<T>(all: &mut [T], mut order: Vec<usize>) {
+    for first in 0..order.len() {
+        let mut at = first;
+        while order[at] != first {
+            let from = order[at];
+            all.swap(at, from);
+            (order[at], at) = (at, from);
+        }
+        order[at] = at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_in_order;
+
+    #[test]
+    fn each_place_is_filled_from_where_the_order_says() {
+        for count in 0..7_usize {
+            for turn in 0..5_040_usize {
+                let (mut left, mut rest): (Vec<usize>, usize) = ((0..count).collect(), turn);
+                let order: Vec<usize> = (1..=count).rev().map(|of| (left.remove(rest % of), rest /= of).0).collect();
+                let mut all: Vec<usize> = (0..count).collect();
+                put_in_order(&mut all, order.clone());
+                assert_eq!(all, order);
+            }
+        }
+    }
 }

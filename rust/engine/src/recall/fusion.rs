@@ -179,12 +179,6 @@ pub fn rank(
     Ok(places.into_iter().filter_map(|place| Some((candidates[order[place]].take()?, parts[place]))).collect())
 }
 
-/// What they are put in order as: where each of its places comes from.
-pub(super) fn permuted<T>(all: Vec<T>, order: &[usize]) -> Vec<T> {
-    let mut all: Vec<Option<T>> = all.into_iter().map(Some).collect();
-    order.iter().filter_map(|&at| all[at].take()).collect()
-}
-
 /// The places of candidates by score descending, then scope, then number, then the newest revision: no two are equal.
 fn in_order<C: Borrow<Candidate>>(candidates: &[C], score: impl Fn(usize) -> i64) -> Vec<usize> {
     let revision = |candidate: &Candidate| candidate.past.as_ref().map_or(u32::MAX, |memory| memory.revision);

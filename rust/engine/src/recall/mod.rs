@@ -219,8 +219,11 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
     contenders::sort(&mut contenders);
-    let chosen = chosen(request, contenders).into_iter().filter_map(|one| ranked.hit(one).transpose());
-    recall.hits = chosen.collect::<Result<_>>()?;
+    let chosen = chosen(request, contenders);
+    recall.hits.reserve_exact(chosen.len());
+    for one in chosen {
+        recall.hits.extend(ranked.hit(one)?);
+    }
     if !request.filter.limits_time() && request.filter.preferred.is_none() {
         disputed::lift(&mut recall.hits);
     }

@@ -13,6 +13,7 @@ use super::writer::Added;
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Role};
 use crate::gate::{self, Heard, Speaker};
+use crate::life::judgement::Judgement;
 use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
@@ -33,6 +34,15 @@ pub struct StoredMessage {
     pub given: String,
     /// Its texts.
     pub text: String,
+}
+
+impl Session<'_> {
+    /// What its messages from `begin` to before `end` claim: those from the `first` of them on, the ones before are read for what they ask.
+    pub fn judged(&self, begin: u64, end: u64, first: usize, discards: bool, now: i64) -> Result<Judgement> {
+        let messages = self.messages(begin, end.saturating_sub(begin))?;
+        let heard = messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?;
+        Ok(Judgement::noted(self.engine, heard, first, discards, now))
+    }
 }
 
 impl StoredMessage {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::recalls::Recalls;
 use super::record::{self, BlobRef, SessionRecord, SessionState};
 use super::session::{Options, Status};
 use super::writer::SessionWriter;
@@ -14,6 +15,18 @@ use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
+
+impl Options {
+    /// The same, checked, with the grants in the order of their names: a budget is no other for the order in which it was written.
+    pub(super) fn checked(mut self) -> Result<Self> {
+        self.recalls.as_ref().map_or(Ok(()), Recalls::validate)?;
+        if let Some(budget) = &mut self.budget {
+            budget.sections.validate()?;
+            budget.sections.grants.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        Ok(self)
+    }
+}
 
 /// The tool that takes the id of a memory.
 const FORGETS: &str = "forget";

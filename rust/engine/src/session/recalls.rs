@@ -4,6 +4,7 @@
 
 use super::codec;
 use crate::context::{Budget, Message, Part, Role, Share};
+use crate::limits::{MAX_RECALLS, within};
 use crate::store::msgpack::{Reader, Writer};
 use crate::{Error, Result};
 
@@ -71,6 +72,12 @@ impl Default for Recalls {
 }
 
 impl Recalls {
+    /// Checks how many are asked for.
+    pub fn validate(&self) -> Result<()> {
+        let asked = [("memories", Some(self.memories)), ("messages", self.messages), ("passages", Some(self.passages))];
+        asked.into_iter().try_for_each(|(name, most)| within(name, most.unwrap_or(0), 0..=MAX_RECALLS as u64).map(drop))
+    }
+
     /// A budget with the floor that is asked for.
     pub(in crate::session) fn floored(&self, mut budget: Budget) -> Budget {
         if let Some(least) = self.min_confidence {

@@ -95,6 +95,7 @@ impl Session<'_> {
     /// budget's floors do not fit. Instructions that do not are an error of [`Self::assemble`]: another limit may hold them.
     pub fn open(&self, options: Options, now: i64) -> Result<Status> {
         crate::scope::check_id("session", self.id)?;
+        let options = options.checked()?;
         let tools = super::open::read_tools(options.tools.as_deref())?;
         let found = self.engine.store().read(|pages| self.find(pages))?;
         if found.is_none() && options.model.is_none() {

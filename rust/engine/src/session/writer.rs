@@ -15,6 +15,7 @@ use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
+use crate::store::load;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -136,6 +137,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
 
     /// Adds a message. `call` is the call in its turn that it is the reply to.
     pub fn add(&mut self, prepared: &Prepared, expect_index: Option<u64>, call: Option<u16>) -> Result<Added> {
+        load::check_seed(prepared.seed, self.seed)?;
         if let Some(known) = self.known(prepared)? {
             return Ok(known);
         }

@@ -62,6 +62,19 @@ impl Secret {
         Ok(Self { key: random_bytes()?, keyed: false, terms_keyed: false })
     }
 
+    /// Whether hashes of words in an encrypted store would tell them. Those of a store that a format before 4 began do to its end: the
+    /// hashes of its names have no key either, and its values refer to them.
+    #[must_use]
+    pub fn tells_words(self) -> bool {
+        self.keyed && !self.terms_keyed
+    }
+
+    /// The same with keyed hashes of words.
+    #[must_use]
+    pub fn telling_no_words(self) -> Self {
+        Self { terms_keyed: true, ..self }
+    }
+
     /// The hash of a name that is unique in the whole store.
     #[must_use]
     pub fn hash128(self, name: &[u8]) -> u128 {

@@ -13,6 +13,7 @@ use super::gate::Store;
 use super::identity::{Secret, Seed, StoreId};
 use super::meta::Meta;
 use super::pages::{Pages, PagesMut};
+use super::vault::rekey::Rehash;
 use super::vault::{Vault, is_exempt};
 use crate::{Error, ErrorKind, Result};
 
@@ -28,12 +29,14 @@ pub trait Values {
 }
 
 /// Replaces what is in an empty store; how many values it has then, a body of several chunks being one. `open` begins to read, more than once where another process
-/// compacts meanwhile; `check` refuses what was read, before anybody sees it.
+/// compacts meanwhile; `check` refuses what was read, before anybody sees it. An encrypted store has its words hashed anew by `rehash`,
+/// where the hashes that come along would tell them.
 pub fn load<V: Values>(
     store: &Arc<Store>,
     busy_timeout: Duration,
     open: impl Fn() -> Result<V>,
     check: impl Fn(&Snapshot) -> Result<()>,
+    rehash: Rehash<'_>,
 ) -> Result<u64> {
     let (loaded, next) = store.exclusively(busy_timeout, |environment| {
         let (folder, next) = (store.folder(), environment.number() + 1);
@@ -41,24 +44,28 @@ pub fn load<V: Values>(
         check_empty(store, &snapshot)?;
         let (values, id) = (open()?, copy::identity(&snapshot)?);
         let workshop = folder.workshop(next)?;
-        let loaded = build(store, &workshop, (next, id), values, &check).inspect_err(|_| copy::discard(&workshop))?;
+        let loaded = build(store, &workshop, (next, id), values, &check, rehash).inspect_err(|_| copy::discard(&workshop))?;
         copy::switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| copy::discard(&workshop))?;
         folder.name_current(next)?;
         Ok((loaded, next))
     })?;
     store.read(|_| Ok(()))?; // moves this process on
     store.exclusively(busy_timeout, |environment| copy::tidy(store.folder(), environment, next))?;
+    if store.is_encrypted() {
+        copy::compact(store, busy_timeout)?; // hashes that came along stand in free pages
+    }
     Ok(loaded)
 }
 
-/// Refuses what was hashed before its store took another secret: it was empty then, and what was loaded into it came between.
+/// Refuses what was hashed before its store took another secret: it was empty then, and what was loaded into it came between, or it got a
+/// key.
 pub fn check_seed(prepared: Seed, stored: Seed) -> Result<()> {
     if prepared == stored {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::StoreBusy,
-        "writing to a store: an export was loaded into it while this was prepared; nothing was written: do it again",
+        "writing to a store: an export was loaded into it, or it got a key, while this was prepared; nothing was written: do it again",
     ))
 }
 
@@ -83,8 +90,11 @@ fn build<V: Values>(
     (number, id): (GenerationNumber, StoreId),
     mut values: V,
     check: &impl Fn(&Snapshot) -> Result<()>,
+    rehash: Rehash<'_>,
 ) -> Result<u64> {
-    let ((created_at, secret), format) = (values.origin(), store.format());
+    let ((created_at, origin), format) = (values.origin(), store.format());
+    let rehash = (store.key().is_some() && origin.tells_words()).then_some(rehash);
+    let secret = if rehash.is_some() { origin.telling_no_words() } else { origin };
     let mode = Mode { read_only: false, relaxed: false, building: true, format };
     let mut environment = Environment::build(workshop, number, mode, id, secret)?;
     let mut sealed = None;
@@ -111,6 +121,7 @@ fn build<V: Values>(
         }
     }
     drop(txn);
+    rehash.map_or(Ok(()), |rehash| rehash(&environment))?;
     check(&environment.snapshot()?)?;
     environment.finish(id)?;
     Ok(loaded)

@@ -1,14 +1,16 @@
 //! MessagePack bodies: arrays of fields in a fixed order, written and read one field after the other.
 //!
 //! A reader takes what it knows and ignores fields behind it, so that a later format may append; a field that an older
-//! body does not have reads as its default. Not a general MessagePack library: `rmp` does the encoding.
+//! body does not have reads as its default. Not a general MessagePack library: `rmp` does the
+//! encoding. Reading is by hand, since every candidate of a recall is read.
 
-use std::io::Cursor;
-
-use rmp::{Marker, decode, encode};
+use rmp::{Marker, encode};
 
 use super::envelope::damaged;
 use crate::{Error, Result};
+
+/// The marker of nothing.
+const NIL: u8 = 0xc0;
 
 /// A body under construction.
 #[derive(Debug, Default)]
@@ -100,7 +102,8 @@ impl Writer {
 /// A body being read.
 #[derive(Debug)]
 pub struct Reader<'b> {
-    cursor: Cursor<&'b [u8]>,
+    body: &'b [u8],
+    at: usize,
     left: u32,
     key: &'b [u8],
 }
@@ -108,25 +111,26 @@ pub struct Reader<'b> {
 impl<'b> Reader<'b> {
     /// The array in `body`, which was found at `key`.
     pub fn array(key: &'b [u8], body: &'b [u8]) -> Result<Self> {
-        let mut cursor = Cursor::new(body);
-        let left = decode::read_array_len(&mut cursor).map_err(|_| damaged(key, "its body is not an array"))?;
-        Ok(Self { cursor, left, key })
+        let mut reader = Self { body, at: 0, left: 0, key };
+        reader.left = reader.array_length().ok_or_else(|| damaged(key, "its body is not an array"))?;
+        Ok(reader)
     }
 
+    #[cold]
     fn wrong(&self, expected: &str) -> Error {
-        damaged(self.key, &format!("at byte {} of its body there is no {expected}", self.cursor.position()))
+        damaged(self.key, &format!("at byte {} of its body there is no {expected}", self.at))
     }
 
     /// Begins a field: `false` where the body ends before it, or where it is nil.
+    #[inline]
     fn begin(&mut self) -> Result<bool> {
         if self.left == 0 {
             return Ok(false);
         }
         self.left -= 1;
-        let at = self.cursor.position() as usize;
-        match self.cursor.get_ref().get(at) {
-            Some(&byte) if Marker::from_u8(byte) == Marker::Null => {
-                self.cursor.set_position(at as u64 + 1);
+        match self.body.get(self.at) {
+            Some(&NIL) => {
+                self.at += 1;
                 Ok(false)
             }
             Some(_) => Ok(true),
@@ -134,9 +138,84 @@ impl<'b> Reader<'b> {
         }
     }
 
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let byte = self.body.get(self.at).copied();
+        self.at += usize::from(byte.is_some());
+        byte
+    }
+
+    /// The next bytes as a big-endian number.
+    #[inline]
+    fn number<const BYTES: usize>(&mut self) -> Option<u64> {
+        let bytes = self.body.get(self.at..)?.first_chunk::<BYTES>()?;
+        self.at += BYTES;
+        Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// A whole number, and whether it is one of the signed kind, in two's complement.
+    #[inline]
+    fn integer(&mut self) -> Option<(u64, bool)> {
+        let signed = |number: i64| Some((number as u64, true));
+        match self.byte()? {
+            byte @ 0..=0x7f => Some((u64::from(byte), false)),
+            byte @ 0xe0..=0xff => signed(i64::from(byte as i8)),
+            0xcc => Some((self.number::<1>()?, false)),
+            0xcd => Some((self.number::<2>()?, false)),
+            0xce => Some((self.number::<4>()?, false)),
+            0xcf => Some((self.number::<8>()?, false)),
+            0xd0 => signed(i64::from(self.number::<1>()? as i8)),
+            0xd1 => signed(i64::from(self.number::<2>()? as i16)),
+            0xd2 => signed(i64::from(self.number::<4>()? as i32)),
+            0xd3 => signed(self.number::<8>()? as i64),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn unsigned(&mut self) -> Option<u64> {
+        let (number, is_signed) = self.integer()?;
+        (!is_signed || number >> 63 == 0).then_some(number)
+    }
+
+    #[inline]
+    fn signed(&mut self) -> Option<i64> {
+        let (number, is_signed) = self.integer()?;
+        (is_signed || number >> 63 == 0).then_some(number as i64)
+    }
+
+    #[inline]
+    fn text_length(&mut self) -> Option<u64> {
+        match self.byte()? {
+            byte @ 0xa0..=0xbf => Some(u64::from(byte & 0x1f)),
+            0xd9 => self.number::<1>(),
+            0xda => self.number::<2>(),
+            0xdb => self.number::<4>(),
+            _ => None,
+        }
+    }
+
+    fn bin_length(&mut self) -> Option<u64> {
+        match self.byte()? {
+            0xc4 => self.number::<1>(),
+            0xc5 => self.number::<2>(),
+            0xc6 => self.number::<4>(),
+            _ => None,
+        }
+    }
+
+    fn array_length(&mut self) -> Option<u32> {
+        match self.byte()? {
+            byte @ 0x90..=0x9f => Some(u32::from(byte & 0xf)),
+            0xdc => self.number::<2>().map(|length| length as u32),
+            0xdd => self.number::<4>().map(|length| length as u32),
+            _ => None,
+        }
+    }
+
     /// A whole number that is never negative; 0 where it is missing.
     pub fn uint(&mut self) -> Result<u64> {
-        if self.begin()? { decode::read_int(&mut self.cursor).map_err(|_| self.wrong("whole number")) } else { Ok(0) }
+        if self.begin()? { self.unsigned().ok_or_else(|| self.wrong("whole number")) } else { Ok(0) }
     }
 
     /// A whole number; 0 where it is missing.
@@ -146,17 +225,28 @@ impl<'b> Reader<'b> {
 
     /// A whole number, or nil.
     pub fn maybe_int(&mut self) -> Result<Option<i64>> {
-        if self.begin()? { decode::read_int(&mut self.cursor).map(Some).map_err(|_| self.wrong("whole number")) } else { Ok(None) }
+        if self.begin()? { self.signed().map(Some).ok_or_else(|| self.wrong("whole number")) } else { Ok(None) }
     }
 
     /// A number; 0 where it is missing.
     pub fn float(&mut self) -> Result<f64> {
-        if self.begin()? { decode::read_f64(&mut self.cursor).map_err(|_| self.wrong("number")) } else { Ok(0.0) }
+        if !self.begin()? {
+            return Ok(0.0);
+        }
+        let bits = if self.byte() == Some(0xcb) { self.number::<8>() } else { None };
+        bits.map(f64::from_bits).ok_or_else(|| self.wrong("number"))
     }
 
     /// Yes or no; no where it is missing.
     pub fn bool(&mut self) -> Result<bool> {
-        if self.begin()? { decode::read_bool(&mut self.cursor).map_err(|_| self.wrong("boolean")) } else { Ok(false) }
+        if !self.begin()? {
+            return Ok(false);
+        }
+        match self.byte() {
+            Some(0xc2) => Ok(false),
+            Some(0xc3) => Ok(true),
+            _ => Err(self.wrong("boolean")),
+        }
     }
 
     /// A text; empty where it is missing.
@@ -169,8 +259,8 @@ impl<'b> Reader<'b> {
         if !self.begin()? {
             return Ok(None);
         }
-        let length = decode::read_str_len(&mut self.cursor).map_err(|_| self.wrong("text"))?;
-        let bytes = self.take(length as usize)?;
+        let length = self.text_length().ok_or_else(|| self.wrong("text"))?;
+        let bytes = self.take(length)?;
         std::str::from_utf8(bytes).map(Some).map_err(|_| self.wrong("text in UTF-8"))
     }
 
@@ -179,8 +269,8 @@ impl<'b> Reader<'b> {
         if !self.begin()? {
             return Ok(&[]);
         }
-        let length = decode::read_bin_len(&mut self.cursor).map_err(|_| self.wrong("bytes"))?;
-        self.take(length as usize)
+        let length = self.bin_length().ok_or_else(|| self.wrong("bytes"))?;
+        self.take(length)
     }
 
     /// The length of an array inside the array, whose fields count as fields of this one from here on.
@@ -188,7 +278,7 @@ impl<'b> Reader<'b> {
         if !self.begin()? {
             return Ok(0);
         }
-        let length = decode::read_array_len(&mut self.cursor).map_err(|_| self.wrong("array"))?;
+        let length = self.array_length().ok_or_else(|| self.wrong("array"))?;
         self.left = self.left.saturating_add(length); // a damaged length is found when the fields are not there
         Ok(length)
     }
@@ -198,11 +288,9 @@ impl<'b> Reader<'b> {
         if !self.begin()? {
             return Ok(&[]);
         }
-        let start = self.cursor.position() as usize;
-        let all = *self.cursor.get_ref();
-        let end = skip(all, start).ok_or_else(|| self.wrong("whole value"))?;
-        self.cursor.set_position(end as u64);
-        Ok(&all[start..end])
+        let start = self.at;
+        self.at = self.end().ok_or_else(|| self.wrong("whole value"))?;
+        Ok(&self.body[start..self.at])
     }
 
     /// Passes over so many fields, whatever they are.
@@ -210,11 +298,25 @@ impl<'b> Reader<'b> {
         (0..fields).try_for_each(|_| self.raw().map(drop))
     }
 
-    fn take(&mut self, length: usize) -> Result<&'b [u8]> {
-        let start = self.cursor.position() as usize;
-        let all = *self.cursor.get_ref();
-        let bytes = start.checked_add(length).and_then(|end| all.get(start..end)).ok_or_else(|| self.wrong("whole value"))?;
-        self.cursor.set_position((start + length) as u64);
+    /// Where the next value ends. Numbers and short texts, of which there are most, are told by their first byte.
+    #[inline]
+    fn end(&self) -> Option<usize> {
+        let bytes = match *self.body.get(self.at)? {
+            0..=0x7f | 0xe0..=0xff | 0xc2 | 0xc3 => 1,
+            byte @ 0xa0..=0xbf => 1 + usize::from(byte & 0x1f),
+            byte @ 0xcc..=0xcf => 1 + (1 << (byte - 0xcc)),
+            byte @ 0xd0..=0xd3 => 1 + (1 << (byte - 0xd0)),
+            0xcb => 9,
+            _ => return skip(self.body, self.at),
+        };
+        Some(self.at + bytes).filter(|end| *end <= self.body.len())
+    }
+
+    #[inline]
+    fn take(&mut self, length: u64) -> Result<&'b [u8]> {
+        let end = usize::try_from(length).ok().and_then(|length| self.at.checked_add(length));
+        let bytes = end.and_then(|end| self.body.get(self.at..end)).ok_or_else(|| self.wrong("whole value"))?;
+        self.at += bytes.len();
         Ok(bytes)
     }
 }
@@ -285,6 +387,50 @@ mod tests {
         assert!(r.bool().expect("bool"));
         assert_eq!(r.uint().expect("past the end"), 0);
         assert_eq!(r.maybe_text().expect("past the end"), None);
+    }
+
+    #[test]
+    fn numbers_and_lengths_are_read_as_they_are_written() {
+        let edges = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1]).chain([u64::MAX]);
+        for number in edges {
+            let mut w = Writer::array(2);
+            w.uint(number);
+            w.int((number as i64).wrapping_neg());
+            let mut r = Reader::array(b"k", w.bytes()).expect("array");
+            assert_eq!((r.uint().expect("uint"), r.int().expect("int")), (number, (number as i64).wrapping_neg()));
+            let mut r = Reader::array(b"k", w.bytes()).expect("array");
+            assert_eq!(r.int().ok(), i64::try_from(number).ok(), "{number}");
+            assert_eq!(r.uint().is_err(), (number as i64).wrapping_neg() < 0 && r.left == 0, "{number}");
+        }
+        for length in [0, 1, 31, 32, 255, 256, 65_535, 65_536] {
+            let mut w = Writer::array(16);
+            w.text(&"x".repeat(length));
+            w.bin(&vec![7; length]);
+            let raw = w.bytes()[3..].to_vec();
+            let mut r = Reader::array(b"k", w.bytes()).expect("array");
+            assert_eq!((r.text().expect("text").len(), r.bin().expect("bytes").len()), (length, length));
+            assert_eq!(skip(&raw, 0).and_then(|at| skip(&raw, at)), Some(raw.len()));
+        }
+    }
+
+    /// A marker of every kind, with bytes behind it: what is passed over is what [`skip`] says, and what is of another kind is an error.
+    #[test]
+    fn every_marker_is_read_or_refused() {
+        for marker in 0..=u8::MAX {
+            let mut body = vec![0x91, marker];
+            body.extend([1; 40]);
+            let reader = || Reader::array(b"k", &body).expect("array");
+            let passed = reader().raw().map(|raw| raw.len()).ok();
+            let expected = if marker == NIL { Some(0) } else { skip(&body, 1).map(|end| end - 1) };
+            assert_eq!(passed, expected, "{marker:#x}");
+            let is_number = matches!(marker, 0..=0x7f | 0xe0..=0xff | 0xcc..=0xd3 | NIL);
+            assert_eq!(reader().maybe_int().is_ok(), is_number, "{marker:#x}");
+            assert_eq!(reader().maybe_text().is_ok(), matches!(marker, 0xa0..=0xbf | 0xd9 | NIL), "{marker:#x}");
+            assert_eq!(reader().bin().is_ok(), matches!(marker, 0xc4 | NIL), "{marker:#x}");
+            assert_eq!(reader().nested().is_ok(), matches!(marker, 0x90..=0x9f | 0xdc | 0xdd | NIL), "{marker:#x}");
+            assert_eq!(reader().float().is_ok(), matches!(marker, 0xcb | NIL), "{marker:#x}");
+            assert_eq!(reader().bool().is_ok(), matches!(marker, 0xc2 | 0xc3 | NIL), "{marker:#x}");
+        }
     }
 
     #[test]

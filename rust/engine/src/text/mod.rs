@@ -26,6 +26,7 @@ mod porter;
 mod query;
 mod scan;
 pub mod screening;
+mod sought;
 mod spans;
 pub mod speech;
 mod speech_words;
@@ -45,6 +46,7 @@ pub use exact::{exact_identifiers, has_identifier};
 pub(crate) use filler::is_filler;
 pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};
+pub(crate) use sought::Sought;
 pub(crate) use speech::asks_when;
 pub use terms::{
     ACCENT_WEIGHT, GRAM_WEIGHT, PART_WEIGHT, Role, SEGMENT_WEIGHT, STEM_WEIGHT, TermClass, WHOLE_WEIGHT, WORD_WEIGHT, term_hash,

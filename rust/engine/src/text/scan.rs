@@ -56,7 +56,7 @@ pub(super) fn scan<S: Sink>(text: &str, scratch: &mut Scratch, sink: &mut S) {
 
 /// A plain word of ASCII letters between white space, and where its chunk ends; what it takes must give the same terms as [`chunk`].
 #[inline]
-fn simple_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
+pub(super) fn simple_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let start = end_of(bytes, 0, OPENER);
     let (mut at, mut capitals) = (start, 0);
     while at < bytes.len() && is(bytes[at], LETTER) {

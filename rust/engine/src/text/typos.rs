@@ -40,10 +40,11 @@ pub(crate) trait Frequencies {
 
 /// The question with its misspelt words read as what is there; `None` where nothing changed.
 pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies: &mut impl Frequencies) -> Result<Option<Repaired>> {
-    let mut tried = Vec::new();
-    let mut spellings = Vec::new();
+    let (mut tried, mut spellings, mut lower) = (Vec::new(), Vec::new(), String::new());
     for (start, word) in plain_words(question) {
-        let lower = word.to_ascii_lowercase();
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
         if tried.len() == MOST_TRIED || is_filler(lower.as_bytes()) || is_word(&lower) || frequencies.has_form(&lower)? {
             continue;
         }
@@ -75,21 +76,15 @@ fn replaced(question: &str, tried: &[(usize, &str, usize)], spellings: &[Spellin
 }
 
 /// Words of letters alone between white space, with the marks of a sentence around them and `'s` behind: where each begins.
-fn plain_words(question: &str) -> Vec<(usize, &str)> {
-    const AROUND: &[char] = &['?', '!', '.', ',', ';', ':', '"', '(', ')', '\u{2019}', '\''];
-    let mut words = Vec::new();
-    for chunk in question.split_whitespace() {
-        let word = chunk.trim_matches(AROUND);
+fn plain_words(question: &str) -> impl Iterator<Item = (usize, &str)> {
+    let around = |mark: char| matches!(mark, '?' | '!' | '.' | ',' | ';' | ':' | '"' | '(' | ')' | '\u{2019}' | '\'');
+    question.split_whitespace().filter_map(move |chunk| {
+        let word = chunk.trim_matches(around);
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word);
-        let inner = word.get(1..).unwrap_or_default();
-        if (SHORTEST..=LONGEST).contains(&word.len())
-            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-            && !inner.bytes().any(|byte| byte.is_ascii_uppercase())
-        {
-            words.push((word.as_ptr() as usize - question.as_ptr() as usize, word));
-        }
-    }
-    words
+        let is_plain = (SHORTEST..=LONGEST).contains(&word.len())
+            && word.bytes().enumerate().all(|(at, byte)| byte.is_ascii_lowercase() || at == 0 && byte.is_ascii_uppercase());
+        is_plain.then(|| (word.as_ptr() as usize - question.as_ptr() as usize, word))
+    })
 }
 
 /// A word of small ASCII letters, one edit away from one that is tried.

@@ -49,7 +49,7 @@ pub use cache::{CacheMetrics, CountCache};
 pub use cached::{CachedCounter, shared_cache};
 pub use count::{count, count_until};
 pub use counter::TokenCounter;
-pub use custom::{Loaded, load};
+pub use custom::{Loaded, check_tokenizer, load};
 pub use encode::{decode, encode};
 pub use encoding::Encoding;
 pub use measure::{Counter, Factor};

@@ -1,4 +1,4 @@
-//! Cutting a text at a character, by bytes or by characters.
+//! Cutting a text at a character, by bytes or by characters; places in it by either.
 
 /// The longest beginning of `text` of at most `most` bytes that ends between two characters.
 #[must_use]
@@ -16,6 +16,18 @@ pub fn first_chars(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
+/// How many characters stand before a byte, which begins one or ends the text.
+#[must_use]
+pub fn chars_before(text: &str, byte: usize) -> usize {
+    text[..byte].chars().count()
+}
+
+/// The byte at which a character begins; the end of the text behind its last.
+#[must_use]
+pub fn byte_of(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +41,7 @@ mod tests {
         }
         for most in 0..=5 {
             assert_eq!(first_chars(text, most), text.chars().take(most).collect::<String>());
+            assert_eq!(chars_before(text, byte_of(text, most)), most.min(4));
         }
     }
 }

@@ -32,6 +32,7 @@ mod matches;
 mod merge;
 mod pruned;
 mod reader;
+mod rehash;
 mod row;
 mod rows;
 pub mod runs;
@@ -47,6 +48,7 @@ pub use audit::Indexed;
 pub use formula::{Formula, Parameters};
 pub use layout::IndexId;
 pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};
+pub use rehash::rehash;
 pub use row::{NEVER, PRESENT, Row};
 
 /// What the formula needs to know of a whole index; the caller keeps it in the partition's head.

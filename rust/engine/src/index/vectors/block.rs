@@ -130,11 +130,7 @@ impl<'p> Block<'p> {
 
     /// The vectors, in the order of their numbers.
     pub fn entries(self) -> impl ExactSizeIterator<Item = Entry<'p>> {
-        (0..self.len()).map(move |at| Entry {
-            number: self.number(at),
-            scale: self.scale(at),
-            row: self.row(at),
-        })
+        (0..self.len()).map(move |at| Entry { number: self.number(at), scale: self.scale(at), row: self.row(at) })
     }
 }
 

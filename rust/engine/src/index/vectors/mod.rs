@@ -22,6 +22,7 @@ mod clear;
 mod exact;
 pub mod graph;
 mod kernel;
+mod made;
 mod pairs;
 mod query;
 mod scan;
@@ -37,6 +38,7 @@ mod tests;
 
 pub use block::vectors_per_block;
 pub use kernel::Kernel;
+pub use made::Made;
 pub use pairs::Codes;
 pub use query::Query;
 pub use scan::Scores;

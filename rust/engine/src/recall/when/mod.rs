@@ -56,7 +56,7 @@ pub fn read(text: &str, now: i64, offset_seconds: i32) -> Option<Range> {
 /// The same in local time: what the clock on the wall shows, as if it were UTC. For zones whose offset changes.
 #[must_use]
 pub fn read_local(text: &str, now: i64) -> Option<Range> {
-    if text.len() > MAX_BYTES {
+    if text.len() > MAX_BYTES || !words::may_name_time(text) {
         return None;
     }
     let words = words::split(text);

@@ -112,6 +112,20 @@ fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
     if all { text.parse().ok() } else { None }
 }
 
+/// Words of which every expression of time without a digit has one, besides the names of months and weekdays.
+#[rustfmt::skip]
+const TELLING: [&str; 18] = [
+    "today", "tonight", "now", "yesterday", "tomorrow", "last", "previous", "past", "this", "current", "next", "coming", "ago",
+    "spring", "summer", "autumn", "fall", "winter",
+];
+
+/// Whether a text has a digit, such a word, or what may be short for one. Most questions have neither, and need not be cut into words.
+pub(super) fn may_name_time(text: &str) -> bool {
+    let begins = |name: &&str, run: &[u8]| name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run));
+    let tells = |run: &[u8]| run.len() >= 3 && TELLING.iter().chain(&MONTHS).chain(&WEEKDAYS).any(|name| begins(name, run));
+    text.bytes().any(|byte| byte.is_ascii_digit()) || text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(tells)
+}
+
 /// The words of a text, cut at white space.
 pub(super) fn split(text: &str) -> Vec<Word<'_>> {
     let around = |c: char| c.is_ascii_punctuation() || matches!(c, '\u{2018}' | '\u{2019}' | '\u{201C}' | '\u{201D}' | '\u{2026}');

@@ -27,6 +27,13 @@ pub struct Replayed {
     pub same_bytes: bool,
 }
 
+/// A prompt that was assembled now: nothing of it is erased, and its bytes are its own.
+impl From<Assembled> for Replayed {
+    fn from(assembled: Assembled) -> Self {
+        Self { assembled, erased: Vec::new(), same_bytes: true }
+    }
+}
+
 /// Composes the prompt of a call again; `None` where the caller did not say what was sent.
 pub(in crate::session) fn replay<P: Pages>(
     pages: &P,

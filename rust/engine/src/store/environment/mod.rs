@@ -163,7 +163,9 @@ impl Environment {
         // Read twice, apart: a page that is being written differs.
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         match meta(&mapped) {
-            Some(again) if again == first => Ok(Some((Tree::new(mapped, first.values, first.last_page)?, first.free))),
+            Some(again) if again == first => {
+                Ok(Some((Tree::new(mapped, first.values, first.last_page, self.vault.is_some())?, first.free)))
+            }
             _ => Ok(None),
         }
     }

@@ -82,6 +82,7 @@ impl Environment {
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
         let mut environment = Self::map(&path, number, mode, Secret::default())?;
         let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
+        table.iter().for_each(|table| environment.pages.measure_readers_by(table));
         environment.shared = Some(Shared { data, progress, verdict, table });
         match environment.identify(&manifest, newest) {
             Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),

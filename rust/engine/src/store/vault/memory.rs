@@ -8,12 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 const PLACE: usize = 4096;
 /// Bytes of the region. Untouched pages cost nothing.
 const REGION: usize = 64 << 20;
+/// A large page of the system: one fault for 512 places, each of which would cost one of its own (1.2 us, against 0.12 us so).
+const LARGE: usize = 2 << 20;
 /// The least that is tried to be locked: what an unprivileged process may lock by default is 64 KiB to 8 MiB.
 const LEAST_LOCKED: usize = 64 << 10;
 
 /// The region, and which of its places are free.
 #[derive(Debug)]
 pub struct Region {
+    mapping: NonNull<u8>,
+    /// Where the first place lies: at the first large page of the mapping.
     start: NonNull<u8>,
     locked: usize,
     free: Mutex<Vec<u32>>,
@@ -29,17 +33,23 @@ impl Region {
     #[must_use]
     pub fn new() -> Option<Self> {
         // SAFETY: a private anonymous mapping of a fixed size at an address that the system chooses.
-        let start = unsafe {
+        let mapping = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            libc::mmap(std::ptr::null_mut(), REGION, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+            libc::mmap(std::ptr::null_mut(), REGION + LARGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
-        if start == libc::MAP_FAILED {
+        if mapping == libc::MAP_FAILED {
             return None;
         }
-        // SAFETY: the range is the mapping made above.
-        unsafe { libc::madvise(start, REGION, libc::MADV_DONTDUMP) };
+        // SAFETY: the mapping is longer than the region by a large page, so the region ends within it.
+        let start = unsafe { mapping.byte_add(mapping.align_offset(LARGE)) };
+        // SAFETY: the range lies within the mapping made above. A system without large pages refuses the second, and nothing is lost.
+        unsafe {
+            libc::madvise(start, REGION, libc::MADV_DONTDUMP);
+            libc::madvise(start, REGION, libc::MADV_HUGEPAGE);
+        }
         let free = (0..(REGION / PLACE) as u32).rev().collect(); // the locked ones, at the beginning, are used first
-        Some(Self { start: NonNull::new(start.cast())?, locked: lock_prefix(start), free: Mutex::new(free) })
+        let (mapping, first) = (NonNull::new(mapping.cast())?, NonNull::new(start.cast())?);
+        Some(Self { mapping, start: first, locked: lock_prefix(start), free: Mutex::new(free) })
     }
 
     /// How many of its bytes the system keeps out of swap.
@@ -74,7 +84,7 @@ fn lock_prefix(start: *mut libc::c_void) -> usize {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and no place of it is in use: each holds a reference.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), REGION) };
+        unsafe { libc::munmap(self.mapping.as_ptr().cast(), REGION + LARGE) };
     }
 }
 

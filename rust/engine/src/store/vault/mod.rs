@@ -26,8 +26,8 @@ use self::cipher::{Cipher, KEY_BYTES, OVERHEAD, TAG_BYTES, random};
 use self::kept::Kept;
 use self::memory::{Region, Secret, wipe};
 use super::envelope::{self, Codec, ENVELOPE_BYTES, damaged};
-use super::identity;
 use super::keys::{Key, Partition, STORE, Table, u32_at};
+use super::{identity, verified};
 use crate::{Error, ErrorKind, Result};
 
 /// The key id of an encrypted value.
@@ -236,17 +236,21 @@ impl Vault {
         let partition = u32_at(key, 0).ok_or_else(|| damaged(key, "its key is too short"))?;
         let data_key = self.data_key(partition, committed)?;
         let data_key = data_key.ok_or_else(|| damaged(key, "the data key of its partition is not there: it was erased, or is damaged"))?;
-        self.reveal_with(kept, &data_key, key, stored)
+        self.reveal_anew(kept, &data_key, key, stored)
     }
 
     /// The same with the data key.
     pub fn reveal_with<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<&'s [u8]> {
-        let tag = tag_of(key, stored)?;
-        if let Some(plain) = self.cache.get(&tag, key) {
-            return Ok(kept.keep(plain));
+        match self.cache.get(&tag_of(key, stored)?, key) {
+            Some(plain) => Ok(kept.keep(plain)),
+            None => self.reveal_anew(kept, data_key, key, stored),
         }
+    }
+
+    fn reveal_anew<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<&'s [u8]> {
         let plain = Arc::new(Plain { key: Key::from_slice(key)?, value: self.decrypt(data_key, key, stored)? });
-        self.cache.put(tag, &plain);
+        verified::note(plain.value.bytes());
+        self.cache.put(tag_of(key, stored)?, &plain);
         Ok(kept.keep(plain))
     }
 
@@ -288,10 +292,15 @@ fn context_of(key: &[u8], head: &[u8]) -> Vec<u8> {
     [key, &head[..4]].concat()
 }
 
+/// Whether a stored value says that it is encrypted.
+#[must_use]
+pub fn is_encrypted(stored: &[u8]) -> bool {
+    stored.get(2..4) == Some(&ENCRYPTED.to_le_bytes())
+}
+
 /// The tag of an encrypted value; anything else is no value of an encrypted store.
 fn tag_of(key: &[u8], stored: &[u8]) -> Result<cache::Tag> {
-    let is_encrypted = stored.get(2..4) == Some(&ENCRYPTED.to_le_bytes());
-    let tag = stored.last_chunk().filter(|_| is_encrypted && stored.len() >= ENVELOPE_BYTES + OVERHEAD);
+    let tag = stored.last_chunk().filter(|_| is_encrypted(stored) && stored.len() >= ENVELOPE_BYTES + OVERHEAD);
     tag.copied().ok_or_else(|| damaged(key, "it is not encrypted, and the store is"))
 }
 

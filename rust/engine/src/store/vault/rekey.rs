@@ -23,12 +23,16 @@ use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
 
-/// Makes `key` the one that opens the store, or leaves it plain.
-pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration) -> Result<()> {
+/// Writes what a generation is searched by anew, under the secret that its environment has.
+pub type Rehash<'r> = &'r dyn Fn(&Environment) -> Result<()>;
+
+/// Makes `key` the one that opens the store, or leaves it plain. Where it shall be encrypted and its words have hashes that need no key,
+/// which are in the keys of its blocks, `rehash` gives it others.
+pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration, rehash: Rehash<'_>) -> Result<()> {
     let key = key.map(Arc::new);
     match &key {
-        Some(key) if store.is_encrypted() => seal_anew(store, key, busy_timeout)?,
-        _ => rewrite(store, key.as_ref(), busy_timeout)?,
+        Some(key) if store.is_encrypted() && !store.secret().tells_words() => seal_anew(store, key, busy_timeout)?,
+        _ => rewrite(store, key.as_ref(), busy_timeout, rehash)?,
     }
     copy::compact(store, busy_timeout).map(drop)
 }
@@ -52,12 +56,14 @@ fn meta_of(pages: &impl Pages) -> Result<Meta> {
 }
 
 /// Copies the store into its next generation, encrypted or plain.
-fn rewrite(store: &Arc<Store>, key: Option<&Arc<StoreKey>>, busy_timeout: Duration) -> Result<()> {
+fn rewrite(store: &Arc<Store>, key: Option<&Arc<StoreKey>>, busy_timeout: Duration, rehash: Rehash<'_>) -> Result<()> {
     store.exclusively(busy_timeout, |environment| {
         let (folder, next) = (store.folder(), environment.number() + 1);
         let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
-        let secret = environment.identity().1;
-        let switched = build(&snapshot, environment, &workshop, next, key.map(Arc::as_ref), secret)
+        let before = environment.identity().1;
+        let rehash = (key.is_some() && before.tells_words()).then_some(rehash);
+        let secret = if rehash.is_some() { before.telling_no_words() } else { before };
+        let switched = build(&snapshot, environment, &workshop, next, key.map(Arc::as_ref), (secret, rehash))
             .and_then(|()| copy::switch(folder, environment, &snapshot, &workshop, next));
         switched.inspect_err(|_| drop(std::fs::remove_dir_all(&workshop)))?;
         store.exchange_key(key.cloned());
@@ -65,7 +71,14 @@ fn rewrite(store: &Arc<Store>, key: Option<&Arc<StoreKey>>, busy_timeout: Durati
     })
 }
 
-fn build(snapshot: &Snapshot, from: &Environment, workshop: &Path, next: u32, key: Option<&StoreKey>, secret: Secret) -> Result<()> {
+fn build(
+    snapshot: &Snapshot,
+    from: &Environment,
+    workshop: &Path,
+    next: u32,
+    key: Option<&StoreKey>,
+    (secret, rehash): (Secret, Option<Rehash<'_>>),
+) -> Result<()> {
     let meta = meta_of(snapshot)?;
     let id = meta.store.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))?;
     let vault = key.map(|_| Vault::new()).transpose()?;
@@ -85,7 +98,14 @@ fn build(snapshot: &Snapshot, from: &Environment, workshop: &Path, next: u32, ke
     }
     Meta { generation: next, secret, sealed, ..meta }.write(&mut txn)?;
     txn.commit()?;
-    new.finish(id)
+    match (vault, rehash) {
+        (Some(vault), Some(rehash)) => {
+            let new = new.encrypted_by(vault);
+            rehash(&new)?;
+            new.finish(id)
+        }
+        _ => new.finish(id),
+    }
 }
 
 /// A copy under way: from the values of `old`, plain where it is none, to those of `vault`.

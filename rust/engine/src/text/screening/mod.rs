@@ -12,6 +12,7 @@ mod personal;
 mod secrets;
 mod validators;
 
+use crate::units::clip::{byte_of, chars_before};
 use crate::{Error, Result};
 
 #[cfg(test)]
@@ -81,15 +82,28 @@ pub struct Finding {
     pub end: usize,
 }
 
-/// A part of a text that a detector of the caller's found, in bytes, with the caller's name for what it is.
+/// A part of a text by its characters, with a name for what it is: what a detector of the caller's found, or what the caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
     /// What it is.
     pub what: String,
-    /// Its first byte.
+    /// Its first character.
     pub start: usize,
     /// Behind its last.
     pub end: usize,
+}
+
+impl Detected {
+    /// Secrets and personal data in a text, in order.
+    #[must_use]
+    pub fn in_text(text: &str) -> Vec<Self> {
+        let of = |one: Finding| Self {
+            what: one.what.name().to_owned(),
+            start: chars_before(text, one.start),
+            end: chars_before(text, one.end),
+        };
+        screen(text).into_iter().map(of).collect()
+    }
 }
 
 /// A part that the policy minds, by name.
@@ -168,7 +182,7 @@ impl Screening {
             return Screened::Clean;
         }
         let own = screen(text);
-        let parts = self.minded(&own, detected);
+        let parts = self.minded(text, &own, detected);
         let refused: Vec<Part<'_>> = parts.iter().copied().filter(|part| part.treatment == Treatment::Reject).collect();
         match (parts.is_empty(), refused.is_empty()) {
             (true, _) => Screened::Clean,
@@ -177,10 +191,25 @@ impl Screening {
         }
     }
 
+    /// A text as the policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
+    #[must_use]
+    pub fn left(self, text: String, detected: &[Detected]) -> (Option<String>, Vec<String>) {
+        match self.apply(&text, detected) {
+            Screened::Clean => (Some(text), Vec::new()),
+            Screened::Redacted(left, types) => (Some(left), types),
+            Screened::Rejected(types) => (None, types),
+        }
+    }
+
     /// What the policy minds of both, in order.
-    fn minded<'a>(self, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
+    fn minded<'a>(self, text: &str, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
         let own = own.iter().map(|one| Part { what: one.what.name(), start: one.start, end: one.end, treatment: self.of(one.what) });
-        let given = detected.iter().map(|one| Part { what: &one.what, start: one.start, end: one.end, treatment: self.detected });
+        let given = detected.iter().map(|one| Part {
+            what: &one.what,
+            start: byte_of(text, one.start),
+            end: byte_of(text, one.end),
+            treatment: self.detected,
+        });
         let mut parts: Vec<Part<'a>> = own.chain(given).filter(|part| part.treatment != Treatment::Allow).collect();
         parts.sort_by_key(|part| (part.start, part.end));
         parts

@@ -221,6 +221,13 @@ fn what_detectors_find_is_treated_beside_what_rules_find() {
     assert_eq!(left, "Ana Perez [phrase removed]", "what overlaps goes as a whole");
     let Screened::Redacted(left, _) = policy(Treatment::Allow).apply(text, &names) else { panic!("the address is redacted") };
     assert_eq!(left, "Ana Perez writes to [e-mail address removed]");
+    let beyond = policy(Treatment::Redact).left("é Zoë".to_owned(), &[found(2, 99, "name")]);
+    assert_eq!(beyond, (Some("é [name removed]".to_owned()), types_of("name")), "parts are counted in characters, and end with the text");
+    assert_eq!(Detected::in_text("é ana@example.org"), [found(2, 17, "e-mail address")]);
+}
+
+fn types_of(name: &str) -> Vec<String> {
+    vec![name.to_owned()]
 }
 
 #[test]

@@ -79,6 +79,11 @@ pub fn load(path: &Path, pattern: Option<&str>) -> Result<Encoding> {
     Ok(Encoding::Loaded(loaded))
 }
 
+/// Whether the bytes of a file are a tokenizer; nothing of it is kept.
+pub fn check_tokenizer(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<()> {
+    file::parse(path, bytes, pattern).map(drop)
+}
+
 /// The loaded tokenizer of a name.
 pub(super) fn named(name: &str) -> Option<Loaded> {
     find(|loaded| loaded.0.name == name)
