@@ -303,16 +303,14 @@ impl<P: Pages> ScopeSearch<'_, P> {
         let wanted = self.request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
         let (lexical, mut dense) = (self.lexical(reader, query, wanted)?, Nearest::default());
         let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
-        numbers.extend(self.told_beside(reader, &lexical.best)?);
-        numbers.sort_unstable();
-        let by_words = numbers.clone();
-        numbers.extend(self.dense(reader, compared, &mut dense, wanted, &by_words)?);
+        numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
         if self.request.filter.preferred.is_some() {
             self.within = self.request.filter.preferred;
             numbers.extend(self.lexical_within(reader, query, &lexical, wanted)?);
-            numbers.extend(self.dense(reader, compared, &mut dense, wanted, &by_words)?);
+            numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
             self.within = None;
         }
+        numbers.extend(self.told_beside(reader, &lexical.best)?);
         let holders = with_every_identifier(reader, query)?;
         let found = self.first_found(reader, &holders)?;
         let identified = !found.is_empty();
@@ -391,19 +389,17 @@ impl<P: Pages> ScopeSearch<'_, P> {
         Ok(found)
     }
 
-    /// The nearest that may be found; `by_words` are nominated already. Asked again with another `within`, it does not scan again what it
-    /// scanned.
+    /// The nearest that may be found. Asked again with another `within`, it does not scan again what it scanned.
     fn dense(
         &mut self,
         reader: &mut Reader<'_, P>,
         compared: Option<(VectorSet, &Query)>,
         nearest: &mut Nearest,
         wanted: usize,
-        by_words: &[u32],
     ) -> Result<Vec<u32>> {
         let Some((set, question)) = compared else { return Ok(Vec::new()) };
         let mut broken = None;
-        nearest.find(set, self.snapshot, question, wanted, by_words, |number| match reader.row(number) {
+        nearest.find(set, self.snapshot, question, wanted, |number| match reader.row(number) {
             Ok(row) => row.is_some_and(|row| self.keeps(number, &row)),
             Err(error) => {
                 broken.get_or_insert(error);

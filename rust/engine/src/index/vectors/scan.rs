@@ -3,23 +3,11 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use super::block::Block;
-use super::kernel::{HALF, Half, Kernel, ROWS, TILE, prefetch};
-use super::select::Best;
-use super::some::Multiplier;
+use super::kernel::Kernel;
 use super::{Query, Scored, VectorSet};
 use crate::Result;
 use crate::index::vectors::select;
 use crate::store::pages::Pages;
-
-/// So many vectors are read whole before rows may be left out: in as few as that nothing is won.
-const READ_WHOLE: usize = 1_024;
-
-/// Of so many vectors that may be left out it is counted how many are: where a third is read all the same, the next are read whole.
-const TRIED: usize = 240;
-
-/// So many are read whole before it is tried again: the bar rises meanwhile.
-const UNTRIED: usize = 2_048;
 
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
@@ -94,12 +82,6 @@ impl Scores {
         (&self.numbers[..self.len], &self.values[..self.len])
     }
 
-    /// Adds one score.
-    #[inline]
-    fn push(&mut self, number: u32, score: i32) {
-        self.grow(&[number.to_le_bytes()])[0] = score;
-    }
-
     /// Adds `numbers` and returns the slice that their scores go to.
     #[inline]
     fn grow(&mut self, numbers: &[[u8; 4]]) -> &mut [i32] {
@@ -114,73 +96,6 @@ impl Scores {
         self.len = to;
         &mut self.values[from..to]
     }
-}
-
-/// Whether it pays to leave out rows.
-struct Trial {
-    /// Before so many vectors it does not.
-    whole_until: usize,
-    /// Vectors since it was judged, and those of them that were read to their end.
-    tried: usize,
-    ended: usize,
-}
-
-impl Trial {
-    /// Notes a block, up to which there were so many vectors.
-    fn note(&mut self, seen: usize, tried: usize, ended: usize) {
-        (self.tried, self.ended) = (self.tried + tried, self.ended + ended);
-        if self.tried >= TRIED {
-            let pays = self.ended * 3 <= self.tried;
-            *self = Self { whole_until: if pays { 0 } else { seen + UNTRIED }, tried: 0, ended: 0 };
-        }
-    }
-}
-
-/// Rows that are to be read to their end, a few at a time: what is asked of memory for one of them comes while others are looked for.
-struct Due<'p> {
-    query: Multiplier,
-    rows: [&'p [u8]; ROWS],
-    numbers: [u32; ROWS],
-    scales: [[u8; 4]; ROWS],
-    len: usize,
-}
-
-impl<'p> Due<'p> {
-    fn new(query: &Query) -> Self {
-        Self { query: Multiplier::new(query), rows: [&[]; ROWS], numbers: [0; ROWS], scales: [[0; 4]; ROWS], len: 0 }
-    }
-
-    /// Takes a row, and scores those that came before where there is no room for more.
-    fn add(&mut self, block: &Block<'p>, at: usize, scores: &mut Scores) {
-        let row = block.row(at);
-        prefetch(row, HALF, HALF);
-        (self.rows[self.len], self.numbers[self.len], self.scales[self.len]) = (row, block.number(at), block.scales()[at]);
-        self.len += 1;
-        if self.len == ROWS {
-            self.score(scores);
-        }
-    }
-
-    fn score(&mut self, scores: &mut Scores) {
-        let Some(last) = self.len.checked_sub(1) else { return };
-        let rows = std::array::from_fn(|at| self.rows[at.min(last)]);
-        for (at, score) in self.query.scores(rows, self.scales).into_iter().enumerate().take(self.len) {
-            scores.push(self.numbers[at], score);
-        }
-        self.len = 0;
-    }
-}
-
-/// The rows of a block whose numbers are among `also`, a bit each. They and what is before them is taken from it.
-fn among(block: &Block<'_>, also: &mut &[u32]) -> u16 {
-    let (mut rows, last) = (0, block.number(block.len() - 1));
-    while let Some((number, others)) = also.split_first().filter(|(number, _)| **number <= last) {
-        if let Some(at) = block.place(*number) {
-            rows |= 1 << at;
-        }
-        *also = others;
-    }
-    rows
 }
 
 impl VectorSet {
@@ -199,54 +114,6 @@ impl VectorSet {
         let key = self.block_key(first);
         let from = pages.floor(key.as_slice())?.filter(|(key, _)| self.first_of(key).is_some()).map(|(key, _)| key.to_vec());
         self.scan_blocks(pages, query, Kernel::best(), from.as_deref().unwrap_or(key.as_slice()), scores)
-    }
-
-    /// [`scan`](Self::scan) for the best `n` that `keep` lets through: beyond the first [`READ_WHOLE`] vectors, rows that cannot be among
-    /// them may be left out, but for those of `also`, which ascend. The best, and whether none was left out. `keep` is asked about what is
-    /// better than the best so far.
-    pub(super) fn scan_for<'p, P: Pages + ?Sized>(
-        &self,
-        pages: &'p P,
-        query: &Query,
-        n: usize,
-        also: &[u32],
-        scores: &mut Scores,
-        mut keep: impl FnMut(u32) -> bool,
-    ) -> Result<(Vec<Scored>, bool)> {
-        self.check_query(query)?;
-        scores.len = 0;
-        let (half, score_block, mut best) = (Half::of(query), Kernel::best().block_scorer(), Best::new(n));
-        let (mut due, mut also) = (Due::new(query), also);
-        let (mut left_out, mut trial) = (0, Trial { whole_until: READ_WHOLE, tried: 0, ended: 0 });
-        let mut score = |key: &[u8], value: &'p [u8], next: &[u8]| -> Result<()> {
-            let block = self.open_block(key, value)?;
-            let from = scores.len;
-            let bar = best.bar.filter(|_| block.len() <= TILE && from + left_out >= trial.whole_until);
-            match half.as_ref().zip(bar) {
-                None => {
-                    due.score(scores);
-                    score_block(query, &block, next, scores.grow(block.numbers()));
-                }
-                Some((half, bar)) => {
-                    let mut rows = half.above(query, &block, next, bar);
-                    let ended = rows.count_ones() as usize;
-                    left_out += block.len() - ended;
-                    trial.note(from + left_out, block.len(), ended);
-                    rows |= among(&block, &mut also);
-                    while rows != 0 {
-                        due.add(&block, rows.trailing_zeros() as usize, scores);
-                        rows &= rows - 1;
-                    }
-                }
-            }
-            best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
-            Ok(())
-        };
-        self.walk_blocks(pages, self.blocks().as_slice(), &mut score)?;
-        let from = scores.len;
-        due.score(scores);
-        best.push_all(&scores.numbers[from..scores.len], &scores.values[from..scores.len], &mut keep);
-        Ok((best.into_sorted(), left_out == 0))
     }
 
     fn scan_blocks<P: Pages + ?Sized>(&self, pages: &P, query: &Query, kernel: Kernel, from: &[u8], scores: &mut Scores) -> Result<()> {

@@ -56,20 +56,20 @@ fn any_above(scores: &[i32], bar: i32) -> bool {
 }
 
 /// The best of what was pushed, while more comes.
-pub(super) struct Best {
+struct Best {
     n: usize,
     ranks: Vec<u64>,
     /// A score that does not exceed this one cannot be among the best: numbers ascend, so it loses every tie as well.
-    pub(super) bar: Option<i32>,
+    bar: Option<i32>,
 }
 
 impl Best {
-    pub(super) fn new(n: usize) -> Self {
+    fn new(n: usize) -> Self {
         Self { n, ranks: Vec::with_capacity(2 * n.min(MOST_ROOM)), bar: None }
     }
 
     /// Takes what is good enough of some scores, of which `keep` is asked; numbers ascend and are above all before.
-    pub(super) fn push_all(&mut self, numbers: &[u32], scores: &[i32], keep: &mut impl FnMut(u32) -> bool) {
+    fn push_all(&mut self, numbers: &[u32], scores: &[i32], keep: &mut impl FnMut(u32) -> bool) {
         if self.n == 0 || self.bar.is_some_and(|bar| !any_above(scores, bar)) {
             return;
         }
@@ -94,7 +94,7 @@ impl Best {
         self.ranks.truncate(self.n);
     }
 
-    pub(super) fn into_sorted(mut self) -> Vec<Scored> {
+    fn into_sorted(mut self) -> Vec<Scored> {
         self.ranks.sort_unstable_by(|a, b| b.cmp(a));
         self.ranks.truncate(self.n);
         self.ranks.into_iter().map(Scored::from_rank).collect()

@@ -33,8 +33,6 @@ pub struct Nearest {
 #[derive(Debug)]
 struct Scanned {
     scores: Scores,
-    /// Every vector has one. If not, the first have.
-    is_whole: bool,
     /// The first of all, in order: as many as were asked for, or as there are.
     first: Vec<Scored>,
     asked: usize,
@@ -56,19 +54,17 @@ impl Nearest {
     }
 
     /// Puts what [`VectorSet::nearest`] finds with this filter in the place of `best`; what was scanned before is not scanned again.
-    /// The scores of `also`, which ascend, will be asked for: a scan makes them on its way.
     pub fn find<P: Pages + ?Sized>(
         &mut self,
         set: VectorSet,
         pages: &P,
         query: &Query,
         n: usize,
-        also: &[u32],
         keep: impl FnMut(u32) -> bool,
     ) -> Result<()> {
         match &mut self.scanned {
-            Some(scanned) => self.best = set.best_of(pages, query, scanned, n, also, keep)?,
-            None => *self = set.nearest_and(pages, query, n, also, keep)?,
+            Some(scanned) => self.best = scanned.best(n, keep),
+            None => *self = set.nearest(pages, query, n, keep)?,
         }
         Ok(())
     }
@@ -76,65 +72,33 @@ impl Nearest {
     /// The int8 score of one memory; `None` where it has no vector. Up to a look-up and a block's time.
     pub fn score<P: Pages + ?Sized>(&self, set: VectorSet, pages: &P, query: &Query, number: u32) -> Result<Option<i32>> {
         match &self.scanned {
-            Some(scanned) => match scanned.scores.get(number) {
-                None if !scanned.is_whole => set.score_of(pages, query, number),
-                score => Ok(score),
-            },
+            Some(scanned) => Ok(scanned.scores.get(number)),
             None => set.score_of(pages, query, number),
         }
+    }
+}
+
+impl Scanned {
+    /// The first `n` that `keep` lets through: mostly the first of all.
+    fn best(&self, n: usize, mut keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
+        let first = &self.first[..n.min(self.first.len())];
+        if n <= self.asked && first.iter().all(|scored| keep(scored.number)) { first.to_vec() } else { self.scores.best(n, keep) }
     }
 }
 
 impl VectorSet {
     /// The first `n` vectors that `keep` lets through, score descending, number ascending: exact without a graph, and with one
     /// approximate, but never fewer than a scan would find. `keep` may be asked about a number more than once.
-    pub fn nearest<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, keep: impl FnMut(u32) -> bool) -> Result<Nearest> {
-        self.nearest_and(pages, query, n, &[], keep)
-    }
-
-    fn nearest_and<P: Pages + ?Sized>(
-        &self,
-        pages: &P,
-        query: &Query,
-        n: usize,
-        also: &[u32],
-        mut keep: impl FnMut(u32) -> bool,
-    ) -> Result<Nearest> {
+    pub fn nearest<P: Pages + ?Sized>(&self, pages: &P, query: &Query, n: usize, mut keep: impl FnMut(u32) -> bool) -> Result<Nearest> {
         if n > 0
             && let Some(best) = self.nearest_by_graph(pages, query, n, &mut keep)?
         {
             return Ok(Nearest { best, scanned: None });
         }
         let mut scores = Scores::with_spare_room();
-        let (first, is_whole) = self.scan_for(pages, query, n, also, &mut scores, |_| true)?;
-        let mut scanned = Scanned { scores, is_whole, first, asked: n };
-        Ok(Nearest { best: self.best_of(pages, query, &mut scanned, n, also, keep)?, scanned: Some(scanned) })
-    }
-
-    /// The first `n` of what was scanned that `keep` lets through. Where it refuses one of the best, and others were left out, these are
-    /// scanned for.
-    fn best_of<P: Pages + ?Sized>(
-        &self,
-        pages: &P,
-        query: &Query,
-        scanned: &mut Scanned,
-        n: usize,
-        also: &[u32],
-        mut keep: impl FnMut(u32) -> bool,
-    ) -> Result<Vec<Scored>> {
-        if n <= scanned.asked {
-            let first = &scanned.first[..n.min(scanned.first.len())];
-            if first.iter().all(|scored| keep(scored.number)) {
-                return Ok(first.to_vec());
-            }
-        }
-        if scanned.is_whole {
-            return Ok(scanned.scores.best(n, keep));
-        }
-        scanned.asked = 0; // what is scanned now are the first of those that `keep` lets through
-        let (best, is_whole) = self.scan_for(pages, query, n, also, &mut scanned.scores, keep)?;
-        scanned.is_whole = is_whole;
-        Ok(best)
+        self.scan(pages, query, &mut scores)?;
+        let scanned = Scanned { first: scores.best(n, |_| true), asked: n, scores };
+        Ok(Nearest { best: scanned.best(n, keep), scanned: Some(scanned) })
     }
 
     /// `None` where there is no graph, or a scan is better.

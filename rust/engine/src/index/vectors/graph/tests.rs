@@ -393,7 +393,7 @@ fn a_second_filter_is_asked_of_what_was_scanned() {
         let query = Query::from_unit(near(&mut random, &centres));
         let mut nearest = Nearest::default();
         for keep in [|_| true, |number: u32| number > 3000, |number: u32| number.is_multiple_of(1000)] {
-            nearest.find(set(), &pages, &query, 10, &[], keep).unwrap();
+            nearest.find(set(), &pages, &query, 10, keep).unwrap();
             let fresh = set().nearest(&pages, &query, 10, keep).unwrap();
             assert_eq!(nearest.best, fresh.best);
             assert!(graph || nearest.is_exact());

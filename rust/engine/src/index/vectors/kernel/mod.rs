@@ -9,7 +9,6 @@
 #![allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
 
 mod float;
-mod half;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
@@ -22,7 +21,6 @@ mod tile;
 mod x86;
 
 pub(super) use float::{PartialDot, exact_dot};
-pub(super) use half::{HALF, Half, TILE};
 pub(super) use scattered::{Dots, ROWS};
 
 use super::Query;

@@ -15,10 +15,10 @@ fn formula(query: &Query, entries: &[Entry<'_>]) -> Vec<i32> {
     entries.iter().map(score).collect()
 }
 
-/// Compares every kernel with the formula on blocks of 1 vector to a full block, whose rows `byte` makes.
+/// Compares every kernel with the formula on blocks of 1 vector to more than two tiles, whose rows `byte` makes.
 fn compare(dims: usize, query: &Query, mut byte: impl FnMut() -> i8) {
     let set = VectorSet::new(1, 1, dims).unwrap();
-    let counts = 1..=vectors_per_block(dims).min(11);
+    let counts = (1..=11).chain([15, 16, 17, 32, 35]).filter(|count| *count <= vectors_per_block(dims));
     for count in counts {
         let rows: Vec<Vec<u8>> = (0..count).map(|_| (0..dims).map(|_| byte() as u8).collect()).collect();
         let entries: Vec<_> =

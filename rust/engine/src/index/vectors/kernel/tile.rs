@@ -7,7 +7,6 @@ use std::arch::x86_64::*;
 
 use super::super::Query;
 use super::super::block::Block;
-use super::half::{BEFORE_ROWS, HALF, Half, LONGEST, OFF_A_SCALE, SLACK, WHOLE};
 use super::{prefetch, score_factor};
 
 /// Rows of a tile.
@@ -29,28 +28,6 @@ pub(super) fn score<const LINES: usize>(query: &Query, block: &Block<'_>, next: 
         // SAFETY: the mask lets through as many scores as there is room for.
         unsafe { _mm512_mask_storeu_epi32(scores.as_mut_ptr(), mask, to_scores(dots, scales, factor)) };
     }
-}
-
-/// Which of the first sixteen rows of `block` can exceed `bar`, a bit each: [`Half`] has the formula.
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(super) fn above(query: &Query, half: &Half, block: &Block<'_>, next: &[u8], bar: i32) -> u16 {
-    let (count, rows) = (block.len().min(TILE), block.rows());
-    prefetch(next, 0, BEFORE_ROWS);
-    let rows = &rows.as_chunks::<WHOLE>().0[..count];
-    // Written out: of a loop over them the compiler keeps the registers in memory, which takes twice the time (measured).
-    let (a, b, c, d) =
-        (halves::<0>(half, rows, next), halves::<1>(half, rows, next), halves::<2>(half, rows, next), halves::<3>(half, rows, next));
-    let (dots, squares) = ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]);
-    let mask = first(count);
-    // SAFETY: the mask lets through as many scales as there are, four bytes each.
-    let scales = unsafe { _mm512_maskz_loadu_ps(mask, block.scales().as_ptr().cast()) };
-    let dot = _mm512_mul_ps(_mm512_cvtepi32_ps(across(dots)), _mm512_mul_ps(scales, _mm512_set1_ps(score_factor(query) as f32)));
-    let whole = _mm512_add_ps(_mm512_set1_ps(LONGEST), _mm512_mul_ps(scales, _mm512_set1_ps(OFF_A_SCALE)));
-    let squares = _mm512_mul_ps(_mm512_cvtepi32_ps(across(squares)), _mm512_mul_ps(scales, scales));
-    let rest = _mm512_max_ps(_mm512_sub_ps(_mm512_mul_ps(whole, whole), squares), _mm512_set1_ps(0.0));
-    let rest = _mm512_mul_ps(_mm512_sqrt_ps(rest), _mm512_set1_ps(half.rest));
-    let above = _mm512_cmp_ps_mask::<_CMP_NLE_UQ>(_mm512_add_ps(dot, rest), _mm512_set1_ps(bar as f32 - SLACK));
-    above & mask
 }
 
 /// The bits of the first `count`, at most sixteen.
@@ -87,41 +64,6 @@ fn four(codes: &[i8], sum: i32, rows: &[u8], dims: usize, lines: usize) -> __m51
         }
     }
     fold(sums)
-}
-
-/// Of the first halves of four rows, the last in the place of those that are missing: dot products and squares, both as [`fold`] makes them.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn halves<const AT: usize>(half: &Half, rows: &[[u8; WHOLE]], next: &[u8]) -> (__m512i, __m512i) {
-    for row in AT * QUAD..(AT + 1) * QUAD {
-        prefetch(next, BEFORE_ROWS + row * WHOLE, HALF);
-    }
-    let (at, last) = (AT * QUAD, rows.len() - 1);
-    let (a, b) = (first_half(half, &rows[at.min(last)]), first_half(half, &rows[(at + 1).min(last)]));
-    let (c, d) = (first_half(half, &rows[(at + 2).min(last)]), first_half(half, &rows[(at + 3).min(last)]));
-    (fold([a.0, b.0, c.0, d.0]), fold([a.1, b.1, c.1, d.1]))
-}
-
-/// Partial sums of a row's dot product and of its squares.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn first_half(half: &Half, row: &[u8; WHOLE]) -> (__m512i, __m512i) {
-    let start = _mm512_zextsi128_si512(_mm_cvtsi32_si128(-128 * half.sum));
-    let (dot, square) = line::<0>(half, row, start, _mm512_setzero_si512());
-    line::<1>(half, row, dot, square)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn line<const AT: usize>(half: &Half, row: &[u8; WHOLE], dot: __m512i, square: __m512i) -> (__m512i, __m512i) {
-    const { assert!((AT + 1) * LINE <= HALF) };
-    // SAFETY: the line ends within the half, which is as long as the codes, and a part of the row.
-    let (code, bytes) =
-        unsafe { (_mm512_loadu_si512(half.codes.as_ptr().add(AT * LINE).cast()), _mm512_loadu_si512(row.as_ptr().add(AT * LINE).cast())) };
-    // A magnitude of 128 counts as 127: the bound gets no smaller for it.
-    let size = _mm512_min_epu8(_mm512_abs_epi8(bytes), _mm512_set1_epi8(i8::MAX));
-    let flipped = _mm512_xor_si512(bytes, _mm512_set1_epi8(i8::MIN));
-    (_mm512_dpbusd_epi32(dot, flipped, code), _mm512_dpbusd_epi32(square, size, size))
 }
 
 /// Four registers as one: each part of 128 bits has a partial sum of each of them.
