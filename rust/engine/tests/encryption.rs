@@ -163,7 +163,7 @@ fn a_store_that_gets_a_key_tells_no_word_of_what_was_plain() {
             .expect("added");
     }
     for number in 0..150 {
-        let new = NewDocument::new(&format!("d{number}"), &wordy(number));
+        let new = NewDocument::new(format!("d{number}"), wordy(number));
         collection::add::add(&engine, &docs, Prepared::new(new).expect("prepared"), None, 1000).expect("added");
     }
     engine.forget(&scope, "mem-7", None, 2000).expect("forgotten");
