@@ -87,7 +87,7 @@ def test_histories_of_many_lengths_do_not_mix(memspan_engine: memspan.Engine) ->
     long.session("s-1", model="gpt-4o").add_many(talk)
     short.session("s-1", model="gpt-4o").add_many(talk[:90])
 
-    def answers(scope: memspan.Scope) -> list[tuple[str, int]]:
+    def answers(scope: memspan.Scope) -> list[tuple[str, float]]:
         return [(hit.text, hit.score) for hit in scope.search_transcripts(question, limit=40)]
 
     first = answers(short)
