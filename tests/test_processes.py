@@ -237,28 +237,22 @@ def test_a_fork_does_not_wait_for_a_compaction(store: Path) -> None:
         user = engine.user("u")
         for first in range(0, 8_000, 1_000):
             user.remember_many([f"fact {number} " + f"some words of its own {number} " * 180 for number in range(first, first + 1_000)])
-        spent: list[float] = []
+        ended = threading.Event()
 
         def compact() -> None:
-            began = time.monotonic()
             engine.maintain(compact=True)
-            spent.append(time.monotonic() - began)
+            ended.set()
 
         thread = threading.Thread(target=compact)
         thread.start()
-        forks = []
-        for _ in range(3):
-            time.sleep(0.03)
-            began = time.monotonic()
+        for _ in range(3):  # each makes the compaction begin anew
             pid = os.fork()
             if pid == 0:
                 os._exit(0)
-            forks.append(time.monotonic() - began)
             assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        is_under_way = not spent
+        is_under_way = not ended.is_set()
         thread.join()
-        assert is_under_way, "the control: the compaction lasted longer than the forks"
-        assert max(forks) < 0.1 or max(forks) < 0.3 * spent[0], (forks, spent)
+        assert is_under_way, "the forks waited for its end"
         assert len(list(user.memories())) == 8_000
         assert engine.check().sound
 

@@ -56,7 +56,10 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
         let gives_way = forks < MOST_FORKS;
         match store.exclusively(busy_timeout, |environment| rewrite(store, environment, gives_way))? {
             Some(done) => break done,
-            None => forks += 1, // the gate was open for a moment, and the fork has gone on
+            None => {
+                forks += 1;
+                fork::let_by();
+            }
         }
     };
     store.read(|_| Ok(()))?; // moves this process on
