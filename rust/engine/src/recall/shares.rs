@@ -27,7 +27,7 @@ pub(super) struct Chosen<'m> {
     by_source: BTreeMap<(usize, &'m str), usize>,
     taken: Vec<(usize, Contender<'m>)>,
     waiting: Vec<(usize, Contender<'m>)>,
-    said: Said<'m>,
+    distinct: Distinct<'m>,
 }
 
 impl<'m> Chosen<'m> {
@@ -43,7 +43,7 @@ impl<'m> Chosen<'m> {
             by_source: BTreeMap::new(),
             taken: Vec::with_capacity(limit.min(ranked.len())),
             waiting: Vec::new(),
-            said: Said::default(),
+            distinct: Distinct::default(),
         }
     }
 
@@ -55,7 +55,7 @@ impl<'m> Chosen<'m> {
     /// The next hit by rank: it is taken, waits for a free place, or says the same as one before.
     pub fn offer(&mut self, hit: Contender<'m>) {
         self.ranks += 1;
-        let before = self.said.before(&hit, self.ranks);
+        let before = self.distinct.before(&hit, self.ranks);
         if let Some(rank) = before {
             let all = self.taken.iter_mut().chain(&mut self.waiting);
             if let Some((_, first)) = all.into_iter().find(|(own, _)| *own == rank) {
@@ -87,9 +87,9 @@ impl<'m> Chosen<'m> {
     }
 }
 
-/// What was said, by rank. Most texts differ in their prints, and then nobody asks for their signatures.
+/// The first of each text that says something of its own, by rank. Most texts differ in their prints, and then nobody asks for their signatures.
 #[derive(Default)]
-struct Said<'m>(Vec<Once<'m>>);
+struct Distinct<'m>(Vec<Once<'m>>);
 
 struct Once<'m> {
     rank: usize,
@@ -110,7 +110,7 @@ impl Once<'_> {
     }
 }
 
-impl<'m> Said<'m> {
+impl<'m> Distinct<'m> {
     /// The rank of the first that says the same as this one; if there is none, this is the first.
     fn before(&mut self, one: &Contender<'m>, rank: usize) -> Option<usize> {
         let (scope, memory) = (one.scope, one.memory);

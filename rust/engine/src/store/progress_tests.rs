@@ -13,15 +13,15 @@ use crate::ErrorKind;
 
 const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, format: FORMAT_VERSION };
 
-struct Place(std::path::PathBuf);
+struct StoreFolder(std::path::PathBuf);
 
-impl Drop for Place {
+impl Drop for StoreFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-impl Place {
+impl StoreFolder {
     /// A store with a few commits, closed.
     fn new(commits: usize) -> Self {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -74,7 +74,7 @@ fn commit(environment: &Environment, at: usize) {
     txn.commit().expect("committed");
 }
 
-fn refused(place: &Place, words: &str) {
+fn refused(place: &StoreFolder, words: &str) {
     let error = place.open().expect_err("damage");
     assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
     assert!(error.message().contains(words), "{error}");
@@ -86,7 +86,7 @@ fn number(bytes: &[u8], page: usize) -> u64 {
 
 #[test]
 fn an_older_tree_than_the_last_acknowledged_one_is_refused() {
-    let place = Place::new(5);
+    let place = StoreFolder::new(5);
     let before = std::fs::read(place.data()).expect("read");
     let environment = place.open().expect("opened");
     commit(&environment, 5);
@@ -97,7 +97,7 @@ fn an_older_tree_than_the_last_acknowledged_one_is_refused() {
 
 #[test]
 fn a_meta_page_rolled_back_by_any_bit_of_its_number_is_refused_or_changes_nothing() {
-    let place = Place::new(6);
+    let place = StoreFolder::new(6);
     let good = std::fs::read(place.data()).expect("read");
     let newest = usize::from(number(&good, 1) > number(&good, 0));
     for page in 0..2 {
@@ -117,7 +117,7 @@ fn a_meta_page_rolled_back_by_any_bit_of_its_number_is_refused_or_changes_nothin
 
 #[test]
 fn any_byte_of_the_newest_meta_page_is_covered() {
-    let place = Place::new(6);
+    let place = StoreFolder::new(6);
     let good = std::fs::read(place.data()).expect("read");
     let newest = usize::from(number(&good, 1) > number(&good, 0));
     for at in 16..152 {
@@ -131,7 +131,7 @@ fn any_byte_of_the_newest_meta_page_is_covered() {
 
 #[test]
 fn nothing_vouches_for_a_copy_until_it_was_read() {
-    let place = Place::new(3);
+    let place = StoreFolder::new(3);
     place.change(false, |_| ());
     let read_only = Environment::open(&place.folder(), 1, Mode { read_only: true, ..MODE }, Instant::now() + Duration::from_secs(5));
     let read_only = read_only.expect("opened");
@@ -159,7 +159,7 @@ fn nothing_vouches_for_a_copy_until_it_was_read() {
 
 #[test]
 fn a_process_that_dies_between_its_commit_and_its_record_does_no_harm() {
-    let place = Place::new(3);
+    let place = StoreFolder::new(3);
     let environment = place.open().expect("opened");
     let progress = place.0.join("gen-1/progress");
     let announced = {
@@ -181,7 +181,7 @@ fn a_process_that_dies_between_its_commit_and_its_record_does_no_harm() {
 /// After a power cut the file may be as old as it likes.
 #[test]
 fn after_another_start_of_the_machine_the_file_is_a_lower_bound() {
-    let place = Place::new(3);
+    let place = StoreFolder::new(3);
     let progress = place.0.join("gen-1/progress");
     let old = std::fs::read(&progress).expect("read");
     let environment = place.open().expect("opened");
@@ -202,7 +202,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 
 #[test]
 fn a_relaxed_commit_that_a_power_cut_undid_is_no_damage() {
-    let place = Place::new(3);
+    let place = StoreFolder::new(3);
     let (progress, before) = (place.0.join("gen-1/progress"), std::fs::read(place.data()).expect("read"));
     let environment = Environment::open(&place.folder(), 1, Mode { relaxed: true, ..MODE }, Instant::now()).expect("opened");
     commit(&environment, 3);

@@ -118,7 +118,7 @@ fn asked(question: &str, limit: usize) -> Request {
 }
 
 /// A message as the oracle has it.
-struct Said {
+struct Line {
     number: u32,
     session: u32,
     index: u64,
@@ -132,7 +132,7 @@ struct Said {
 
 /// All messages of a scope, and what is asked of them.
 struct Naive {
-    all: Vec<Said>,
+    all: Vec<Line>,
     meaning: super::question::Meaning,
     asks_when: bool,
     speakers: Vec<String>,
@@ -153,7 +153,7 @@ impl Naive {
             let parsed = message.record.parse(&message.given).unwrap();
             let identified = !held.is_empty() && held.iter().all(|hits| score(hits, number) > 0);
             let (words, text, speaker) = (score(&hits, number), text_of(&parsed), speaker(&parsed, None));
-            all.push(Said { number, session: row.session, index: row.index, text, speaker, words, own: words, cosine: 0, identified });
+            all.push(Line { number, session: row.session, index: row.index, text, speaker, words, own: words, cosine: 0, identified });
         }
         let mut speakers: Vec<String> = hits.iter().take(16).map(|hit| by_number(&all, hit.number).speaker.clone()).collect();
         speakers.sort_unstable();
@@ -174,8 +174,8 @@ impl Naive {
         Self { all, meaning, asks_when: asked.asks_when(), speakers }
     }
 
-    fn beside(&self, one: &Said, by: i64) -> Option<&Said> {
-        let is = |other: &&Said| {
+    fn beside(&self, one: &Line, by: i64) -> Option<&Line> {
+        let is = |other: &&Line| {
             other.session == one.session
                 && i64::from(other.number) == i64::from(one.number) + by
                 && other.index as i64 == one.index as i64 + by
@@ -188,8 +188,8 @@ impl Naive {
         10 * own(number) + 5 * own(number.wrapping_sub(1)) + 3 * own(number + 1)
     }
 
-    fn features(&self, one: &Said) -> Features {
-        let most = |of: &dyn Fn(&Said) -> i64| self.all.iter().map(of).max().unwrap_or(0).max(1) as f64;
+    fn features(&self, one: &Line) -> Features {
+        let most = |of: &dyn Fn(&Line) -> i64| self.all.iter().map(of).max().unwrap_or(0).max(1) as f64;
         let best_own = most(&|one| one.own);
         let own = |by: i64| self.beside(one, by).map_or(0.0, |one| one.own as f64 / best_own);
         let cosine_of = |by: i64| self.beside(one, by).map_or(0.0, |one| f64::from(one.cosine) / COSINE_ONE as f64);
@@ -231,14 +231,14 @@ impl Naive {
         }
     }
 
-    fn is_hit(&self, one: &Said) -> bool {
+    fn is_hit(&self, one: &Line) -> bool {
         let words = (-2..=2).any(|by| self.beside(one, by).is_some_and(|other| other.words > 0));
         words || f64::from(one.cosine) >= 0.3 * COSINE_ONE as f64
     }
 
     fn rank(&self) -> Vec<(i64, u32)> {
         let best_own = self.all.iter().map(|one| one.own).max().unwrap_or(0).max(1) as f64;
-        let mut ranked: Vec<(f64, &Said, Features)> = Vec::new();
+        let mut ranked: Vec<(f64, &Line, Features)> = Vec::new();
         for one in self.all.iter().filter(|one| self.is_hit(one)) {
             let features = self.features(one);
             ranked.push((features.cheap(one.own as f64 / best_own), one, features));
@@ -250,7 +250,7 @@ impl Naive {
                 sessions.push(one.session);
             }
         }
-        let best: Vec<(f64, &Said)> = ranked.iter().take(3).map(|(cheap, one, _)| (*cheap, *one)).collect();
+        let best: Vec<(f64, &Line)> = ranked.iter().take(3).map(|(cheap, one, _)| (*cheap, *one)).collect();
         let mut scored: Vec<(i64, u32)> = Vec::new();
         for (_, one, features) in &ranked {
             let mut features = *features;
@@ -268,7 +268,7 @@ impl Naive {
     }
 }
 
-fn by_number(all: &[Said], number: u32) -> &Said {
+fn by_number(all: &[Line], number: u32) -> &Line {
     all.iter().find(|one| one.number == number).unwrap()
 }
 
