@@ -54,13 +54,11 @@ pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     let mut forks = 0;
     let (copied, next) = loop {
         let gives_way = forks < MOST_FORKS;
-        match store.exclusively(busy_timeout, |environment| rewrite(store, environment, gives_way))? {
-            Some(done) => break done,
-            None => {
-                forks += 1;
-                fork::let_by();
-            }
+        if let Some(done) = store.exclusively(busy_timeout, |environment| rewrite(store, environment, gives_way))? {
+            break done;
         }
+        forks += 1;
+        fork::let_by();
     };
     store.read(|_| Ok(()))?; // moves this process on
     store.exclusively(busy_timeout, |environment| tidy(store.folder(), environment, next))?;
