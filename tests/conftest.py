@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     import tiktoken
 
     import memspan
+
+# A shell that starts the tests in the background has SIGINT ignored, and so would every process that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Short runs are the same every time, so that a red one can be repeated; `make soak` looks for new cases.
 settings.register_profile("short", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
