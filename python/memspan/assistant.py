@@ -86,8 +86,8 @@ class AssistantReply:
     learned: tuple[Any, ...] = field(default=(), hash=False)
 
     def __repr__(self) -> str:
-        shown = {"stored": self.stored, "stopped": self.stopped, "learned": len(self.learned)}
-        more = "".join(f", {name}={value!r}" for name, value in shown.items() if value)
+        parts = {"stored": self.stored, "stopped": self.stopped, "learned": len(self.learned)}
+        more = "".join(f", {name}={value!r}" for name, value in parts.items() if value)
         return f"AssistantReply({short(self.text)}, model={self.model!r}, turn={self.turn.number}, rounds={self.rounds}{more})"
 
 

@@ -119,13 +119,32 @@ const TELLING: [&str; 18] = [
     "spring", "summer", "autumn", "fall", "winter",
 ];
 
+/// The first three letters of all these names: most words of a question begin like none of them.
+const HEADS: [[u8; 3]; 37] = heads();
+
+const fn heads() -> [[u8; 3]; 37] {
+    let mut heads = [[0; 3]; 37];
+    let mut at = 0;
+    while at < heads.len() {
+        let name = match at {
+            0..18 => TELLING[at],
+            18..30 => MONTHS[at - 18],
+            _ => WEEKDAYS[at - 30],
+        };
+        let (head, _) = name.as_bytes().split_at(3);
+        heads[at].copy_from_slice(head);
+        at += 1;
+    }
+    heads
+}
+
 /// Whether a text has a digit, such a word, or what may be short for one. Most questions have neither, and need not be cut into words.
 pub(super) fn may_name_time(text: &str) -> bool {
-    let begins = |name: &&str, run: &[u8]| {
-        name.as_bytes()[0] == run[0].to_ascii_lowercase()
-            && name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run))
+    let begins = |name: &&str, run: &[u8]| name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run));
+    let tells = |run: &[u8]| {
+        let head = run.first_chunk::<3>().map(|head| head.map(|letter| letter.to_ascii_lowercase()));
+        head.is_some_and(|head| HEADS.contains(&head)) && TELLING.iter().chain(&MONTHS).chain(&WEEKDAYS).any(|name| begins(name, run))
     };
-    let tells = |run: &[u8]| run.len() >= 3 && TELLING.iter().chain(&MONTHS).chain(&WEEKDAYS).any(|name| begins(name, run));
     text.bytes().any(|byte| byte.is_ascii_digit()) || text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(tells)
 }
 
