@@ -94,6 +94,10 @@ pub fn check() -> Result<()> {
 /// The same for work that ends by itself and is asked again behind it.
 #[must_use]
 pub fn is_wanted() -> bool {
+    #[cfg(test)]
+    if counted::is_due() {
+        return true;
+    }
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
 }
 
@@ -134,6 +138,31 @@ fn interrupted() -> Error {
         ErrorKind::Interrupted,
         "running a call: its caller interrupted it. What it had finished is stored whole, and the rest was not begun: call it again to continue",
     )
+}
+
+/// Interruptions by count, so that a test says how far a call got without a clock.
+#[cfg(test)]
+pub(crate) mod counted {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use crate::{Error, Result};
+
+    thread_local! {
+        /// Looks that are left; very many where nobody counts.
+        static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+
+    pub(super) fn is_due() -> bool {
+        LEFT.with(|left| left.replace(left.get().saturating_sub(1)) == 0)
+    }
+
+    /// Runs `work`, whose caller wants it to end from its look number `looks` on; how often it looked.
+    pub(crate) fn after<T>(looks: usize, work: impl FnOnce() -> Result<T>) -> (Result<T>, usize) {
+        LEFT.set(looks);
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));
+        (outcome, looks - LEFT.replace(usize::MAX))
+    }
 }
 
 #[cfg(test)]
