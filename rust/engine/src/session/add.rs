@@ -14,7 +14,7 @@ use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::store::identity::Seed;
 use crate::tokens::CachedCounter;
-use crate::{Error, Result};
+use crate::{Error, Result, interrupt};
 
 /// A tool result is shown with at most this share of the session's limit.
 const RESULT_SHARE: u64 = 4;
@@ -84,6 +84,7 @@ impl Prepared {
         check_length(&new)?;
         let format = new.format.map_or_else(|| Format::of(new.given.as_bytes()), Ok)?;
         let message = Message::parse(new.given.as_bytes(), Some(format), arguments)?;
+        interrupt::step();
         let (rest, holes) = blob::split(&new.given, &message, seed);
         let blobs = holes.into_iter().map(|(hole, data)| (hole, Arc::from(data.as_bytes()))).collect();
         let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
