@@ -152,6 +152,7 @@ impl Tree {
 
     /// The way to `key`, or to the first key above it in the leaf where it belongs; whether it is that key.
     fn seek(&self, key: &[u8]) -> Result<Option<(Way, Page<'_>, bool)>> {
+        interrupt::check()?;
         if self.root.page == NONE {
             return Ok(None);
         }
