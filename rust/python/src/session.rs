@@ -65,7 +65,8 @@ calls! {
         set_metadata(given as "metadata": Attached) Waits |session, now| session.set_metadata(given.0, now);
         instructions() Short |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
         versions() Waits |session| session.versions();
-        add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now| session.add(row, expect_index.map(Tokens::number), now);
+        add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
+            session.add(row, expect_index.map(Tokens::number), now);
         add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
             session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
         long_results(row: NewMessage) (Pace::of_new(&row)) |session| session.long_results(&row);
