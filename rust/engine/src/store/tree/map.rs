@@ -13,6 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::super::folder::{corrupt, io_error};
 use super::super::meta_pages::META_BYTES;
+use super::super::prefetch::prefetch_start;
 use crate::Result;
 
 /// Room for growth, before the file is mapped anew.
@@ -69,6 +70,11 @@ impl Checked {
 
     fn slot(&self, word: u64) -> &AtomicU64 {
         &self.0[(word >> 32) as usize & (self.0.len() - 1)]
+    }
+
+    /// Asks memory for what tells whether `page` was checked.
+    pub fn fetch(&self, page: u64) {
+        prefetch_start(self.slot(page << 32));
     }
 
     /// Whether a page was checked.
