@@ -61,7 +61,7 @@ impl Tree {
                 end = if index < branch.entries() { branch.key(index) } else { None };
             }
             prefetch(self.bytes(leaf, 1)?, 0, OFFSETS);
-            self.mapped.checked.fetch(leaf);
+            self.mapped.map.checked.fetch(leaf);
             leaves.push(leaf);
         }
         Ok(leaves)
