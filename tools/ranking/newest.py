@@ -6,11 +6,12 @@
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
 words, of one person who may be the user; beside it nine other facts of that person, ten of four others each, and 100 texts about other
-things. Printed for FITTED and MEASURED, LOOKED_AT and KEPT_BACK (`facts.py`), DEVELOPED, UNSEEN and UNTOUCHED (a file each; `--only` takes names): the share of
-stores whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
+things. Printed for each set of facts (`--only` takes names): the share of stores whose newest value stands before every older one, and the
+share whose first hit is about the right person and the right thing.
 
---fit fits the constants to all but the last two: pairs of a value and what is newer of the same person, each newer one by its cosine with the
-question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression, Newton's method.
+--fit fits the constants to all sets but UNSEEN and UNTOUCHED: pairs of a value and what is newer of the same person, each newer one by its
+cosine with the question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression, Newton's
+method.
 """
 
 from __future__ import annotations

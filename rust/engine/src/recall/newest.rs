@@ -68,15 +68,18 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = right_before_wrong(&asked, &seen, answers);
-    let by_time = by_time(&seen);
-    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, &by_time, answers)).collect();
+    let newer_than = |older: usize| -> Vec<usize> {
+        let Some(old) = &seen[older] else { return Vec::new() };
+        let is_newer = |at: &usize| seen[*at].as_ref().is_some_and(|new| asked.is_newer(new, old)) && answers(older) && answers(*at);
+        (0..seen.len()).filter(is_newer).collect()
+    };
+    let newer: Vec<Vec<usize>> = (0..hits.len()).map(newer_than).collect();
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
     }
-    for (older, newest) in newest.into_iter().enumerate() {
-        let Some(newest) = newest else { continue };
-        hits[older].newer_at = Some(hits[newest].memory.occurred_at);
-        raise(hits, newest, older);
+    for (older, newer) in newer.into_iter().enumerate() {
+        hits[older].newer_at = newer.iter().map(|at| hits[*at].memory.occurred_at).max();
+        newer.into_iter().for_each(|newer| raise(hits, newer, older));
     }
 }
 
@@ -96,21 +99,6 @@ fn right_before_wrong(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
     let most = seen[wrong].as_ref()?.score;
     let is_behind = |one: &Seen| one.score <= most && asked.is_right(one);
     if seen.iter().flatten().any(is_behind) { first(Asked::is_right).map(|right| (right, wrong)) } else { None }
-}
-
-/// The places of what holds, the newest first, and of those of one time the last.
-fn by_time(seen: &[Option<Seen>]) -> Vec<usize> {
-    let mut places: Vec<(i64, usize)> = seen.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.occurred_at, at))).collect();
-    places.sort_unstable_by(|a, b| b.cmp(a));
-    places.into_iter().map(|(_, at)| at).collect()
-}
-
-/// The newest of what replaces one; `by_time` has the newest first.
-fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], by_time: &[usize], answers: impl Fn(usize) -> bool) -> Option<usize> {
-    let old = seen[older].as_ref()?;
-    let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
-    let mut newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    newer.find(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at)
 }
 
 /// Of whom and of what a question asks.
