@@ -3,6 +3,10 @@
 //! Whoever runs a call gives its thread a flag ([`under`]) and sets it from another thread; the work asks [`check`] between its
 //! steps, of which each is whole. Looking reads one word, so that it may be done under any lock. A short call has no such flag:
 //! while it queues it lets the caller look for itself ([`ask`]), between two tries and without any lock.
+//!
+//! Counting or analysing a text returns no error and must not return a part of its result. It ends by unwinding ([`step`]), as after a
+//! panic, so that nobody keeps what it had until then: no cache, no cell, no transaction. Whoever catches the panic of a call makes an
+//! error of it by [`crate::Error::of_panic`].
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -90,7 +94,43 @@ pub fn check() -> Result<()> {
 /// The same for work that ends by itself and is asked again behind it.
 #[must_use]
 pub fn is_wanted() -> bool {
+    #[cfg(test)]
+    if counted::is_due() {
+        return true;
+    }
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
+}
+
+/// Ends the work of this thread, by unwinding, where its caller wants it to. To be called where nothing shared is half changed.
+#[inline]
+pub fn step() {
+    if is_wanted() && cfg!(panic = "unwind") {
+        std::panic::resume_unwind(Box::new(interrupted()));
+    }
+}
+
+/// Bytes of text between two looks: less than a millisecond of work.
+const STEP_BYTES: usize = 64 << 10;
+
+/// [`step`] for work that goes through a text.
+#[derive(Debug)]
+pub struct Steps(usize);
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self(STEP_BYTES)
+    }
+}
+
+impl Steps {
+    /// The work has come to byte `at`.
+    #[inline]
+    pub fn reach(&mut self, at: usize) {
+        if at >= self.0 {
+            self.0 = at + STEP_BYTES;
+            step();
+        }
+    }
 }
 
 fn interrupted() -> Error {
@@ -98,6 +138,31 @@ fn interrupted() -> Error {
         ErrorKind::Interrupted,
         "running a call: its caller interrupted it. What it had finished is stored whole, and the rest was not begun: call it again to continue",
     )
+}
+
+/// Interruptions by count, so that a test says how far a call got without a clock.
+#[cfg(test)]
+pub(crate) mod counted {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use crate::{Error, Result};
+
+    thread_local! {
+        /// Looks that are left; very many where nobody counts.
+        static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+
+    pub(super) fn is_due() -> bool {
+        LEFT.with(|left| left.replace(left.get().saturating_sub(1)) == 0)
+    }
+
+    /// Runs `work`, whose caller wants it to end from its look number `looks` on; how often it looked.
+    pub(crate) fn after<T>(looks: usize, work: impl FnOnce() -> Result<T>) -> (Result<T>, usize) {
+        LEFT.set(looks);
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));
+        (outcome, looks - LEFT.replace(usize::MAX))
+    }
 }
 
 #[cfg(test)]
@@ -127,5 +192,17 @@ mod tests {
         assert_eq!(watched(until_asked, || true).ok(), Some(ErrorKind::Interrupted));
         assert_eq!(watched(|| 7, || true).ok(), Some(7), "what is short is not asked");
         assert!(watched(|| -> u8 { panic!("it broke") }, || false).is_err());
+    }
+
+    #[test]
+    fn work_without_an_error_of_its_own_ends_too_and_says_why() {
+        let without_end = || -> u8 {
+            let mut steps = Steps::default();
+            (0..).step_by(1_000).for_each(|at| steps.reach(at));
+            7
+        };
+        let ended = watched(without_end, || true).expect_err("it has no end of its own");
+        assert_eq!(Error::of_panic(&*ended).kind(), ErrorKind::Interrupted);
+        step(); // nobody wants this thread's work to end
     }
 }

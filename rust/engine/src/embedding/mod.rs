@@ -18,6 +18,7 @@ mod classes;
 mod closeness;
 mod cut;
 mod forms;
+mod kept;
 mod normalise;
 mod table;
 mod wordpiece;
@@ -27,11 +28,12 @@ mod tests;
 
 pub(crate) use closeness::{Content, Nearness, Wanted};
 pub(crate) use cut::Cut;
+pub(crate) use forms::{APOSTROPHE, OWN, TIME, count_forms, forms};
 #[cfg(test)]
 pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
-pub(crate) use forms::{TIME, count_forms, forms};
-
-use std::cell::Cell;
+#[cfg(test)]
+pub(crate) use kept::compared_tokens;
+pub(crate) use kept::{KeptTokens, Tokens, distinct_tokens, embed_beside, near_cosine_beside};
 
 use crate::index::vectors::UnitVector;
 
@@ -51,28 +53,6 @@ pub fn embed(text: &str) -> UnitVector {
         sum.add(token);
     });
     if known.is_enough() { sum.finish() } else { UnitVector::without_direction(DIMENSIONS) }
-}
-
-/// The vector of a text but for `left_out`, tokens as [`distinct_tokens`] has them: of what it says of somebody, not of whom it says it.
-#[must_use]
-pub(crate) fn embed_beside(text: &str, left_out: &[u8]) -> UnitVector {
-    sum_beside(text, left_out).finish()
-}
-
-/// About the cosine of that vector with another: off by less than a thousandth, in a fraction of the time. `None` where it has no direction.
-#[must_use]
-pub(crate) fn near_cosine_beside(text: &str, left_out: &[u8], unit: &UnitVector) -> Option<f64> {
-    sum_beside(text, left_out).near_cosine(unit.as_slice())
-}
-
-fn sum_beside(text: &str, left_out: &[u8]) -> table::Sum {
-    let mut sum = table::Sum::new();
-    wordpiece::each_token(text, &mut |token| {
-        if !left_out.as_chunks::<2>().0.contains(&token.to_le_bytes()) {
-            sum.add(token);
-        }
-    });
-    sum
 }
 
 /// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the
@@ -127,75 +107,6 @@ impl Known {
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
     Content::of(&Cut::of(question), &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))
-}
-
-/// The distinct tokens of a text in the order of its words, at most `most`, each as two bytes, little-endian.
-#[must_use]
-pub(crate) fn distinct_tokens(text: &str, most: usize) -> Vec<u8> {
-    let mut seen = SEEN.take().unwrap_or_else(|| vec![false; wordpiece::count()]);
-    let mut found = Vec::with_capacity(2 * most.min(text.len() / 2 + 1));
-    let mut rest = text;
-    while !rest.is_empty() && found.len() < most * 2 {
-        let (part, behind) = rest.split_at(end_of_part(rest));
-        wordpiece::each_token(part, &mut |token| {
-            if found.len() < most * 2 && !std::mem::replace(&mut seen[token as usize], true) {
-                found.extend(token.to_le_bytes());
-            }
-        });
-        rest = behind;
-    }
-    found.as_chunks::<2>().0.iter().for_each(|token| seen[u16::from_le_bytes(*token) as usize] = false);
-    SEEN.set(Some(seen));
-    found
-}
-
-/// Bytes of a text that are cut into tokens at a time, where it has more than are wanted.
-const PART_BYTES: usize = 8 << 10;
-
-/// Where a part of a text ends: at a space, which ends every word.
-fn end_of_part(text: &str) -> usize {
-    let behind = text.as_bytes().get(PART_BYTES..).unwrap_or_default();
-    behind.iter().position(|byte| matches!(byte, b' ' | b'\n')).map_or(text.len(), |at| PART_BYTES + at)
-}
-
-/// The most tokens of a text that are compared with a question's.
-const MOST_COMPARED: usize = 256;
-/// Which vocabulary and rules made stored tokens: another one makes others.
-const TOKENS_VERSION: u8 = 1;
-
-/// The tokens of a text that are compared with a question's, as [`distinct_tokens`] has them.
-#[must_use]
-pub(crate) fn compared_tokens(text: &str) -> Vec<u8> {
-    distinct_tokens(text, MOST_COMPARED)
-}
-
-/// The same as they are stored beside a text: a version, then the tokens. Nothing of a text without any.
-#[must_use]
-pub(crate) fn stored_tokens(text: &str) -> Vec<u8> {
-    let mut stored = compared_tokens(text);
-    if !stored.is_empty() {
-        stored.insert(0, TOKENS_VERSION);
-    }
-    stored
-}
-
-/// The tokens in what was stored; `None` where another version stored them, or none.
-#[must_use]
-pub(crate) fn tokens_in(stored: &[u8]) -> Option<&[u8]> {
-    stored.split_first().filter(|(version, tokens)| **version == TOKENS_VERSION && tokens.len().is_multiple_of(2)).map(|(_, tokens)| tokens)
-}
-
-/// Whether the stored tokens of a text tell that the table [knows] it: each says something, and one is of a word. If not, its words do.
-#[must_use]
-pub(crate) fn surely_knows(text: &str, stored: &[u8]) -> bool {
-    let says = |token: &[u8; 2]| table::says_something(u16::from_le_bytes(*token));
-    let all = |tokens: &[u8]| tokens.len() < 2 * MOST_COMPARED && tokens.as_chunks::<2>().0.iter().all(says);
-    tokens_in(stored).is_some_and(all) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
-}
-
-thread_local! {
-    /// Which tokens a text has had; all false between two texts.
-    static SEEN: Cell<Option<Vec<bool>>> = const { Cell::new(None) };
 }
 
 /// The tokens of a text as the vocabulary spells them: `##` before a piece that continues a word, `[UNK]` for an unknown word.

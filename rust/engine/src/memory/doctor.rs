@@ -8,7 +8,7 @@ use super::outline::Stored;
 use super::revisions::{self, Numbers};
 use crate::Result;
 use crate::audit::{Index, Report};
-use crate::embedding::{compared_tokens, tokens_in};
+
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
@@ -97,7 +97,7 @@ impl<P: Pages> Visit<'_, P> {
         let (number, analysis) = (memory.number, analyze(&memory.text, self.seed.terms));
         let record = Stored::read(self.pages, self.partition, number)?;
         let stored = record.outline()?.tokens;
-        if tokens_in(stored).is_some_and(|tokens| *tokens != compared_tokens(&memory.text)) {
+        if stored.are_not_of(&memory.text) {
             self.note("memory", format!("the tokens of memory {number} are not those of its text"));
         }
         if memory.ending.is_some() {

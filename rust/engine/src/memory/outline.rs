@@ -7,6 +7,7 @@ use super::kind::Kind;
 use super::provenance::Provenance;
 use super::record::{self, Memory, State};
 use crate::Result;
+use crate::embedding::Tokens;
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::Reader;
@@ -37,8 +38,8 @@ pub(crate) struct Outline<'b> {
     pub metadata: &'b [u8],
     /// Whether it is not current any more.
     pub is_ended: bool,
-    /// The tokens of its text as they are stored; nothing where they are not.
-    pub tokens: &'b [u8],
+    /// What is kept of the tokens of its text.
+    pub tokens: Tokens<'b>,
 }
 
 impl<'b> Outline<'b> {
@@ -56,7 +57,7 @@ impl<'b> Outline<'b> {
             occurred_at: memory.occurred_at,
             metadata: &memory.metadata,
             is_ended: memory.ending.is_some(),
-            tokens: &[],
+            tokens: Tokens::default(),
         }
     }
 
@@ -77,7 +78,7 @@ impl<'b> Outline<'b> {
         r.pass(2)?; // supersedes, request
         let is_ended = r.uint()? != State::Current as u64;
         r.pass(4 + Provenance::FIELDS)?; // the rest of its ending
-        let tokens = r.bin()?;
+        let tokens = Tokens { distinct: r.bin()?, repeats: r.bin()? };
         Ok(Self { number, given_id, text, kind, slot, trust, source, revision, occurred_at, metadata, is_ended, tokens })
     }
 
@@ -116,7 +117,7 @@ impl<'p> Stored<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedding::stored_tokens;
+    use crate::embedding::KeptTokens;
     use crate::memory::Ending;
     use crate::store::pages::MemoryPages;
 
@@ -166,7 +167,7 @@ mod tests {
             let outline = stored.outline().expect("read");
             assert_same(&outline, &memory);
             assert_same(&Outline::of(&memory), &memory);
-            assert_eq!(outline.tokens, stored_tokens(text));
+            assert_eq!(outline.tokens, KeptTokens::of(text).tokens());
             assert_eq!(stored.memory().expect("read"), memory);
         }
         let generated = Memory { given_id: None, metadata: Vec::new(), slot: None, ..memory("x") };

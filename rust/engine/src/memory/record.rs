@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use super::kind::Kind;
 use super::provenance::Provenance;
 use crate::Result;
-use crate::embedding::{stored_tokens, tokens_in};
+use crate::embedding::{KeptTokens, Tokens};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table, u32_at};
@@ -145,11 +145,11 @@ impl Memory {
     /// The body as it is stored: everything but the number, which is in the key.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let tokens = stored_tokens(&self.text);
-        let tokened = !tokens.is_empty();
+        let tokens = KeptTokens::of(&self.text);
+        let tokened = !tokens.distinct.is_empty();
         let traced = tokened || !self.provenance.is_empty();
         let ended = if self.ending.is_some() || traced { 5 } else { 0 };
-        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 } + u32::from(tokened));
+        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 } + 2 * u32::from(tokened));
         body.maybe_text(self.given_id.as_deref());
         body.text(&self.text);
         body.uint(self.kind as u64);
@@ -184,7 +184,8 @@ impl Memory {
             self.provenance.write(&mut body);
         }
         if tokened {
-            body.bin(&tokens);
+            body.bin(&tokens.distinct);
+            body.bin(&tokens.repeats);
         }
         body.into_bytes()
     }
@@ -194,8 +195,8 @@ impl Memory {
         Ok(Self::decode_with_tokens(key, number, body)?.0)
     }
 
-    /// The same with the tokens of its text as they are stored ([`crate::embedding::tokens_in`]); nothing where they are not.
-    fn decode_with_tokens<'b>(key: &'b [u8], number: u32, body: &'b [u8]) -> Result<(Self, &'b [u8])> {
+    /// The same with what is kept of the tokens of its text.
+    fn decode_with_tokens<'b>(key: &'b [u8], number: u32, body: &'b [u8]) -> Result<(Self, Tokens<'b>)> {
         let mut r = Reader::array(key, body)?;
         let mut memory = Self {
             number,
@@ -229,14 +230,22 @@ impl Memory {
         };
         memory.ending = (state != State::Current).then_some(ending);
         memory.provenance = Provenance::read(&mut r)?;
-        Ok((memory, r.bin()?))
+        Ok((memory, Tokens { distinct: r.bin()?, repeats: r.bin()? }))
     }
 }
 
 /// The id of a memory for which the caller gave none.
 #[must_use]
 pub fn generated_id(number: u32) -> String {
-    format!("mem-{number}")
+    let (mut digits, mut begin, mut rest) = ([0; 10], 10, number);
+    while begin == 10 || rest > 0 {
+        begin -= 1;
+        (digits[begin], rest) = (b'0' + (rest % 10) as u8, rest / 10);
+    }
+    let mut id = String::with_capacity(14);
+    id.push_str("mem-");
+    id.extend(digits[begin..].iter().map(|digit| char::from(*digit)));
+    id
 }
 
 /// The number in an id of the generated form.
@@ -272,7 +281,7 @@ pub(super) fn body<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u
     Ok(chunks::get_known(pages, current_key(partition, number))?.map(|(_, body)| body))
 }
 
-/// Current memories from number `first` on whose text has no stored tokens, or those of another version: at most `most`, after looking at
+/// Current memories from number `first` on of whose text this version keeps more tokens than are there: at most `most`, after looking at
 /// as many as there are.
 pub(crate) fn without_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition, first: u32, most: usize) -> Result<Vec<u32>> {
     let mut range = Key::new(partition, Table::Memory).prefix_range();
@@ -280,7 +289,7 @@ pub(crate) fn without_tokens<P: Pages + ?Sized>(pages: &P, partition: Partition,
     let mut found = Vec::new();
     walk_bodies(pages, &range, 5, &mut |key, number, body| {
         let (memory, tokens) = Memory::decode_with_tokens(key, number, body)?;
-        if tokens_in(tokens).is_none() && !stored_tokens(&memory.text).is_empty() {
+        if tokens.lacks_some(&memory.text) {
             found.push(number);
         }
         Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
@@ -372,7 +381,6 @@ fn walk_bodies<P: Pages + ?Sized>(pages: &P, range: &std::ops::Range<Vec<u8>>, a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embedding::compared_tokens;
     use crate::store::pages::MemoryPages;
 
     fn memory(text: &str) -> Memory {
@@ -392,11 +400,19 @@ mod tests {
             let body = memory(text).encode();
             let (back, tokens) = Memory::decode_with_tokens(b"key", 7, &body).unwrap();
             assert_eq!(back, memory(text));
-            assert_eq!(tokens_in(tokens).unwrap_or_default(), compared_tokens(text), "{text}");
+            assert_eq!(tokens, KeptTokens::of(text).tokens(), "{text}");
         }
         let forgotten = Memory { text: String::new(), ..memory("Anna works at Acme.") };
-        assert!(Memory::decode_with_tokens(b"key", 7, &forgotten.encode()).unwrap().1.is_empty());
-        assert_eq!(tokens_in(&[9, 1, 0]), None, "of another version");
+        assert!(Memory::decode_with_tokens(b"key", 7, &forgotten.encode()).unwrap().1 == Tokens::default());
+    }
+
+    #[test]
+    fn a_generated_id_has_its_number() {
+        for number in [0, 7, 10, 4_711, u32::MAX] {
+            assert_eq!(generated_id(number), format!("mem-{number}"));
+            assert_eq!(number_in(&generated_id(number)), Some(number));
+        }
+        assert_eq!((number_in("mem-07"), number_in("mem-"), number_in("x-7")), (None, None, None));
     }
 
     #[test]
@@ -409,12 +425,13 @@ mod tests {
         assert_eq!(without_tokens(&pages, 3, 0, 9).unwrap(), [7]);
         let tokens = |pages: &MemoryPages| {
             let body = body(pages, 3, 7).unwrap().unwrap();
-            Memory::decode_with_tokens(b"key", 7, &body).unwrap().1.to_vec()
+            let tokens = Memory::decode_with_tokens(b"key", 7, &body).unwrap().1;
+            KeptTokens { distinct: tokens.distinct.to_vec(), repeats: tokens.repeats.to_vec() }
         };
-        assert!(tokens(&pages).is_empty());
+        assert_eq!(tokens(&pages), KeptTokens::default());
         assert!(rewrite(&mut pages, 3, 7).unwrap() && !rewrite(&mut pages, 3, 8).unwrap());
         assert!(without_tokens(&pages, 3, 0, 9).unwrap().is_empty());
         assert_eq!(current(&pages, 3, 7).unwrap().unwrap().text, "Anna works at Acme.");
-        assert_eq!(tokens_in(&tokens(&pages)), Some(&*compared_tokens("Anna works at Acme.")));
+        assert_eq!(tokens(&pages), KeptTokens::of("Anna works at Acme."));
     }
 }

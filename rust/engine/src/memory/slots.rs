@@ -10,6 +10,9 @@ use crate::store::keys::{Key, Partition, Table};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
+/// Entries of a scope's slots that are walked over in search of some.
+const MOST_WALKED: usize = 16;
+
 /// One slot of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slot {
@@ -32,6 +35,21 @@ pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, name:
     let Some((_, body)) = chunks::get(pages, key)? else { return Ok(none()) };
     let slot = decode(key.as_slice(), &body)?;
     if slot.name == name { Ok(slot) } else { Err(envelope::damaged(key.as_slice(), "it belongs to a slot of another name")) }
+}
+
+/// Of those normal names the slots that there are. Most scopes have few slots or none, so that one walk over them finds all.
+pub fn of_names<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, names: &[&str]) -> Result<Vec<Slot>> {
+    let range = Key::new(partition, Table::Slot).prefix_range();
+    let keys: Vec<Key> = names.iter().map(|name| key(partition, seed, name).u16(0)).collect();
+    let (mut walked, mut met) = (0, Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        walked += 1;
+        met.extend(keys.iter().position(|own| own.as_slice() == key));
+        Ok(if walked < MOST_WALKED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
+    met.sort_unstable();
+    let met = if walked < MOST_WALKED { met } else { (0..names.len()).collect() };
+    met.into_iter().map(|at| get(pages, partition, seed, names[at])).collect()
 }
 
 /// Stores a slot.
@@ -69,4 +87,33 @@ fn decode(key: &[u8], body: &[u8]) -> Result<Slot> {
         slot.current.push(r.uint()? as u32);
     }
     Ok(slot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::{Scope, ScopeType};
+    use crate::store::identity::Secret;
+    use crate::store::pages::MemoryPages;
+
+    #[test]
+    fn slots_are_found_by_their_names_among_few_and_many() {
+        let scope = Scope::new(None, ScopeType::User, "u").expect("a name");
+        let (mut pages, seed) = (MemoryPages::new(), scope.seed(Secret::default()));
+        let current = |pages: &MemoryPages| -> Vec<Vec<u32>> {
+            let slots = of_names(pages, 3, seed, &["name", "nickname", "full name"]).expect("read");
+            slots.into_iter().map(|slot| slot.current).filter(|current| !current.is_empty()).collect()
+        };
+        assert!(current(&pages).is_empty());
+        for (at, name) in ["nickname", "editor", "name"].iter().enumerate() {
+            let slot = Slot { name: (*name).to_owned(), multi: false, current: vec![at as u32] };
+            put(&mut pages, 3, seed, &slot).expect("put");
+            put(&mut pages, 4, seed, &Slot { current: vec![9], ..slot }).expect("put");
+        }
+        assert_eq!(current(&pages), [[2], [0]], "in the order in which they are named");
+        for other in 0..2 * MOST_WALKED as u32 {
+            put(&mut pages, 3, seed, &Slot { name: format!("s-{other}"), multi: true, current: vec![other] }).expect("put");
+        }
+        assert_eq!(current(&pages), [[2], [0]]);
+    }
 }

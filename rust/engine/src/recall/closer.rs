@@ -14,9 +14,9 @@ use super::own::Own;
 use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
-use crate::embedding::{self, Content, TIME, Wanted, compared_tokens, count_forms, distinct_tokens, forms, tokens_in};
+use crate::embedding::{self, Content, TIME, Wanted, count_forms, distinct_tokens, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
-use crate::index::vectors::Query;
+use crate::index::vectors::{Query, UnitVector};
 use crate::text::{Role, is_filler};
 
 /// Tokens of a slot that are compared with a question's.
@@ -50,7 +50,7 @@ impl<'q> Look<'q> {
 
     /// How close a hit is to the question.
     fn closeness(&self, hit: &Contender<'_>) -> f64 {
-        let anew = || self.wanted.closeness(&self.wanted.nearness(&compared_tokens(hit.memory.text)));
+        let anew = || self.wanted.closeness(&self.wanted.nearness(&hit.memory.tokens.compared_of(hit.memory.text)));
         hit.parts.closer.map_or_else(anew, |(features, _)| features.closeness)
     }
 
@@ -65,8 +65,10 @@ impl<'q> Look<'q> {
         }
         let Some(about) = self.question.vector() else { return over(0.0) > 0.0 };
         let names = self.question.all_name_tokens();
-        let near = embedding::near_cosine_beside(hit.memory.text, names, about.unit()).map(over);
-        near.filter(|over| over.abs() > SURE).unwrap_or_else(|| over(exact_cosine(hit.memory.text, names, about))) > 0.0
+        let (text, tokens) = (hit.memory.text, hit.memory.tokens);
+        let near = embedding::near_cosine_beside(text, tokens, names, about.unit()).map(over);
+        near.filter(|over| over.abs() > SURE).unwrap_or_else(|| over(exact_cosine(&embedding::embed_beside(text, tokens, names), about)))
+            > 0.0
     }
 
     /// Scores the hits anew; what speaks of the user has the user's own names.
@@ -74,7 +76,7 @@ impl<'q> Look<'q> {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let of = |hit: &Contender<'_>| {
             let (scope, memory) = (hit.scope, &hit.memory);
-            let tokens = tokens_in(memory.tokens).map_or_else(|| Cow::Owned(compared_tokens(memory.text)), Cow::Borrowed);
+            let tokens = memory.tokens.compared_of(memory.text);
             let features = self.features(&self.with_slot(hit, tokens), &hit.parts, best, own.in_text(scope, memory.text));
             Features { words: features.words * own.share_beside(hit, queries), ..features }
         };
@@ -135,9 +137,7 @@ impl<'q> Look<'q> {
     }
 }
 
-/// The cosine of a text without some tokens.
-fn exact_cosine(text: &str, left_out: &[u8], about: &Query) -> f64 {
-    let text = embedding::embed_beside(text, left_out);
+fn exact_cosine(text: &UnitVector, about: &Query) -> f64 {
     about.unit().as_slice().iter().zip(text.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
 }
 
@@ -196,6 +196,7 @@ fn is_time(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedding::compared_tokens;
 
     #[test]
     fn names_have_a_capital_and_say_something() {

@@ -114,7 +114,7 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate
 /// same.
 fn is_misjudged(one: &Contender<'_>) -> bool {
     let by_vector = one.parts.lexical == 0 && one.parts.dense.is_some();
-    by_vector && !embedding::surely_knows(one.memory.text, one.memory.tokens) && !embedding::knows(one.memory.text)
+    by_vector && !one.memory.tokens.surely_know(one.memory.text) && !embedding::knows(one.memory.text)
 }
 
 /// Score descending, what was raised to it first and the newest of these, then scope, then number, then the newest revision: no two are equal.

@@ -17,6 +17,7 @@ use std::cell::OnceCell;
 use super::Question;
 use super::contenders::Contender;
 use super::own::Own;
+use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::Kind;
 use crate::text::{QueryTerm, Role, Sought, analyze};
 use crate::units::term_key::TermKey;
@@ -167,11 +168,13 @@ impl Asked {
 /// What is known of a memory that holds.
 struct Seen<'h> {
     text: &'h str,
+    tokens: Tokens<'h>,
     scope: usize,
     slot: Option<&'h str>,
     occurred_at: i64,
     trust: u8,
     score: i64,
+    kinds: OnceCell<u8>,
     required: OnceCell<Vec<u64>>,
     own: OnceCell<bool>,
     others: OnceCell<bool>,
@@ -186,11 +189,13 @@ impl<'h> Seen<'h> {
         }
         Some(Self {
             text: memory.text,
+            tokens: memory.tokens,
             scope: hit.scope,
             slot: memory.slot,
             occurred_at: memory.occurred_at,
             trust: memory.trust,
             score: hit.parts.fixed,
+            kinds: OnceCell::new(),
             required: OnceCell::new(),
             own: OnceCell::new(),
             others: OnceCell::new(),
@@ -214,7 +219,12 @@ impl<'h> Seen<'h> {
     fn own(&self, asked: &Asked) -> bool {
         let is_own = |word: &str| asked.own_names.iter().any(|name| *name == normal(word).trim_end_matches("'s"));
         let is_named = || !asked.own_names.is_empty() && bare_words(self.text).any(is_own);
-        *self.own.get_or_init(|| speaks_of_own(self.text) || is_named())
+        *self.own.get_or_init(|| self.may_have(embedding::OWN) && speaks_of_own(self.text) || is_named())
+    }
+
+    /// Whether it may have a word of that kind: its tokens tell mostly that it has none, and then its words are not looked at.
+    fn may_have(&self, kind: u8) -> bool {
+        self.kinds.get_or_init(|| self.tokens.kinds_in(self.text)) & kind != 0
     }
 
     /// Whether both begin with the same word, but for an article: what is about nobody that is asked for is then of the same thing.
@@ -232,7 +242,8 @@ impl<'h> Seen<'h> {
 
     /// Whether it speaks of what is somebody's whom the question does not name.
     fn others(&self, asked: &Asked) -> bool {
-        *self.others.get_or_init(|| owners(self.text).any(|owner| !asked.names.contains(&owner)))
+        let has_other = || owners(self.text).any(|owner| !asked.names.contains(&owner));
+        *self.others.get_or_init(|| self.may_have(APOSTROPHE) && has_other())
     }
 }
 
@@ -280,8 +291,9 @@ fn normal(word: &str) -> String {
 }
 
 /// Whether a bare word is one of ASCII in normal form.
+#[inline]
 fn is(word: &str, known: &str) -> bool {
-    if word.is_ascii() { word.eq_ignore_ascii_case(known) } else { normal(word) == known }
+    if word.is_ascii() { word.len() == known.len() && word.eq_ignore_ascii_case(known) } else { normal(word) == known }
 }
 
 #[cfg(test)]
@@ -314,6 +326,26 @@ mod tests {
                 assert_eq!(owners(&text).collect::<Vec<_>>(), plain(&text), "{text:?}");
             }
         }
+    }
+
+    #[test]
+    fn tokens_tell_of_no_text_that_it_has_not_what_it_has() {
+        let words = OWN.iter().map(|own| own.to_uppercase()).chain(OWN.map(str::to_owned)).chain(["Bob's".into(), "mystery".into()]);
+        let mut told = 0;
+        for word in words {
+            for around in
+                ["X", "(X)", "It's X.", "-X_", "\u{2019}X\u{2019}", "a\x0bX\x0cb", "X\u{20ac}", "\x01X\x1f", "no\tX\n", "a X\u{301}", "aXb"]
+            {
+                let text = around.replace('X', &word);
+                let kept = embedding::KeptTokens::of(&text);
+                let kinds = kept.tokens().kinds_in(&text);
+                assert!(kinds & embedding::OWN != 0 || !speaks_of_own(&text), "{text:?}");
+                assert!(kinds & APOSTROPHE != 0 || owners(&text).next().is_none(), "{text:?}");
+                told += usize::from(kinds & embedding::OWN == 0);
+            }
+        }
+        assert!(told > 20, "{told}");
+        assert_eq!(Tokens::default().kinds_in("none is kept"), u8::MAX);
     }
 
     #[test]

@@ -77,8 +77,8 @@ fn in_first_person(question: &str, names: &[String]) -> String {
 /// Those of the names that are the user's.
 fn known<P: Pages>(pages: &P, scope: &Scope, partition: Partition, names: &[String]) -> Result<Vec<String>> {
     let (mut texts, seed) = (Vec::new(), scope.seed(pages.secret()));
-    for slot in SLOTS {
-        for number in slots::get(pages, partition, seed, slot)?.current {
+    for slot in slots::of_names(pages, partition, seed, &SLOTS)? {
+        for number in slot.current {
             texts.extend(record::current(pages, partition, number)?.map(|memory| memory.text));
         }
     }

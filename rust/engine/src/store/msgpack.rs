@@ -289,7 +289,7 @@ impl<'b> Reader<'b> {
             return Ok(&[]);
         }
         let start = self.at;
-        self.at = self.end().ok_or_else(|| self.wrong("whole value"))?;
+        self.at = end(self.body, start).ok_or_else(|| self.wrong("whole value"))?;
         Ok(&self.body[start..self.at])
     }
 
@@ -297,24 +297,12 @@ impl<'b> Reader<'b> {
     pub fn pass(&mut self, fields: u32) -> Result<()> {
         let count = fields.min(self.left);
         self.left -= count;
+        let mut at = self.at;
         for _ in 0..count {
-            self.at = self.end().ok_or_else(|| self.wrong("whole value"))?;
+            at = end(self.body, at).ok_or_else(|| self.wrong("whole value"))?;
         }
+        self.at = at;
         Ok(())
-    }
-
-    /// Where the next value ends. Numbers and short texts, of which there are most, are told by their first byte.
-    #[inline]
-    fn end(&self) -> Option<usize> {
-        let bytes = match *self.body.get(self.at)? {
-            0..=0x7f | 0xe0..=0xff | NIL | 0xc2 | 0xc3 => 1,
-            byte @ 0xa0..=0xbf => 1 + usize::from(byte & 0x1f),
-            byte @ 0xcc..=0xcf => 1 + (1 << (byte - 0xcc)),
-            byte @ 0xd0..=0xd3 => 1 + (1 << (byte - 0xd0)),
-            0xcb => 9,
-            _ => return skip(self.body, self.at),
-        };
-        Some(self.at + bytes).filter(|end| *end <= self.body.len())
     }
 
     #[inline]
@@ -323,6 +311,33 @@ impl<'b> Reader<'b> {
         let bytes = end.and_then(|end| self.body.get(self.at..end)).ok_or_else(|| self.wrong("whole value"))?;
         self.at += bytes.len();
         Ok(bytes)
+    }
+}
+
+/// Bytes of a value by its first one; 0 where that alone does not tell.
+static LENGTHS: [u8; 256] = {
+    let (mut lengths, mut byte) = ([0; 256], 0);
+    while byte < 256 {
+        lengths[byte] = match byte as u8 {
+            0..=0x7f | 0xe0..=0xff | NIL | 0x80 | 0x90 | 0xc2 | 0xc3 => 1,
+            text @ 0xa0..=0xbf => 1 + (text & 0x1f),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 => 3,
+            0xca | 0xce | 0xd2 => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    lengths
+};
+
+/// Where the value that begins at `at` ends. Numbers and short texts, of which there are most, are told by their first byte.
+#[inline]
+fn end(body: &[u8], at: usize) -> Option<usize> {
+    match LENGTHS[usize::from(*body.get(at)?)] {
+        0 => skip(body, at),
+        length => Some(at + usize::from(length)).filter(|end| *end <= body.len()),
     }
 }
 

@@ -15,6 +15,13 @@ const SLOTS: usize = 1 << 17;
 
 static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
+/// Slots that lie on one page of memory.
+const NEAR: usize = 4096 / size_of::<AtomicU64>();
+
+/// Which of its pages were written to. A first read of memory that nobody wrote to has the system map a page of zeros, and the first
+/// write another in its place: two faults, where a write alone costs one.
+static TOUCHED: [AtomicU64; SLOTS / NEAR / 64] = [const { AtomicU64::new(0) }; SLOTS / NEAR / 64];
+
 /// The slot of a value, and the word that stands there once it is verified.
 ///
 /// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread.
@@ -27,13 +34,31 @@ fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     (slot, u64::from(tag) << 32 | u64::from(checksum))
 }
 
+/// What stands in a slot.
+#[inline]
+fn seen(slot: usize) -> u64 {
+    let page = slot / NEAR;
+    if TOUCHED[page / 64].load(Relaxed) >> (page % 64) & 1 == 0 {
+        touch(slot);
+    }
+    SEEN[slot].load(Relaxed)
+}
+
+/// Writes to a page for the first time. What another thread noted in the slot meanwhile is verified once more.
+#[cold]
+#[inline(never)]
+fn touch(slot: usize) {
+    SEEN[slot].store(0, Relaxed);
+    TOUCHED[slot / NEAR / 64].fetch_or(1 << (slot / NEAR % 64), Relaxed);
+}
+
 /// The body of a value of the given schema and codec. On first touch, checks its checksum and calls `is_consistent`.
 #[inline]
 pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
     if let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>() {
         let checksum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         let (slot, word) = place(value, checksum);
-        if head[..4] == [schema, codec, 0, 0] && SEEN[slot].load(Relaxed) == word {
+        if head[..4] == [schema, codec, 0, 0] && seen(slot) == word {
             return Ok(body);
         }
     }
@@ -44,7 +69,7 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
 pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
     let envelope = envelope::open_unverified(key, value)?;
     let (slot, word) = place(value, envelope.checksum);
-    let seen = SEEN[slot].load(Relaxed);
+    let seen = seen(slot);
     if seen != word && seen != weaker(word) {
         envelope::verify(key, value, &envelope)?;
         SEEN[slot].store(weaker(word), Relaxed);
@@ -56,6 +81,7 @@ pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
 pub fn note(value: &[u8]) {
     if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
         let (slot, word) = place(value, u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
+        seen(slot);
         SEEN[slot].store(weaker(word), Relaxed);
     }
 }
@@ -71,7 +97,7 @@ fn weaker(word: u64) -> u64 {
 fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
     let envelope = envelope::open_unverified(key, value)?;
     let (slot, word) = place(value, envelope.checksum);
-    if SEEN[slot].load(Relaxed) != weaker(word) {
+    if seen(slot) != weaker(word) {
         envelope::verify(key, value, &envelope)?;
     }
     if (envelope.schema, envelope.codec, envelope.key_id) != (schema, codec, 0) {
@@ -86,8 +112,10 @@ fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consist
 
 /// Forgets what was verified. To be called when an environment is unmapped: its addresses may hold another file next.
 pub fn forget_all() {
-    for slot in &SEEN {
-        slot.store(0, Relaxed);
+    for (page, slots) in SEEN.chunks(NEAR).enumerate() {
+        if TOUCHED[page / 64].load(Relaxed) >> (page % 64) & 1 == 1 {
+            slots.iter().for_each(|slot| slot.store(0, Relaxed));
+        }
     }
 }
 

@@ -97,12 +97,13 @@ impl Sought {
     }
 }
 
-/// Whether one letter stands in these bytes before the other, or before what is no letter. All are looked at, so that many are at a time.
+/// Whether one letter stands in these bytes before the other, or before a mark. All are looked at, so that many are at a time.
 fn may_begin(bytes: &[u8; STRIDE + 1], first: u8, second: u8) -> bool {
     let mut any = false;
     for at in 0..STRIDE {
         let (one, next) = (bytes[at] | 0x20, bytes[at + 1] | 0x20);
-        any |= one == first && (next == second || next.wrapping_sub(b'a') > b'z' - b'a');
+        let is_mark = next.wrapping_sub(b'a') > b'z' - b'a' && bytes[at + 1] != b' ';
+        any |= one == first && (next == second || is_mark);
     }
     any
 }

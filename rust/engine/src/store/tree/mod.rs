@@ -133,12 +133,10 @@ impl Tree {
     /// A page, checked when this process meets it for the first time.
     fn page(&self, number: u64, kind: Kind) -> Result<Page<'_>> {
         let page = Page::new(self.bytes(number, 1)?);
-        let (lower, upper) = page.bounds().unwrap_or_default();
-        // `lower` is even: its last bit has room for the kind.
-        let word = number << 32 | u64::from(lower | u16::from(kind == Kind::Leaf)) << 16 | u64::from(upper);
-        if !self.mapped.checked.has(word) {
+        let (checked, is_leaf, bounds) = (&self.mapped.map.checked, kind == Kind::Leaf, page.bounds().unwrap_or_default());
+        if !checked.has(number, is_leaf, bounds) {
             page.check(number, kind, Order::Bytes).map_err(|why| self.damaged(number, why))?;
-            self.mapped.checked.note(word);
+            checked.note(number, is_leaf, bounds);
         }
         Ok(page)
     }
@@ -154,6 +152,7 @@ impl Tree {
 
     /// The way to `key`, or to the first key above it in the leaf where it belongs; whether it is that key.
     fn seek(&self, key: &[u8]) -> Result<Option<(Way, Page<'_>, bool)>> {
+        interrupt::check()?;
         if self.root.page == NONE {
             return Ok(None);
         }
