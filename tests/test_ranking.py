@@ -249,13 +249,6 @@ def test_what_is_taken_for_newer_does_not_hide_what_is(by_meaning: memspan.Engin
     assert texts.index("Bob's landlord changed, it is Weber.") < texts.index("Bob's landlord is Costa.")
 
 
-def test_what_is_newer_is_found_without_a_word_of_the_question(by_meaning: memspan.Engine) -> None:
-    others = [f"The deploy window is {day} at noon." for day in range(10)]
-    user = told(by_meaning, "My usual airline is Lufthansa.", "My frequent flyer card is with Iberia.", *others)
-    hits = user.recall("Which airline do I usually fly with?")
-    assert [hit.memory.text for hit in hits] == ["My frequent flyer card is with Iberia.", "My usual airline is Lufthansa."]
-
-
 @pytest.mark.parametrize(
     ("texts", "question", "expected"),
     [

@@ -9,9 +9,9 @@ words, of one person who may be the user; beside it nine other facts of that per
 things. Printed for each set of facts (`--only` takes names): the share of stores whose newest value stands before every older one, and the
 share whose first hit is about the right person and the right thing.
 
---fit fits the constants to all sets but UNSEEN and UNTOUCHED: pairs of a value and what is newer of the same person, each newer one by its
-cosine with the question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression, Newton's
-method.
+--fit fits the constants to FITTED, MEASURED, LOOKED_AT and KEPT_BACK: pairs of a value and what is newer of the same person, each newer one
+by its cosine with the question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression,
+Newton's method.
 """
 
 from __future__ import annotations
@@ -408,7 +408,7 @@ def main() -> None:
     fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in written.items()}
     groups = {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}
     if given.fit:
-        print(fit({name: facts for name, facts in groups.items() if name not in {"UNSEEN", "UNTOUCHED"}}), flush=True)
+        print(fit({name: facts for name, facts in groups.items() if name not in {"DEVELOPED", "UNSEEN", "UNTOUCHED"}}), flush=True)
     for name, facts in groups.items():
         if given.only and name not in given.only.split(","):
             continue

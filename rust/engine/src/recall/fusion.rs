@@ -121,13 +121,11 @@ impl Parts {
     }
 
     /// Whether the question speaks for it: it, or the event told beside it, has a word of it, it is about somebody whom the question
-    /// names, its meaning is near, relations lead to it, or it is newer than what answers. Normalised scores do not say that: among answers
-    /// that have nothing to do with the question one is the best.
+    /// names, its meaning is near, or relations lead to it. Normalised scores do not say that: among answers that have nothing to do with the question one is the best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
         let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);
-        let is_told = self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.is_raised;
-        is_told || self.cosine().is_some_and(|cosine| cosine >= NEAR) || is_named()
+        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR) || is_named()
     }
 
     /// The cosine, -1 to 1.

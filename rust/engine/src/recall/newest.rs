@@ -1,5 +1,5 @@
-//! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
-//! replaces, and each of these says when.
+//! The newest first: of memories that say something of the same thing, where no slot says so, each stands before those that it replaces,
+//! the newest before all, and each of these says when something newer was said.
 //!
 //! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
 //!
@@ -55,7 +55,8 @@ const MARK_END: u8 = 0x99;
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
 
-/// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
+/// Puts what is newer before what it replaces, by its score, and notes at the older ones when something newer was said. All that is newer,
+/// not only the newest: that may be of another thing after all, and would hide the one that is not.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     if bare_words(question.text()).any(|word| PAST.iter().any(|past| is(word, past))) {
