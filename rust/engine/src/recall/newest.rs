@@ -70,12 +70,7 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = right_before_wrong(&asked, &seen, answers);
-    let newer_than = |older: usize| -> Vec<usize> {
-        let Some(old) = &seen[older] else { return Vec::new() };
-        let is_newer = |at: &usize| seen[*at].as_ref().is_some_and(|new| asked.is_newer(new, old)) && answers(older) && answers(*at);
-        (0..seen.len()).filter(is_newer).collect()
-    };
-    let newer: Vec<Vec<usize>> = (0..hits.len()).map(newer_than).collect();
+    let newer = newer(&asked, &seen, &known, answers);
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
     }
@@ -83,6 +78,14 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
         hits[older].newer_at = newer.iter().map(|at| hits[*at].memory.occurred_at).max();
         newer.into_iter().for_each(|newer| raise(hits, newer, older));
     }
+}
+
+/// What replaces each, where both answer. What is known not to answer is not compared.
+fn newer(asked: &Asked, seen: &[Option<Seen>], known: &[OnceCell<bool>], answers: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+    let may_answer = |at: usize| known[at].get() != Some(&false);
+    let is_newer = |at: usize, older: usize| matches!((&seen[at], &seen[older]), (Some(new), Some(old)) if asked.is_newer(new, old));
+    let replaces = |at: usize, older: usize| may_answer(older) && may_answer(at) && is_newer(at, older) && answers(older) && answers(at);
+    (0..seen.len()).map(|older| (0..seen.len()).filter(|&at| replaces(at, older)).collect()).collect()
 }
 
 /// Gives one hit at least the score of another, before which it stands.
