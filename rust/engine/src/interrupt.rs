@@ -9,8 +9,9 @@
 //! error of it by [`crate::Error::of_panic`].
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
@@ -67,16 +68,18 @@ pub fn under<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
 /// How often a long call lets its caller look.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs `work` in a thread of its own, and asks `ends` on this one, now and again, whether it is to end; an error is its panic.
+/// Runs `work` in a thread of its own, and asks `ends` on this one, now and again, whether it is to end; an error is its panic. Where the
+/// system has no more threads, it runs on this one, and nobody is asked.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, ends: impl Fn() -> bool) -> std::thread::Result<T> {
-    let flag = Arc::new(AtomicBool::new(false));
+    let (flag, work) = (Arc::new(AtomicBool::new(false)), Mutex::new(Some(work)));
     std::thread::scope(|scope| {
         let (finished, finish) = mpsc::channel::<()>();
         let theirs = Arc::clone(&flag);
-        let worker = scope.spawn(move || {
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, || {
             let _finished = finished; // its end is told by being dropped
-            under(theirs, work)
+            under(theirs, taken(&work))
         });
+        let Ok(worker) = spawned else { return catch_unwind(AssertUnwindSafe(taken(&work))) };
         while matches!(finish.recv_timeout(LOOK), Err(mpsc::RecvTimeoutError::Timeout)) {
             if ends() {
                 flag.store(true, Relaxed);
@@ -84,6 +87,10 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, ends: impl Fn() -> bool
         }
         worker.join()
     })
+}
+
+fn taken<F>(work: &Mutex<Option<F>>) -> F {
+    work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("whoever runs it takes it, once")
 }
 
 /// An error where the caller wants the call to end.

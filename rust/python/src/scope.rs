@@ -151,8 +151,8 @@ calls! {
             told.transpose()?.flatten().map(|one| own.answer(one)).transpose()
         };
         /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) (Pace::of_rows(drafts.len()))
-            with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>)
+            (Pace::of_rows(drafts.len())) with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
                 let claims = claims.into_iter().map(|draft| draft.new).collect();
                 let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
                 done.map(|done| Ok(judged.get().0.decisions(own.engine.answered(own.scope, done)?))).transpose()

@@ -65,18 +65,18 @@ calls! {
         set_metadata(given as "metadata": Attached) Waits |session, now| session.set_metadata(given.0, now);
         instructions() Short |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
         versions() Waits |session| session.versions();
-        add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_work(row.given.len())) |session, now|
+        add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
             session.add(row, expect_index.map(Tokens::number), now);
-        add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) (Pace::of_work(row.given.len())) |session, now|
+        add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
             session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
-        long_results(row: NewMessage) (Pace::of_work(row.given.len())) |session| session.long_results(&row);
+        long_results(row: NewMessage) (Pace::of_new(&row)) |session| session.long_results(&row);
         add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
         add_response(response as "a response": Given, prompt: Option<GivenPrompt>, holder as "a lease's holder": Option<String>)
             (Pace::of_work(response.0.len())) |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
         take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
         add_leased(row: NewMessage, holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
-            (Pace::of_work(row.given.len())) |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
+            (Pace::of_new(&row)) |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
                 Leased::Added(added) => (Some(added), None),
                 Leased::Held(lease) => (None, Some(lease)),
             });

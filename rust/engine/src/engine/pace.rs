@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::Engine;
 use crate::context::{Message, Part};
 use crate::scope::Scope;
-use crate::session::Ask;
+use crate::session::{Ask, NewMessage};
 use crate::{Result, recall};
 
 /// Above so many bytes a text takes long enough to analyse or count.
@@ -52,6 +52,12 @@ impl Pace {
     #[must_use]
     pub fn of_work(bytes: usize) -> Self {
         if bytes > LONG_TEXT { Self::Long } else { Self::Waits }
+    }
+
+    /// That of adding a message.
+    #[must_use]
+    pub fn of_new(new: &NewMessage) -> Self {
+        Self::of_work(new.given.len())
     }
 
     /// That of storing so many rows at once.

@@ -34,7 +34,9 @@ fn is_interrupted<T>(outcome: Result<T>) -> bool {
 
 #[test]
 fn every_way_through_a_text_looks_often() {
-    let (text, word, cjk) = (long_text(), "a".repeat(MIB), "\u{65e5}\u{672c}\u{8a9e}\u{306e}".repeat(MIB / 12));
+    let letter = |at: usize| char::from(b'a' + (at * at % 2_477 % 26) as u8);
+    let word: String = (0..MIB).map(letter).collect();
+    let (text, cjk) = (long_text(), "\u{65e5}\u{672c}\u{8a9e}\u{306e}".repeat(MIB / 12));
     let ways: [(&str, &dyn Fn() -> usize); 8] = [
         ("counting", &|| count(Encoding::O200k, &text)),
         ("counting a word", &|| count(Encoding::O200k, &word)),
@@ -118,13 +120,14 @@ fn a_long_change_of_a_session_is_done_or_is_not() {
         let engine = engine(&folder.0);
         filled(&engine, &scope, 200);
         let session = Session { engine: &engine, scope: &scope, id: "s" };
-        let before = session.messages(0, 1_000).unwrap().len();
+        // A session that is being deleted is read no more, and the next sweep goes on.
+        let left = || session.messages(0, 1_000).map_or(0, |messages| messages.len());
         for looks in [1, 10, 60] {
             assert!(is_interrupted(after(looks, || call(session)).0), "{name} at look {looks}");
-            assert_eq!(session.messages(0, 1_000).unwrap().len(), before, "{name} at look {looks}");
+            assert!(left() == 200 || name == "delete" && left() == 0, "{name} at look {looks}: {} are left", left());
         }
         let (done, looked) = after(MANY, || call(session));
-        assert!(done.is_ok() && looked > 60, "{name}: {looked} looks, {done:?}");
+        assert!(done.is_ok() && looked > 60 || left() == 0, "{name}: {looked} looks, {done:?}");
         assert!(engine.check().unwrap().findings.is_empty(), "{name}");
     }
 }

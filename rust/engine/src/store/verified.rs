@@ -8,10 +8,14 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::envelope::{self, ENVELOPE_BYTES};
+use super::prefetch::prefetch_start;
 use crate::Result;
 
-/// 1 MiB of zeros that the system hands out as they are touched: 131,072 blocks, 512 MiB of pages.
-const SLOTS: usize = 1 << 17;
+/// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. What lies side by side in a
+/// store has slots side by side, so that the values of a scope touch few pages of the table.
+const SLOTS: usize = PAGES * SLOTS_OF_A_PAGE;
+const PAGES: usize = 1 << 17;
+const SLOTS_OF_A_PAGE: usize = 4;
 
 static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
@@ -24,13 +28,13 @@ static TOUCHED: [AtomicU64; SLOTS / NEAR / 64] = [const { AtomicU64::new(0) }; S
 
 /// The slot of a value, and the word that stands there once it is verified.
 ///
-/// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread.
+/// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread over its own.
 fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     let address = value.as_ptr() as u64;
     let (page, offset) = (address >> 12, address & 0xfff);
-    let slot = (page ^ (offset.wrapping_mul(0x9E35) & 0xff00)) as usize % SLOTS;
+    let slot = page as usize % PAGES * SLOTS_OF_A_PAGE + (offset.wrapping_mul(0x9E35) >> 14) as usize % SLOTS_OF_A_PAGE;
     // Slot, page above it and offset together are the whole address (of 47 or 48 bits).
-    let tag = ((page >> SLOTS.trailing_zeros()) << 12 | offset) as u32;
+    let tag = ((page >> PAGES.trailing_zeros()) << 12 | offset) as u32;
     (slot, u64::from(tag) << 32 | u64::from(checksum))
 }
 
@@ -75,6 +79,11 @@ pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
         SEEN[slot].store(weaker(word), Relaxed);
     }
     Ok(())
+}
+
+/// Asks memory for what tells whether a value was verified.
+pub fn fetch(value: &[u8]) {
+    prefetch_start(&SEEN[place(value, 0).0]);
 }
 
 /// Takes a value for intact: whoever made its envelope a moment ago, of bytes that a cipher vouches for, says so.
