@@ -58,7 +58,7 @@ const MOST_SOUGHT: usize = 8;
 /// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
-    if bare_words(question.text()).any(|word| PAST.iter().any(|past| is(word, past))) {
+    if bare_words(question.text()).any(asks_for_past) {
         return;
     }
     let asked = Asked::of(question, own);
@@ -79,6 +79,11 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
         hits[older].newer_at = Some(hits[newest].memory.occurred_at);
         raise(hits, newest, older);
     }
+}
+
+fn asks_for_past(word: &str) -> bool {
+    let is_ascii = word.is_ascii();
+    PAST.iter().any(|past| (!is_ascii || word.len() == past.len()) && is(word, past))
 }
 
 /// Gives one hit at least the score of another, before which it stands.
@@ -303,9 +308,8 @@ fn normal(word: &str) -> String {
 }
 
 /// Whether a bare word is one of ASCII in normal form.
-#[inline]
 fn is(word: &str, known: &str) -> bool {
-    if word.is_ascii() { word.len() == known.len() && word.eq_ignore_ascii_case(known) } else { normal(word) == known }
+    if word.is_ascii() { word.eq_ignore_ascii_case(known) } else { normal(word) == known }
 }
 
 #[cfg(test)]
