@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import corpus
 import memspan
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MODEL = "gpt-4o"
 LIMIT = 8_000
+
+Synchronous = Literal["full", "normal", "off"]
 
 
 class Side(Protocol):
@@ -46,8 +48,9 @@ class Conversation(Protocol):
 class MemspanSide:
     """memspan as a user drives it."""
 
-    def __init__(self, folder: Path, *, durable: bool = True) -> None:
-        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder(), durability="full" if durable else "relaxed")
+    def __init__(self, folder: Path, *, synchronous: Synchronous = "full") -> None:
+        durability: Literal["full", "relaxed"] = "full" if synchronous == "full" else "relaxed"
+        self._engine = memspan.open(folder / "store.memspan", embedder=HashingEmbedder(), durability=durability)
 
     def remember(self, user: str, text: str) -> object:
         return self._engine.user(user).remember(text)
@@ -91,9 +94,9 @@ class MemspanConversation:
 class DiySide:
     """The rival."""
 
-    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+    def __init__(self, folder: Path, *, synchronous: Synchronous = "full") -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._store = Diy(folder / "memory.db", HashingEmbedder(), synchronous="full" if durable else "off")
+        self._store = Diy(folder / "memory.db", HashingEmbedder(), synchronous=synchronous)
 
     def remember(self, user: str, text: str) -> object:
         return self._store.remember(user, text)
@@ -131,9 +134,9 @@ class DiyConversation:
 
 
 class OpenSide(Protocol):
-    """Opens a side: durable, so that what returned is on disk, or not."""
+    """Opens a side, the rival with what SQLite is to wait for; memspan is durable beside "full" and relaxed beside the others."""
 
-    def __call__(self, folder: Path, *, durable: bool = True) -> Side: ...
+    def __call__(self, folder: Path, *, synchronous: Synchronous = "full") -> Side: ...
 
 
 SIDES: dict[str, OpenSide] = {"memspan": MemspanSide, "diy": DiySide}

@@ -22,6 +22,7 @@ import time
 from itertools import count
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -32,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "transcripts"))
 import corpus
 import memspan
 from report import machine
-from sides import LIMIT, MODEL, SIDES, exact_count
+from sides import LIMIT, MODEL, SIDES, Synchronous, exact_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -183,25 +184,46 @@ def shared(folder: Path, _texts: Texts) -> Iterator[str]:
     )
 
 
-def turn(folder: Path, _texts: Texts) -> Iterator[str]:
-    """Add a question, assemble, render, add the reply: with both messages on disk, and where neither side waits for the disk."""
-    for durable, what in ((True, "durable"), (False, "relaxed, synchronous=off")):
-        figures = turns(folder, durable=durable)
-        yield row(f"one whole turn at {' / '.join(f'{length:,}' for length in TURNS)} messages, {what}", figures, "10x")
+# What memspan and the rival promise when a call has returned. memspan has nothing that promises as little as the last.
+PROMISES: dict[Synchronous, str] = {
+    "full": "durable, synchronous=full: both on disk",
+    "normal": "relaxed, synchronous=normal: after a power cut memspan may lack its last commit, the rival all since its last checkpoint",
+    "off": "relaxed, synchronous=off: a power cut may also damage the rival's file",
+}
 
 
-def turns(folder: Path, *, durable: bool) -> list[str]:
+def turn(folder: Path, texts: Texts) -> Iterator[str]:
+    """Add a question, assemble, render, add the reply, by what each side promises; the last rows with texts as people write them."""
+    lengths = " / ".join(f"{length:,}" for length in TURNS)
+    for synchronous, promise in PROMISES.items():
+        yield row(f"one whole turn at {lengths} messages, {promise}", turns(folder, Texts(None), synchronous), "10x")
+    if not texts.turns:
+        return
+    with TemporaryDirectory(dir=folder) as made:
+        for name, open_side in SIDES.items():
+            side = open_side(Path(made) / f"shared-{name}", synchronous="off")
+            for length in TURNS:
+                user = f"user{TURNS.index(length)}1"
+                side.load([corpus.Memory(user, texts.text(1_000_000 + number)) for number in range(1_000 // DIVIDED)])
+                side.conversation(user, f"t-{length}").load(texts.conversation(length))
+            side.close()
+        for synchronous in PROMISES:
+            yield row(f"the same with texts of LoCoMo, synchronous={synchronous}", turns(Path(made), texts, synchronous), "10x")
+
+
+def turns(folder: Path, texts: Texts, synchronous: Synchronous) -> list[str]:
     """What a turn takes at each length of history, and how often that goes into what the rival takes."""
-    sides: dict[str, Side] = {name: open_side(folder / f"shared-{name}", durable=durable) for name, open_side in SIDES.items()}
+    sides: dict[str, Side] = {name: open_side(folder / f"shared-{name}", synchronous=synchronous) for name, open_side in SIDES.items()}
     figures, fresh = [], count(70_000_000 + int(time.time()) % 1_000_000 * 10)
     for length in TURNS:
         took: dict[str, list[float]] = {name: [] for name in sides}
         talks = {name: side.conversation(f"user{TURNS.index(length)}1", f"t-{length}") for name, side in sides.items()}
         for at in range(max(60 // DIVIDED, 2)):
-            reply = corpus.memory(next(fresh)).text
+            own = corpus.question(at * corpus.USERS + TURNS.index(length) * 10 + 1).query
+            question, reply = texts.question(at) if texts.turns else own, texts.text(next(fresh))
             for name, talk in talks.items():
                 started = time.perf_counter()
-                talk.add({"role": "user", "content": corpus.question(at * corpus.USERS + TURNS.index(length) * 10 + 1).query})
+                talk.add({"role": "user", "content": question})
                 talk.request()
                 talk.add({"role": "assistant", "content": reply})
                 took[name].append(1e3 * (time.perf_counter() - started))

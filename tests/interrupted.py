@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DELAY = 0.03  # seconds from the beginning of a call to the signal
 KEY = bytes(32)
 FACTS = [f"fact {n} about service-{n % 97} and port {8000 + n % 1000} of build {n * 7}" for n in range(6_000)]
+LONG = "some words of prose about port 8443. " * 300_000
 SAID = [{"role": ("user", "assistant")[n % 2], "content": f"message {n} " + "some words of prose " * 20} for n in range(3_000)]
 
 
@@ -59,6 +60,10 @@ def calls(folder: Path) -> dict[str, tuple[dict[str, object], Callable[[memspan.
         "document": ({}, lambda engine: engine.user("v").collection("c").add("x.md", "words of a document. " * 200_000)),
         "reembed": ({"embedder": Slow()}, lambda engine: engine.reembed()),
         "session.compact": ({}, lambda engine: engine.user("u").session("s").compact(keep_exchanges=1)),
+        "message": ({}, lambda engine: engine.user("v").session("t", "gpt-4o").add({"role": "user", "content": LONG})),
+        "rewind": ({}, lambda engine: engine.user("u").session("s").rewind(0)),
+        "session.delete": ({}, lambda engine: engine.user("u").session("s").delete()),
+        "forget_stale": ({}, lambda engine: engine.user("u").forget_stale(unused_days=0, max_importance=1.0)),
         "erase": ({}, lambda engine: engine.user("u").erase(reason="asked to")),
     }
 

@@ -79,6 +79,33 @@ def test_a_warm_session_answers_as_a_cold_one(write: str, warm: Callable[[str], 
     assert warm(WRITES["add"]) == ask(store), "and the session went on"
 
 
+@pytest.mark.parametrize("reopened", [False, True])
+def test_a_writer_knows_which_turns_show_what_is_forgotten(reopened: bool, tmp_path: Path) -> None:
+    """Blocks stay in turns with long replies. When a text that one of them shows is forgotten, the next turn begins another epoch,
+    whether the writer has read the turn in this process or not."""
+    engine = memspan.open(tmp_path / "store.memspan", clock=FakeClock())
+    epochs, shown = [], []
+    for number in range(6):
+        if reopened:
+            engine.close()
+            engine = memspan.open(tmp_path / "store.memspan", clock=FakeClock())
+        user = engine.user("u")
+        session = user.session("s-1", model="gpt-4o")
+        if number == 0:
+            memory = user.remember("The port of service 7 is 8447", kind="episodic").memory
+        if number == 4:
+            user.forget(memory.id)
+        asked = "Which port does service 7 use?" if number == 0 else f"And what is the weather on day {number}?"
+        session.add({"role": "user", "content": asked})
+        prompt = session.assemble()
+        epochs.append(prompt.epoch)
+        shown.append("8447" in json.dumps(prompt.to_openai()))
+        session.add_response({"role": "assistant", "content": f"It is fine on day {number}. " * 60}, prompt=prompt)
+    engine.close()
+    assert shown == [True, True, True, True, False, False], "the block stays in the first turn"
+    assert epochs == [0, 0, 0, 0, 1, 1], "what was forgotten ends the epoch, once"
+
+
 def test_histories_of_many_lengths_do_not_mix(memspan_engine: memspan.Engine) -> None:
     """Arrays by document number are kept from one search to the next: a long history leaves nothing in them for a short one."""
     question = "Which port does the service use?"

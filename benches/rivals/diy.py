@@ -56,7 +56,8 @@ class Diy:
     Args:
         path: The file; made where there is none.
         embedder: The same object that memspan is given.
-        synchronous: What SQLite waits for; "off" is nothing, as relaxed durability is.
+        synchronous: What SQLite waits for. "full": what was committed is on disk. "normal": a power cut undoes all commits since the last
+            checkpoint. "off": it may also damage the file.
     """
 
     def __init__(self, path: str | Path, embedder: Any, *, synchronous: str = "full") -> None:

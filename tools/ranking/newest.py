@@ -6,11 +6,12 @@
 
 Each fact is a question about somebody and six ways to say its value. A store has one fact told, and changed 0, 1, 2 or 5 times in other
 words, of one person who may be the user; beside it nine other facts of that person, ten of four others each, and 100 texts about other
-things. Printed for FITTED and MEASURED, LOOKED_AT and KEPT_BACK (`facts.py`), UNSEEN (`unseen.py`; `--only` takes names): the share of
-stores whose newest value stands before every older one, and the share whose first hit is about the right person and the right thing.
+things. Printed for each set of facts (`--only` takes names): the share of stores whose newest value stands before every older one, and the
+share whose first hit is about the right person and the right thing.
 
---fit fits the constants to all but UNSEEN: pairs of a value and what is newer of the same person, each newer one by its cosine with the
-question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression, Newton's method.
+--fit fits the constants to FITTED, MEASURED, LOOKED_AT and KEPT_BACK: pairs of a value and what is newer of the same person, each newer one
+by its cosine with the question (both without the name of the person, by the built-in embedding) and its closeness; logistic regression,
+Newton's method.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
+from developed import DEVELOPED
 from facts import KEPT_BACK, LOOKED_AT
 from unseen import UNSEEN
+from untouched import UNTOUCHED
 
 import memspan
 import memspan.embedding
@@ -401,11 +404,11 @@ def main() -> None:
     parser.add_argument("--kind", default="semantic")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    written = {"LOOKED_AT": LOOKED_AT, "KEPT_BACK": KEPT_BACK, "UNSEEN": UNSEEN}
+    written = {"LOOKED_AT": LOOKED_AT, "KEPT_BACK": KEPT_BACK, "DEVELOPED": DEVELOPED, "UNSEEN": UNSEEN, "UNTOUCHED": UNTOUCHED}
     fresh = {name: {fact: Fact(*row) for fact, row in rows.items()} for name, rows in written.items()}
     groups = {"FITTED": FITTED, "MEASURED": MEASURED, **fresh}
     if given.fit:
-        print(fit({name: facts for name, facts in groups.items() if name != "UNSEEN"}), flush=True)
+        print(fit({name: facts for name, facts in groups.items() if name not in {"DEVELOPED", "UNSEEN", "UNTOUCHED"}}), flush=True)
     for name, facts in groups.items():
         if given.only and name not in given.only.split(","):
             continue

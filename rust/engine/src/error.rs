@@ -103,9 +103,12 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, message)
     }
 
-    /// What a panic becomes for whoever called; `payload` is that of [`std::panic::catch_unwind`].
+    /// What a panic becomes for whoever called; `payload` is that of [`std::panic::catch_unwind`]. An error that unwound is itself.
     #[must_use]
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+        if let Some(error) = payload.downcast_ref::<Self>() {
+            return error.clone();
+        }
         let words = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
         Self::new(
             ErrorKind::Internal,

@@ -3,10 +3,15 @@
 //! Whoever runs a call gives its thread a flag ([`under`]) and sets it from another thread; the work asks [`check`] between its
 //! steps, of which each is whole. Looking reads one word, so that it may be done under any lock. A short call has no such flag:
 //! while it queues it lets the caller look for itself ([`ask`]), between two tries and without any lock.
+//!
+//! Counting or analysing a text returns no error and must not return a part of its result. It ends by unwinding ([`step`]), as after a
+//! panic, so that nobody keeps what it had until then: no cache, no cell, no transaction. Whoever catches the panic of a call makes an
+//! error of it by [`crate::Error::of_panic`].
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
@@ -63,16 +68,18 @@ pub fn under<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
 /// How often a long call lets its caller look.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs `work` in a thread of its own, and asks `ends` on this one, now and again, whether it is to end; an error is its panic.
+/// Runs `work` in a thread of its own, and asks `ends` on this one, now and again, whether it is to end; an error is its panic. Where the
+/// system has no more threads, it runs on this one, and nobody is asked.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, ends: impl Fn() -> bool) -> std::thread::Result<T> {
-    let flag = Arc::new(AtomicBool::new(false));
+    let (flag, work) = (Arc::new(AtomicBool::new(false)), Mutex::new(Some(work)));
     std::thread::scope(|scope| {
         let (finished, finish) = mpsc::channel::<()>();
         let theirs = Arc::clone(&flag);
-        let worker = scope.spawn(move || {
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, || {
             let _finished = finished; // its end is told by being dropped
-            under(theirs, work)
+            under(theirs, taken(&work))
         });
+        let Ok(worker) = spawned else { return catch_unwind(AssertUnwindSafe(taken(&work))) };
         while matches!(finish.recv_timeout(LOOK), Err(mpsc::RecvTimeoutError::Timeout)) {
             if ends() {
                 flag.store(true, Relaxed);
@@ -80,6 +87,10 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, ends: impl Fn() -> bool
         }
         worker.join()
     })
+}
+
+fn taken<F>(work: &Mutex<Option<F>>) -> F {
+    work.lock().unwrap_or_else(PoisonError::into_inner).take().expect("whoever runs it takes it, once")
 }
 
 /// An error where the caller wants the call to end.
@@ -90,7 +101,43 @@ pub fn check() -> Result<()> {
 /// The same for work that ends by itself and is asked again behind it.
 #[must_use]
 pub fn is_wanted() -> bool {
+    #[cfg(test)]
+    if counted::is_due() {
+        return true;
+    }
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
+}
+
+/// Ends the work of this thread, by unwinding, where its caller wants it to. To be called where nothing shared is half changed.
+#[inline]
+pub fn step() {
+    if is_wanted() && cfg!(panic = "unwind") {
+        std::panic::resume_unwind(Box::new(interrupted()));
+    }
+}
+
+/// Bytes of text between two looks: less than a millisecond of work.
+const STEP_BYTES: usize = 64 << 10;
+
+/// [`step`] for work that goes through a text.
+#[derive(Debug)]
+pub struct Steps(usize);
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self(STEP_BYTES)
+    }
+}
+
+impl Steps {
+    /// The work has come to byte `at`.
+    #[inline]
+    pub fn reach(&mut self, at: usize) {
+        if at >= self.0 {
+            self.0 = at + STEP_BYTES;
+            step();
+        }
+    }
 }
 
 fn interrupted() -> Error {
@@ -98,6 +145,31 @@ fn interrupted() -> Error {
         ErrorKind::Interrupted,
         "running a call: its caller interrupted it. What it had finished is stored whole, and the rest was not begun: call it again to continue",
     )
+}
+
+/// Interruptions by count, so that a test says how far a call got without a clock.
+#[cfg(test)]
+pub(crate) mod counted {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use crate::{Error, Result};
+
+    thread_local! {
+        /// Looks that are left; very many where nobody counts.
+        static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+
+    pub(super) fn is_due() -> bool {
+        LEFT.with(|left| left.replace(left.get().saturating_sub(1)) == 0)
+    }
+
+    /// Runs `work`, whose caller wants it to end from its look number `looks` on; how often it looked.
+    pub(crate) fn after<T>(looks: usize, work: impl FnOnce() -> Result<T>) -> (Result<T>, usize) {
+        LEFT.set(looks);
+        let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));
+        (outcome, looks - LEFT.replace(usize::MAX))
+    }
 }
 
 #[cfg(test)]
@@ -127,5 +199,17 @@ mod tests {
         assert_eq!(watched(until_asked, || true).ok(), Some(ErrorKind::Interrupted));
         assert_eq!(watched(|| 7, || true).ok(), Some(7), "what is short is not asked");
         assert!(watched(|| -> u8 { panic!("it broke") }, || false).is_err());
+    }
+
+    #[test]
+    fn work_without_an_error_of_its_own_ends_too_and_says_why() {
+        let without_end = || -> u8 {
+            let mut steps = Steps::default();
+            (0..).step_by(1_000).for_each(|at| steps.reach(at));
+            7
+        };
+        let ended = watched(without_end, || true).expect_err("it has no end of its own");
+        assert_eq!(Error::of_panic(&*ended).kind(), ErrorKind::Interrupted);
+        step(); // nobody wants this thread's work to end
     }
 }

@@ -15,7 +15,7 @@ use memspan_engine::store::identity::Seed;
 use memspan_engine::store::repair::repair;
 use memspan_engine::store::vault::StoreKey;
 use memspan_engine::text::{Analysis, Analyzer};
-use support::{ALL_KINDS, Folder, ask, assert_sound, embed, memories, one, open, options, user, with_vector};
+use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, memories, one, open, options, user, with_vector};
 
 const FACT: &str = "payments-api listens on port 8443 in prod-eu-west-1";
 const SAID: &str = "my grandmother's maiden name is Featherstonehaugh";
@@ -192,6 +192,31 @@ fn a_store_that_gets_a_key_tells_no_word_of_what_was_plain() {
     assert_sound(&engine);
     engine.rekey(None).expect("plain again");
     assert_eq!(told(&engine), 0, "its hashes stay keyed");
+    assert_sound(&engine);
+}
+
+/// The store is of memspan 0.7.0, which kept the hashes of a plain store that got a key: 60 times `wordy`, then
+/// `maintain(compact=True)` and `rekey(bytes([1]) * 32)`.
+#[test]
+fn a_store_that_an_earlier_version_encrypted_late_gets_new_hashes_by_the_same_key() {
+    let (store, scope) = (Folder::new(), user("u-42-visible-name"));
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/encrypted-late-by-0.7.0");
+    copy_folder(&kept, &store.0);
+    let open = || Engine::open_encrypted(&store.0, options(false), false, key(1)).expect("open");
+    let engine = open();
+    let before = engine.store().secret();
+    let words: std::collections::BTreeSet<u64> = (0..60).flat_map(|number| words(number, scope.seed(before))).collect();
+    let told = |engine: &Engine| named_in_keys(engine).iter().filter(|hash| words.contains(hash)).count();
+    assert!(before.tells_words() && told(&engine) > 5, "the control: {} keys name a word", told(&engine));
+    let answers = |engine: &Engine| ["payments", "w9e3779b1x7"].map(|question| ask(engine, &scope, question, 5, 9).expect("answered"));
+    let (texts, found) = (memories(&engine, &scope, 9), answers(&engine));
+    assert_eq!(texts.len(), 60);
+    engine.rekey(Some(key(1))).expect("the same key");
+    engine.close().expect("closed");
+    let engine = open();
+    assert!(!engine.store().secret().tells_words() && named_in_keys(&engine).len() > 5);
+    assert_eq!(told(&engine), 0);
+    assert_eq!((memories(&engine, &scope, 9), answers(&engine)), (texts, found));
     assert_sound(&engine);
 }
 

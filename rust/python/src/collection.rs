@@ -89,11 +89,11 @@ calls! {
             let made = embedded.map(|made| (made.get().0.place, made.get().0.rows.clone()));
             collection::add::add_embedded(own.engine, own.name, prepared, made, now)
         };
-        get(id as "a document's id": String) Waits |own, now|
+        get(id as "a document's id": String) Long |own, now|
             Ok(own.read(|pages| collection::get(pages, own.name, &id, now))?.map(|(document, text)| Whole(document, text)));
         info(id as "a document's id": String) Short |own, now| own.read(|pages| collection::info(pages, own.name, &id, now));
         page(first: u32, limit: usize) Waits |own, now| own.read(|pages| collection::page(pages, own.name, first, limit, now));
-        delete(id as "a document's id": String) Waits |own, now| remove::delete(own.engine, own.name, &id, now);
+        delete(id as "a document's id": String) Long |own, now| remove::delete(own.engine, own.name, &id, now);
         expire(id as "a document's id": String, ttl_seconds: Option<Ttl>) Waits |own, now|
             remove::expire_at(own.engine, own.name, &id, ttl_seconds.map(|ttl| now.saturating_add(ttl.0)), now);
         drop() Long |own| remove::drop_collection(own.engine, own.name);

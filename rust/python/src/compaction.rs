@@ -29,11 +29,11 @@ holds! {
 calls! {
     CompactionDraft |it, py| (Ok(&it.0), ()) {
         messages() Short |writing| Ok(writing.draft.sources.iter().cloned().zip(writing.draft.ids.iter().cloned()).collect::<Vec<_>>());
-        passes(max_tokens: u64) Waits |writing| Ok(writing.passes(max_tokens));
+        passes(max_tokens: u64) Long |writing| Ok(writing.passes(max_tokens));
         before() Short |writing| Ok(writing.before());
-        check(reply as "a model's reply": String) Waits |writing| Ok(writing.check(&reply));
+        check(reply as "a model's reply": String) Long |writing| Ok(writing.check(&reply));
         clear() Short |writing| { writing.clear(); Ok(()) };
-        make() Waits |writing| Ok(writing.make());
+        make() Long |writing| Ok(writing.make());
     }
 
     /// The messages that leave, as a half-open range.

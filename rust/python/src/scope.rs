@@ -117,19 +117,19 @@ calls! {
         forget(memory_id: String, reason: Option<String>) Waits |own, now|
             own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
         erase() Long |own| own.engine.erase(own.scope);
-        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Waits |own, now|
+        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Long |own, now|
             own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
-        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Waits |own, now| {
+        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Long |own, now| {
             let origin = Origin { source, session, since: since.map(|at| at.0), derived };
             own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
         };
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
         /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
-        judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) Waits |own, now|
+        judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_rows(heard.len())) |own, now|
             Ok(Judged(Judgement::noted(own.engine, heard, first, discards_doubt, now)));
         /// The same of the messages of a session from `begin` to before `end`.
-        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Waits |own, now|
+        judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Long |own, now|
             own.session(&session).judged(begin, end, first, discards_doubt, now).map(Judged);
         learn_mark(session: String) Short |own| {
             let before = own.engine.learn_mark(own.scope, &session)?;
@@ -151,13 +151,13 @@ calls! {
             told.transpose()?.flatten().map(|one| own.answer(one)).transpose()
         };
         /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
-        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>) Waits
-            with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
+        learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>)
+            (Pace::of_rows(drafts.len())) with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
                 let claims = claims.into_iter().map(|draft| draft.new).collect();
                 let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
                 done.map(|done| Ok(judged.get().0.decisions(own.engine.answered(own.scope, done)?))).transpose()
             };
-        clusters(closeness: f64, min_points: usize) Waits |own, now|
+        clusters(closeness: f64, min_points: usize) Long |own, now|
             consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now);
         merge(numbers: Vec<(u32, u32)>, keep: Option<usize>, draft: Option<Py<Draft>>) Waits |own, now| {
             let kept = keep.and_then(|at| numbers.get(at)).map(|one| one.0);
@@ -186,7 +186,7 @@ calls! {
             new.screen(own.engine.screening());
             Ok(Draft { scope: Arc::clone(&it.scope), new })
         };
-        remember(text: Bound<'py, PyAny>, embed: Option<Bound<'py, PyAny>>, fields: Bound<'py, PyDict>) Waits
+        remember(text: Bound<'py, PyAny>, embed: Option<Bound<'py, PyAny>>, fields: Bound<'py, PyDict>) (Pace::of_work(new.text.len()))
             with new = it.embedded(new_memory(&text, &fields, it.handle.space())?, embed)?;
             |own, now| own.answer(own.engine.remember(own.scope, new, now)?);
         recall(scopes: Bound<'py, PyTuple>, query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
@@ -200,16 +200,17 @@ calls! {
         search(
             scopes: Bound<'py, PyTuple>, query: String, sources: Vec<String>, vector: Option<Py<Vectors>>, degraded: Option<String>,
             given: Bound<'py, PyDict>,
-        ) Waits
+        ) (Pace::of_work(question.text.len()))
             with question = it.question(&scopes, query, vector, &given)?; with scopes = scopes.unbind();
             |own| {
                 let request = sources::Request { question, sources: sources::Source::named(&sources), embedder_failed: degraded };
                 Ok(Found::new(sources::ask(own.engine, &request)?, Some(scopes)))
             };
-        search_transcripts(query: String, given: Bound<'py, PyDict>) Waits
+        search_transcripts(query: String, given: Bound<'py, PyDict>) (Pace::of_work(query.len()))
             with request = answers::transcripts(&query, &given, it.handle.now(py)?)?; |own|
             session::search(own.engine, own.scope, &request).map(|hits| Found::new(hits, None));
-        session(id as "a session's id": String, given: Bound<'py, PyDict>) Waits with options = it.session_options(&given)?; |own, now| {
+        session(id as "a session's id": String, given: Bound<'py, PyDict>)
+            (Pace::of_work(options.system.as_ref().map_or(0, String::len))) with options = it.session_options(&given)?; |own, now| {
             let status = own.session(&id).open(options, now)?;
             let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
             Ok(SessionCore::new(SessionId { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))

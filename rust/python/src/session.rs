@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use memspan_engine::Result;
-use memspan_engine::context::{Item, Share};
+use memspan_engine::context::Share;
 use memspan_engine::engine::pace::Last;
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
@@ -53,7 +53,7 @@ calls! {
     SessionCore |it, py| (it.named.own(), it.named.handle.now(py)) {
         question() (Pace::of_prompt(it.last.size())) |session| session.question();
         assemble(items: Bound<'py, PyTuple>, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
-            (it.pace(py, &ask.items)?) with ask = it.asked(&items, vector.as_ref(), &given, it.named.handle.now(py)?)?; |session| {
+            (it.pace(py, &ask)?) with ask = it.asked(&items, vector.as_ref(), &given, it.named.handle.now(py)?)?; |session| {
                 let assembled = session.assemble(&Ask { embedder_failed: degraded, ..ask })?;
                 it.last.note(assembled.prompt.total_tokens);
                 Ok(it.prompt(assembled))
@@ -65,17 +65,18 @@ calls! {
         set_metadata(given as "metadata": Attached) Waits |session, now| session.set_metadata(given.0, now);
         instructions() Short |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
         versions() Waits |session| session.versions();
-        add(row: NewMessage, expect_index: Option<Tokens>) Waits |session, now| session.add(row, expect_index.map(Tokens::number), now);
-        add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) Waits |session, now|
+        add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
+            session.add(row, expect_index.map(Tokens::number), now);
+        add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
             session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
-        long_results(row: NewMessage) Waits |session| session.long_results(&row);
+        long_results(row: NewMessage) (Pace::of_new(&row)) |session| session.long_results(&row);
         add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
         add_response(response as "a response": Given, prompt: Option<GivenPrompt>, holder as "a lease's holder": Option<String>)
-            Waits |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
+            (Pace::of_work(response.0.len())) |session, now| session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), now);
         take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
         add_leased(row: NewMessage, holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
-            Waits |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
+            (Pace::of_new(&row)) |session, now| Ok(match session.add_leased(row, Claim::lasting(holder, dead, seconds, now)?)? {
                 Leased::Added(added) => (Some(added), None),
                 Leased::Held(lease) => (None, Some(lease)),
             });
@@ -97,18 +98,18 @@ calls! {
         usage(first: u64, limit: u64) Waits |session| session.usage(first, limit);
         fill() Short |session| session.fill();
         turn(number as "a turn's number": u64) Short |session| session.turn(number);
-        sent_prompt(turn: u64, call: u16) Waits |session, now|
+        sent_prompt(turn: u64, call: u16) Long |session, now|
             Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::new(&it.named, replayed)));
-        rewind(index: u64) Waits |session, now| session.rewind(index, now);
-        redact(index: u64, reason: Option<String>) Waits |session, now| session.redact(index, reason.as_deref(), now);
-        end() Waits |session, now| session.end(now);
-        delete() Waits |session, now| session.delete(now);
-        fork(new_id as "a session's id": String, at: Option<Tokens>) Waits |session, now| {
+        rewind(index: u64) Long |session, now| session.rewind(index, now);
+        redact(index: u64, reason: Option<String>) Long |session, now| session.redact(index, reason.as_deref(), now);
+        end() Long |session, now| session.end(now);
+        delete() Long |session, now| session.delete(now);
+        fork(new_id as "a session's id": String, at: Option<Tokens>) Long |session, now| {
             session.fork(&new_id, at.map(Tokens::number), now)?;
             Ok(Self::new(SessionId { id: new_id, ..SessionId::clone(&it.named) }, it.scopes.clone()))
         };
         cancel_tool_calls(reason: String) Waits |session, now| session.cancel_tool_calls(&reason, now);
-        tool_result(key: String, offset: usize, max_tokens: usize) Waits |session| session.tool_result(&key, offset, max_tokens);
+        tool_result(key: String, offset: usize, max_tokens: usize) Long |session| session.tool_result(&key, offset, max_tokens);
         notes() Short |session| session.notes();
         add_note(text as "a note": String) Waits |session, now| session.add_note(&text, now);
         remove_note(number as "a note's number": u32) Waits |session, now| session.remove_note(number, now);
@@ -119,16 +120,16 @@ calls! {
         draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Long |session|
             Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(Writing::new).map(CompactionDraft));
         brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
-        commit(draft: Py<CompactionDraft>, written: GivenWritten) Waits |session, now|
+        commit(draft: Py<CompactionDraft>, written: GivenWritten) Long |session, now|
             session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
         summary() Short |session| session.summary_text();
         switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(Writing::new).map(CompactionDraft));
-        plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Waits |session, now|
+        plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Long |session, now|
             session.plan_switch_written(&to, draft.as_ref().map(|draft| &draft.get().0), now);
         switch_model(
             to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>,
             written: GivenWritten,
-        ) Waits |session, now| {
+        ) Long |session, now| {
             let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };
             let draft = draft.as_ref().map(|draft| (&draft.get().0.draft, draft.get().0.stored(written.0)));
             it.last.forget();
@@ -170,8 +171,8 @@ impl SessionCore {
     }
 
     /// How long an assembly takes.
-    fn pace(&self, py: Python<'_>, items: &[Item]) -> PyResult<Pace> {
-        run(py, Pace::Short, || Pace::of_assembly(self.named.handle.engine()?, &self.scopes, items, &self.last))
+    fn pace(&self, py: Python<'_>, ask: &Ask) -> PyResult<Pace> {
+        run(py, Pace::Short, || Pace::of_assembly(self.named.handle.engine()?, &self.scopes, ask, &self.last))
     }
 }
 

@@ -82,7 +82,7 @@ shows! {
 functions! { |py|
     count_cache_metrics() Short => Ok(shared_cache().metrics());
     /// Loads a tokenizer's file; the name of its encoding.
-    load_tokenizer(path: PathBuf, pattern: Option<String>) Waits => tokens::load(&path, pattern.as_deref()).map(Encoding::name);
+    load_tokenizer(path: PathBuf, pattern: Option<String>) Long => tokens::load(&path, pattern.as_deref()).map(Encoding::name);
     count_by_encoding(name: Encoding, text: String) (Pace::of_text(&text)) => Ok(shared_cache().count(name, &text));
     truncate(text: String, max_tokens: u64, model_name as "model": Model, keep: String) (Pace::of_text(&text)) =>
         Ok(model_name.truncate(&text, max_tokens, Keep::parse(&keep)?).to_owned());

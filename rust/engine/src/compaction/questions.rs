@@ -8,6 +8,7 @@ use super::rules::Unit;
 use super::terms::Weights;
 use super::units::sentences;
 use crate::context::Role;
+use crate::interrupt;
 
 /// The share of a question's mass that a later statement must have to close it, in 1/256.
 const CLOSES: i64 = 128;
@@ -16,6 +17,7 @@ const CLOSES: i64 = 128;
 pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
     let mut open: Vec<bool> = units.iter().map(|unit| unit.spoken && (unit.asks || is_open(&unit.text))).collect();
     for (at, unit) in units.iter().enumerate() {
+        interrupt::step();
         if open[at] && unit.asks && !is_open(&unit.text) && is_answered(units, at) {
             open[at] = false;
         }
@@ -41,5 +43,8 @@ fn states(unit: &Unit) -> bool {
 /// Whether one of `later` says what was asked.
 pub(super) fn is_closed(terms: &[u64], later: &[Unit], weights: &Weights) -> bool {
     let answers = |unit: &Unit| unit.role != Role::System && states(unit) && !unit.asks && !is_open(&unit.text);
-    later.iter().any(|unit| answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES)
+    later.iter().any(|unit| {
+        interrupt::step();
+        answers(unit) && weights.shared(terms, &unit.terms.all) >= CLOSES
+    })
 }

@@ -9,6 +9,7 @@ use super::summary::Summary;
 use crate::context::escape::escape;
 use crate::context::message::Part;
 use crate::context::{Counter, Message};
+use crate::interrupt;
 
 /// Bytes that are shown of a tool result, at its beginning and its end.
 const RESULT_BYTES: [usize; 2] = [1_200, 600];
@@ -62,6 +63,7 @@ fn pieces(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text.as_str();
     while !rest.is_empty() {
+        interrupt::step();
         let end = piece_end(rest);
         let role = source.message.role.name();
         found.push(format!("[{}] {role}: {}\n", source.index, escape(&rest[..end])));

@@ -16,6 +16,7 @@ use super::terms::{Covered, Frequencies, Reader, Terms, Weights};
 use super::units::{one_line, sentences, units};
 use crate::context::message::Part;
 use crate::context::{Counter, Message, Role};
+use crate::interrupt;
 use crate::text::exact_identifiers;
 
 /// Shares of the limit, in per cent.
@@ -164,6 +165,7 @@ impl<'a> Chooser<'a> {
         let open = questions::open(units, &self.weights);
         let first = units.iter().position(|unit| unit.role == Role::User);
         for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.spoken) {
+            interrupt::step();
             let Some(section) = section_of(unit, open[at]) else { continue };
             if !all && section == Section::Summary {
                 continue; // the model told what happened
@@ -191,6 +193,7 @@ impl<'a> Chooser<'a> {
     fn find_identifiers(&mut self, units: &[Unit], sources: &[Source]) {
         let mut of_message = (u64::MAX, 0);
         for unit in units {
+            interrupt::step();
             of_message = if of_message.0 == unit.index { of_message } else { (unit.index, 0) };
             exact_identifiers(&unit.text, |range| {
                 of_message.1 += 1;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::context::Counter;
+use crate::interrupt;
 use crate::text::exact_identifiers;
 
 /// A part of a summary. Numbers are stored, and never change.
@@ -186,6 +187,7 @@ impl Summary {
     pub fn within(mut self, limit: u64, counter: &dyn Counter) -> Self {
         self.sort();
         while !self.is_empty() && counter.count_within(&self.text(), limit).is_none() {
+            interrupt::step();
             self.drop_least();
         }
         self

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::interrupt;
 use crate::text::{Analysis, Analyzer, is_filler};
 
 /// Units of a weight of 1.
@@ -34,6 +35,7 @@ pub(super) struct Reader {
 impl Reader {
     /// Every term of a text.
     pub fn every(&mut self, text: &str) -> Vec<u64> {
+        interrupt::step();
         self.analyzer.document(text, 0, &mut self.analysis);
         self.analysis.terms.iter().map(|term| term.hash).collect()
     }
@@ -157,6 +159,7 @@ impl Covered {
 
     /// The share of a text's mass that is new, in 1/256.
     pub fn novelty(&self, terms: &[u64], weights: &Weights) -> i64 {
+        interrupt::step();
         let (mut new, mut all) = (0, 0);
         for term in terms {
             let weight = weights.weight(*term);

@@ -4,6 +4,8 @@
 //! short, so that "The cap is $500. Never exceed it." stays together. Sentences end at `.`, `!`, `?` before white space and no small
 //! letter, and at the full stops of scripts without spaces. Not here: what a unit says.
 
+use crate::interrupt::{self, Steps};
+
 /// Sentences are joined up to so many bytes.
 const JOINED_BYTES: usize = 80;
 /// A longer sentence is cut between words.
@@ -18,6 +20,7 @@ pub fn units(text: &str) -> Vec<String> {
     let mut units = Vec::new();
     for line in text.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}']) {
         let mut joined = String::new();
+        interrupt::step();
         for sentence in sentences(line) {
             let clean = one_line(sentence);
             if clean.is_empty() {
@@ -43,7 +46,9 @@ pub fn units(text: &str) -> Vec<String> {
 pub fn sentences(line: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     let mut characters = line.char_indices().peekable();
+    let mut steps = Steps::default();
     while let Some((at, character)) = characters.next() {
+        steps.reach(at);
         let end = at + character.len_utf8();
         if ends_sentence(line, start, at, character) {
             let end = end + line[end..].find(|c: char| !is_closer(c)).unwrap_or(line.len() - end);

@@ -168,6 +168,12 @@ fn first_turn(history: &dyn History, origin: u64, target: u64) -> Result<Option<
         let start = history.turn_start(turn)?;
         Ok(start >= origin && history.tokens_before(start)? >= target)
     };
+    if let Some(likely) = history.likely_turn().filter(|likely| *likely < turns)
+        && fits(likely)?
+        && (likely == 0 || !fits(likely - 1)?)
+    {
+        return Ok(Some((likely, history.turn_start(likely)?)));
+    }
     let (mut low, mut high, mut stride) = (0, turns, 1);
     while high > 0 && fits(turns.saturating_sub(stride))? {
         high = turns.saturating_sub(stride);
@@ -267,6 +273,55 @@ mod tests {
                 assert!(window.tokens <= grant);
             } else {
                 assert_eq!(window.first_turn, history.turns() - 1);
+            }
+        }
+    }
+
+    /// A transcript whose window began at a turn before.
+    struct Before<'t>(&'t Transcript, u64);
+
+    impl History for Before<'_> {
+        fn messages(&self) -> u64 {
+            self.0.messages()
+        }
+
+        fn turns(&self) -> u64 {
+            self.0.turns()
+        }
+
+        fn turn_start(&self, turn: u64) -> Result<u64> {
+            self.0.turn_start(turn)
+        }
+
+        fn tokens_before(&self, index: u64) -> Result<u64> {
+            self.0.tokens_before(index)
+        }
+
+        fn likely_turn(&self) -> Option<u64> {
+            Some(self.1)
+        }
+
+        fn message(&self, index: u64) -> Result<Arc<Stored>> {
+            self.0.message(index)
+        }
+
+        fn kept_block(&self, turn: u64) -> Result<Option<Arc<crate::context::Block>>> {
+            self.0.kept_block(turn)
+        }
+    }
+
+    #[test]
+    fn wherever_the_last_window_began_this_one_begins_where_the_rule_says() {
+        let mut random = Random::new(8);
+        for _ in 0..500 {
+            let turns = 1 + random.below(30);
+            let history = transcript(&mut random, turns);
+            let origin = history.turn_start(random.below(history.turns())).unwrap();
+            let grant = 1 + random.below(2_000);
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1 };
+            let expected = grid.window(&history, 0).unwrap();
+            for before in 0..=turns {
+                assert_eq!(grid.window(&Before(&history, before), 0).unwrap(), expected, "{before} of {turns}");
             }
         }
     }

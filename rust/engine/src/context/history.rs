@@ -60,6 +60,11 @@ pub trait History {
     /// ([`Tally::tokens`]).
     fn tokens_before(&self, index: u64) -> Result<u64>;
 
+    /// The turn at which a window is likely to begin, since the last one did. Where it does not, finding it takes two look-ups more.
+    fn likely_turn(&self) -> Option<u64> {
+        None
+    }
+
     /// Message `index`.
     fn message(&self, index: u64) -> Result<Arc<Stored>>;
 

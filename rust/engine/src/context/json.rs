@@ -9,6 +9,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::interrupt::{self, Steps};
 use crate::{Error, Result};
 
 /// An object: its fields in order, values unparsed. Of a key that is given twice, the last counts.
@@ -72,6 +73,7 @@ fn shown(value: &str) -> String {
 
 /// Reads an object.
 pub(crate) fn object(raw: &str) -> Option<Object<'_>> {
+    interrupt::step(); // between two passes: one is a tenth of a second where a message has 64 MB
     serde_json::from_str(raw).ok()
 }
 
@@ -83,11 +85,13 @@ pub(crate) fn list(raw: &str) -> Option<Vec<&str>> {
 
 /// Reads a string.
 pub(crate) fn text(raw: &str) -> Option<Cow<'_, str>> {
+    interrupt::step();
     serde_json::from_str(raw).ok().map(|Text(text)| text)
 }
 
 /// Whether `raw` is one whole JSON value.
 pub(crate) fn is_json(raw: &str) -> bool {
+    interrupt::step();
     serde_json::from_str::<&RawValue>(raw).is_ok()
 }
 
@@ -99,7 +103,9 @@ pub(super) fn is_object(raw: &str) -> bool {
 /// How deep lists and objects stand in one another in well-formed JSON.
 pub(super) fn depth(raw: &str) -> usize {
     let (mut now, mut most, mut in_text, mut escaped) = (0_usize, 0, false, false);
-    for byte in raw.bytes() {
+    let mut steps = Steps::default();
+    for (at, byte) in raw.bytes().enumerate() {
+        steps.reach(at);
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = in_text,

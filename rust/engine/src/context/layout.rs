@@ -19,6 +19,9 @@ use super::turns::{interrupted, opens_round};
 use crate::Result;
 use crate::tokens::Counter;
 
+/// Segments beside the messages of the window that most prompts have at most: fixed sections, and blocks that stayed in their turns.
+const BESIDE_MESSAGES: usize = 16;
+
 /// Segments, and where in them the parts begin.
 pub(super) struct Laid {
     pub(super) segments: Vec<Segment>,
@@ -45,7 +48,9 @@ pub(super) struct Layout<'a> {
 
 impl Layout<'_> {
     pub(super) fn lay(&self) -> Result<Laid> {
-        let mut laid = Laid { segments: Vec::new(), marks: Landmarks::default(), messages: [0, 0] };
+        let messages: u64 = self.window.parts.iter().map(|part| part.end.saturating_sub(part.start)).sum();
+        let segments = Vec::with_capacity(messages as usize + BESIDE_MESSAGES);
+        let mut laid = Laid { segments, marks: Landmarks::default(), messages: [0, 0] };
         self.lay_fixed(&mut laid);
         self.lay_window(&mut laid)?;
         let alone = self.block.filter(|_| self.order == Order::CacheFirst && !self.carried);

@@ -13,6 +13,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::classes::{self, Class};
+use crate::interrupt::Steps;
 
 /// The longest word that is cut into pieces, in characters; a longer one is unknown.
 pub(super) const MAX_WORD_CHARS: usize = 100;
@@ -68,10 +69,11 @@ impl Word {
 
 /// Calls `each` for every word of a text, in order.
 pub(super) fn each_word(text: &str, each: &mut impl FnMut(&Word)) {
-    let mut word = Word::new();
+    let (mut word, mut steps) = (Word::new(), Steps::default());
     if text.is_ascii() {
         let mut rest = text.as_bytes();
         while let Some(&byte) = rest.first() {
+            steps.reach(text.len() - rest.len());
             let letters = rest.iter().take_while(|byte| classes::is_ascii_letter(**byte)).count();
             if letters == 0 {
                 ascii(&mut word, byte, each);
@@ -82,7 +84,8 @@ pub(super) fn each_word(text: &str, each: &mut impl FnMut(&Word)) {
     } else {
         let cleaned = text.chars().flat_map(cleaned);
         let stripped = cleaned.nfd().filter(|&c| c.is_ascii() || classes::of(c) != Class::Mark);
-        for c in stripped.flat_map(char::to_lowercase) {
+        for (at, c) in stripped.flat_map(char::to_lowercase).enumerate() {
+            steps.reach(at);
             split(&mut word, c, each);
         }
     }

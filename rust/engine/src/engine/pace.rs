@@ -4,12 +4,17 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::Engine;
-use crate::context::{Item, Message, Part};
+use crate::context::{Message, Part};
 use crate::scope::Scope;
+use crate::session::{Ask, NewMessage};
 use crate::{Result, recall};
 
 /// Above so many bytes a text takes long enough to analyse or count.
 const SHORT_TEXT: usize = 16 << 10;
+/// Above so many bytes it takes milliseconds, and hundreds of them where it is much more.
+const LONG_TEXT: usize = 64 << 10;
+/// Up to so many rows are stored in a few milliseconds.
+const FEW_ROWS: usize = 64;
 /// A text up to so many bytes is looked up in the cache of counts at once: hashing it takes 25 us.
 const SOON_HASHED: usize = 256 << 10;
 /// Texts of so many bytes take a millisecond if the cache of counts knows none of them.
@@ -22,7 +27,7 @@ const FEW_CHUNKS: u64 = FEW_DOCUMENTS / 4;
 const FEW_TOKENS: u64 = 40_000;
 
 /// How long a call takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pace {
     /// Microseconds: giving something up and taking it back would cost more, and much more where others are busy.
     Short,
@@ -40,7 +45,29 @@ impl Pace {
     /// That of analysing or counting a text.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        Self::short_if(text.len() <= SHORT_TEXT)
+        Self::of_bytes(text.len(), SHORT_TEXT)
+    }
+
+    /// That of storing, or answering from a store, what has so many bytes.
+    #[must_use]
+    pub fn of_work(bytes: usize) -> Self {
+        if bytes > LONG_TEXT { Self::Long } else { Self::Waits }
+    }
+
+    /// That of adding a message.
+    #[must_use]
+    pub fn of_new(new: &NewMessage) -> Self {
+        Self::of_work(new.given.len())
+    }
+
+    /// That of storing so many rows at once.
+    #[must_use]
+    pub fn of_rows(rows: usize) -> Self {
+        if rows > FEW_ROWS { Self::Long } else { Self::Waits }
+    }
+
+    fn of_bytes(bytes: usize, short: usize) -> Self {
+        if bytes <= short { Self::Short } else { Self::of_work(bytes) }
     }
 
     /// Whether looking for a text's count is short, whatever counting it would be.
@@ -52,13 +79,13 @@ impl Pace {
     /// That of counting messages.
     #[must_use]
     pub fn of_messages(messages: &[Message]) -> Self {
-        Self::short_if(messages.iter().flat_map(|message| &message.parts).map(Part::size).sum::<usize>() <= SOON_COUNTED)
+        Self::of_bytes(messages.iter().flat_map(|message| &message.parts).map(Part::size).sum(), SOON_COUNTED)
     }
 
     /// That of reading so many messages back.
     #[must_use]
     pub fn of_page(messages: u64) -> Self {
-        Self::short_if(messages == 1)
+        if messages == 1 { Self::Short } else { Self::Long }
     }
 
     /// That of rendering a prompt of so many tokens.
@@ -70,24 +97,21 @@ impl Pace {
     /// That of a recall, by what its scope had at the last one.
     #[must_use]
     pub fn of_recall(request: &recall::Request, last: &Last) -> Self {
-        Self::of_text(&request.text).and(Self::short_if(request.scopes.len() == 1 && last.size() <= FEW_DOCUMENTS))
+        Self::of_text(&request.text).max(Self::short_if(request.scopes.len() == 1 && last.size() <= FEW_DOCUMENTS))
     }
 
     /// That of a search in a collection of so many chunks.
     #[must_use]
     pub fn of_chunks(chunks: u64, query: &str) -> Self {
-        Self::of_text(query).and(Self::short_if(chunks <= FEW_CHUNKS))
+        Self::of_text(query).max(Self::short_if(chunks <= FEW_CHUNKS))
     }
 
     /// That of assembling a prompt that recalls from `scopes`, by the tokens of the last one.
-    pub fn of_assembly(engine: &Engine, scopes: &[Scope], items: &[Item], last: &Last) -> Result<Self> {
-        let is_short =
-            Self::of_prompt(last.size()) == Self::Short && items.iter().map(|item| item.text.len()).sum::<usize>() <= SOON_COUNTED;
-        Ok(Self::short_if(is_short && engine.documents(scopes)? <= FEW_DOCUMENTS))
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self::short_if(self == Self::Short && other == Self::Short)
+    pub fn of_assembly(engine: &Engine, scopes: &[Scope], ask: &Ask, last: &Last) -> Result<Self> {
+        let items = Self::of_bytes(ask.items.iter().map(|item| item.text.len()).sum(), SOON_COUNTED);
+        let found = Self::short_if(engine.documents(scopes)? <= FEW_DOCUMENTS);
+        let asked = ask.query.as_deref().map_or(Self::Short, Self::of_text);
+        Ok(Self::of_prompt(last.size()).max(items).max(found).max(asked))
     }
 }
 
@@ -140,6 +164,7 @@ mod tests {
         assert_eq!(of("tea?", 1, &last), Pace::Short);
         assert_eq!(of("tea?", 2, &last), Pace::Waits, "of two scopes");
         assert_eq!(of(&"tea ".repeat(5_000), 1, &last), Pace::Waits, "a long question");
+        assert_eq!(of(&"tea ".repeat(50_000), 1, &last), Pace::Long, "a very long one");
         last.note(FEW_DOCUMENTS + 1);
         assert_eq!(of("tea?", 1, &last), Pace::Waits, "a large scope");
         last.forget();
@@ -150,8 +175,10 @@ mod tests {
     fn what_is_large_waits() {
         assert_eq!([FEW_TOKENS, FEW_TOKENS + 1].map(Pace::of_prompt), [Pace::Short, Pace::Waits]);
         assert_eq!([FEW_CHUNKS, FEW_CHUNKS + 1].map(|chunks| Pace::of_chunks(chunks, "tea?")), [Pace::Short, Pace::Waits]);
-        assert_eq!([1, 2].map(Pace::of_page), [Pace::Short, Pace::Waits]);
+        assert_eq!([1, 2].map(Pace::of_page), [Pace::Short, Pace::Long]);
+        assert_eq!([FEW_ROWS, FEW_ROWS + 1].map(Pace::of_rows), [Pace::Waits, Pace::Long]);
+        assert_eq!([LONG_TEXT, LONG_TEXT + 1].map(Pace::of_work), [Pace::Waits, Pace::Long]);
         let message = |length: usize| [Message::text(crate::context::Role::User, &"x".repeat(length))];
-        assert_eq!([SOON_COUNTED, SOON_COUNTED + 1].map(|length| Pace::of_messages(&message(length))), [Pace::Short, Pace::Waits]);
+        assert_eq!([SOON_COUNTED, SOON_COUNTED + 1].map(|length| Pace::of_messages(&message(length))), [Pace::Short, Pace::Long]);
     }
 }

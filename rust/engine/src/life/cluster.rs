@@ -74,8 +74,8 @@ impl Neighbours {
         let count = points.len();
         let mut near = Self { words: count.div_ceil(64), bits: vec![0; count.div_ceil(64) * count] };
         for rows in (0..count).step_by(SIDE) {
-            interrupt::check()?;
             for columns in (rows..count).step_by(SIDE) {
+                interrupt::check()?;
                 near.square(points, closeness, rows..(rows + SIDE).min(count), columns..(columns + SIDE).min(count));
             }
         }

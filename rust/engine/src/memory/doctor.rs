@@ -8,7 +8,6 @@ use super::outline::Stored;
 use super::revisions::{self, Numbers};
 use crate::Result;
 use crate::audit::{Index, Report};
-
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;

@@ -84,18 +84,15 @@ impl Prepared {
         check_length(&new)?;
         let format = new.format.map_or_else(|| Format::of(new.given.as_bytes()), Ok)?;
         let message = Message::parse(new.given.as_bytes(), Some(format), arguments)?;
-        ask_within(&new)?;
+        interrupt::step();
         let (rest, holes) = blob::split(&new.given, &message, seed);
         let blobs = holes.into_iter().map(|(hole, data)| (hole, Arc::from(data.as_bytes()))).collect();
         let request = message.digest().hash as u64 ^ xxh3_64(new.author.as_deref().unwrap_or_default().as_bytes());
         let has_words = !words::text_of(&message).trim().is_empty();
-        ask_within(&new)?;
         let findable = has_words.then(|| Findable::new(&message, new.author.as_deref(), seed));
-        ask_within(&new)?;
         let mut prepared = Self { new, format, message, request, rest, blobs, findable, seed, counted: None };
         let room = room(record, epoch)?;
         prepared.counted = Some(prepared.count(record.tally.messages, epoch.model.framing, CachedCounter::new(epoch.model.encoding), room));
-        ask_within(&prepared.new)?;
         Ok(prepared)
     }
 
@@ -127,13 +124,6 @@ impl Prepared {
         let stored = Stored::new(show(message, index, &texts), &framing, &counter);
         CountedFor { index, framing, counter, room, shown: SentForm { stored, texts } }
     }
-}
-
-/// A message above so many bytes takes long enough for its caller to be asked now and again whether it is to be added at all.
-const LONG_BYTES: usize = 1 << 20;
-
-fn ask_within(new: &NewMessage) -> Result<()> {
-    if new.given.len() > LONG_BYTES { interrupt::ask() } else { Ok(()) }
 }
 
 /// What the prompts of a session may count.

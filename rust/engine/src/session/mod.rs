@@ -16,6 +16,8 @@ mod core;
 pub(crate) mod doctor;
 mod edit;
 mod fork;
+#[cfg(test)]
+mod interrupted_tests;
 mod key;
 mod ledger;
 mod messages;

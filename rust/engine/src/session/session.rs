@@ -154,13 +154,21 @@ impl Session<'_> {
         T: Send + 'static,
         F: FnMut(&mut SessionWriter<'_, WriteTransaction<'_>>) -> Result<T> + Send + 'static,
     {
-        self.write(move |txn, scope, id| {
-            let mut writer = SessionWriter::open(txn, scope, id, now)?;
+        let (store, key) = (self.engine.store(), self.warm_key());
+        let known = store.unforked(|| self.engine.warm().past(key));
+        let (done, past) = self.write(move |txn, scope, id| {
+            let mut writer = SessionWriter::open(txn, scope, id, now)?.knowing(&known);
             writer.record.check_live(doing)?;
             let done = operation(&mut writer)?;
-            writer.finish()?;
-            Ok(done)
-        })
+            Ok((done, writer.finish_knowing()?))
+        })?;
+        store.unforked(|| self.engine.warm().put_past(key, past));
+        Ok(done)
+    }
+
+    /// What is kept of it in this process is found by this.
+    fn warm_key(&self) -> u128 {
+        self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes())
     }
 
     /// The text to embed for the next [`Self::assemble`]: what the user said last; `None` where memory will not be asked.
@@ -180,7 +188,7 @@ impl Session<'_> {
     pub fn assemble(&self, ask: &Ask) -> Result<Assembled> {
         check_items(&ask.items)?;
         ask.max_output_tokens.map(|most| limits::within("max_output_tokens", most, 1..=limits::MAX_TOKENS)).transpose()?;
-        let (store, key) = (self.engine.store(), self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes()));
+        let (store, key) = (self.engine.store(), self.warm_key());
         let kept = store.unforked(|| self.engine.warm().get(key));
         let done = store.read(|pages| {
             let status = self.expect(pages)?;

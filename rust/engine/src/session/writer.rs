@@ -10,6 +10,7 @@ use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::{TurnRecord, View};
 use super::transcript::words::Words;
 use super::window::bounds;
+use super::window::warm::PastTurns;
 use crate::context::{Epoch, History, Placed, Reason, block, bounded};
 use crate::models::Model;
 use crate::scope::Scope;
@@ -74,6 +75,10 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub(super) unsettled: bool,
     /// A turn began: what its prompts will begin with is looked at.
     pub(super) turn_opened: bool,
+    /// What this process knows of its turns.
+    pub(super) past: PastTurns,
+    /// Turns before this one have their blocks for good, whatever becomes of this transaction.
+    pub(super) settled: u64,
 }
 
 impl<'t, P: PagesMut> SessionWriter<'t, P> {
@@ -90,8 +95,14 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
-        let seed = scope.seed(pages.secret());
-        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words: Words::default(), unsettled: false, turn_opened: false })
+        let (seed, settled) = (scope.seed(pages.secret()), record.tally.turns.saturating_sub(1));
+        let (words, past) = (Words::default(), PastTurns::default());
+        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words, unsettled: false, turn_opened: false, past, settled })
+    }
+
+    /// The same with what this process knows of its turns.
+    pub fn knowing(self, past: &PastTurns) -> Self {
+        Self { past: past.clone(), ..self }
     }
 
     /// A session that is made now. Its first epoch is begun by the caller.
@@ -124,6 +135,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             words: Words::default(),
             unsettled: false,
             turn_opened: false,
+            past: PastTurns::default(),
+            settled: 0,
         })
     }
 
@@ -132,7 +145,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     }
 
     pub(super) fn view(&self) -> View<'_, P> {
-        View::cold(&*self.pages, self.place, &self.record, &self.epoch)
+        let likely_turn = self.past.first(self.place, self.record.edits);
+        View::cold(&*self.pages, self.place, &self.record, &self.epoch).beginning(likely_turn)
     }
 
     /// Adds a message. `call` is the call in its turn that it is the reply to.
@@ -290,15 +304,21 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.unsettled = true;
     }
 
-    /// Applies what was collected: the last step of every transaction.
-    pub fn finish(mut self) -> Result<()> {
+    /// Applies what was collected: the last step of every transaction. What is known of its turns then, once that is committed.
+    pub fn finish_knowing(mut self) -> Result<PastTurns> {
         if self.unsettled {
             self.settle()?;
         }
         std::mem::take(&mut self.words).apply(self.pages, self.place.partition)?;
         self.head.write(self.pages, self.place.partition)?;
         self.record.last_time = self.now;
-        self.record.write(self.pages, self.place)
+        self.record.write(self.pages, self.place)?;
+        Ok(self.past)
+    }
+
+    /// The same where nothing is known.
+    pub fn finish(self) -> Result<()> {
+        self.finish_knowing().map(|_| ())
     }
 }
 

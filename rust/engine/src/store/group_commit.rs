@@ -256,8 +256,11 @@ impl Member {
             return Decision::Nothing;
         }
         let before = txn.changes();
-        let run = AssertUnwindSafe(|| interrupt::never(|| (self.operation)(txn)));
-        let outcome = catch_unwind(run).unwrap_or_else(|panic| Err(bug(&*panic)));
+        let mut run = || (self.operation)(txn);
+        // What belongs to another writer must not end because this thread's caller wants to.
+        let own = self.ticket.is_none();
+        let outcome = catch_unwind(AssertUnwindSafe(|| if own { run() } else { interrupt::never(run) }));
+        let outcome = outcome.unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));
         let half_done = outcome.is_err() && txn.changes() != before;
         self.outcome = Some(outcome);
         if half_done { Decision::Again } else { Decision::Commit }
@@ -291,12 +294,4 @@ fn queue_timeout() -> Error {
          nothing was written: try again, or raise busy_timeout_seconds",
     )
     .with("holder", i64::from(std::process::id()))
-}
-
-fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
-    let what = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic");
-    Error::new(
-        ErrorKind::StoreIo,
-        format!("writing to the store: the engine met a bug of its own ({what}); the write was undone: please report it"),
-    )
 }

@@ -8,23 +8,52 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::envelope::{self, ENVELOPE_BYTES};
+use super::prefetch::prefetch_start;
 use crate::Result;
 
-/// 1 MiB of zeros that the system hands out as they are touched: 131,072 blocks, 512 MiB of pages.
-const SLOTS: usize = 1 << 17;
+/// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. What lies side by side in a
+/// store has slots side by side, so that the values of a scope touch few pages of the table: each costs an interruption.
+const SLOTS: usize = PAGES * SLOTS_OF_A_PAGE;
+const PAGES: usize = 1 << 17;
+const SLOTS_OF_A_PAGE: usize = 4;
 
 static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
+/// Slots that lie on one page of memory.
+const NEAR: usize = 4096 / size_of::<AtomicU64>();
+
+/// Which of its pages were written to. A first read of memory that nobody wrote to has the system map a page of zeros, and the first
+/// write another in its place: two faults, where a write alone costs one.
+static TOUCHED: [AtomicU64; SLOTS / NEAR / 64] = [const { AtomicU64::new(0) }; SLOTS / NEAR / 64];
+
 /// The slot of a value, and the word that stands there once it is verified.
 ///
-/// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread.
+/// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread over its own.
 fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     let address = value.as_ptr() as u64;
     let (page, offset) = (address >> 12, address & 0xfff);
-    let slot = (page ^ (offset.wrapping_mul(0x9E35) & 0xff00)) as usize % SLOTS;
+    let slot = page as usize % PAGES * SLOTS_OF_A_PAGE + (offset.wrapping_mul(0x9E35) >> 14) as usize % SLOTS_OF_A_PAGE;
     // Slot, page above it and offset together are the whole address (of 47 or 48 bits).
-    let tag = ((page >> SLOTS.trailing_zeros()) << 12 | offset) as u32;
+    let tag = ((page >> PAGES.trailing_zeros()) << 12 | offset) as u32;
     (slot, u64::from(tag) << 32 | u64::from(checksum))
+}
+
+/// What stands in a slot.
+#[inline]
+fn seen(slot: usize) -> u64 {
+    let page = slot / NEAR;
+    if TOUCHED[page / 64].load(Relaxed) >> (page % 64) & 1 == 0 {
+        touch(slot);
+    }
+    SEEN[slot].load(Relaxed)
+}
+
+/// Writes to a page for the first time. What another thread noted in the slot meanwhile is verified once more.
+#[cold]
+#[inline(never)]
+fn touch(slot: usize) {
+    SEEN[slot].store(0, Relaxed);
+    TOUCHED[slot / NEAR / 64].fetch_or(1 << (slot / NEAR % 64), Relaxed);
 }
 
 /// The body of a value of the given schema and codec. On first touch, checks its checksum and calls `is_consistent`.
@@ -33,7 +62,7 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
     if let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>() {
         let checksum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         let (slot, word) = place(value, checksum);
-        if head[..4] == [schema, codec, 0, 0] && SEEN[slot].load(Relaxed) == word {
+        if head[..4] == [schema, codec, 0, 0] && seen(slot) == word {
             return Ok(body);
         }
     }
@@ -44,7 +73,7 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
 pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
     let envelope = envelope::open_unverified(key, value)?;
     let (slot, word) = place(value, envelope.checksum);
-    let seen = SEEN[slot].load(Relaxed);
+    let seen = seen(slot);
     if seen != word && seen != weaker(word) {
         envelope::verify(key, value, &envelope)?;
         SEEN[slot].store(weaker(word), Relaxed);
@@ -52,10 +81,16 @@ pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Asks memory for what tells whether a value was verified.
+pub fn fetch(value: &[u8]) {
+    prefetch_start(&SEEN[place(value, 0).0]);
+}
+
 /// Takes a value for intact: whoever made its envelope a moment ago, of bytes that a cipher vouches for, says so.
 pub fn note(value: &[u8]) {
     if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
         let (slot, word) = place(value, u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
+        seen(slot);
         SEEN[slot].store(weaker(word), Relaxed);
     }
 }
@@ -71,7 +106,7 @@ fn weaker(word: u64) -> u64 {
 fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
     let envelope = envelope::open_unverified(key, value)?;
     let (slot, word) = place(value, envelope.checksum);
-    if SEEN[slot].load(Relaxed) != weaker(word) {
+    if seen(slot) != weaker(word) {
         envelope::verify(key, value, &envelope)?;
     }
     if (envelope.schema, envelope.codec, envelope.key_id) != (schema, codec, 0) {
@@ -86,8 +121,10 @@ fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consist
 
 /// Forgets what was verified. To be called when an environment is unmapped: its addresses may hold another file next.
 pub fn forget_all() {
-    for slot in &SEEN {
-        slot.store(0, Relaxed);
+    for (page, slots) in SEEN.chunks(NEAR).enumerate() {
+        if TOUCHED[page / 64].load(Relaxed) >> (page % 64) & 1 == 1 {
+            slots.iter().for_each(|slot| slot.store(0, Relaxed));
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::chars::{CONNECTOR, LETTER, LOWER, SPACE, UPPER, is};
 use super::spans::{Span, Spans};
+use crate::interrupt::Steps;
 
 /// Signs before a run that are part of the identifier.
 const SIGILS: &[u8] = b"#$@~/\\.+-%_";
@@ -21,9 +22,10 @@ const LEAST_CAPITALS: usize = 4;
 
 /// Calls `each` with the range of every identifier of `text`, in order. Ranges do not overlap. Cost: linear.
 pub fn exact_identifiers(text: &str, mut each: impl FnMut(Range<usize>)) {
-    let bytes = text.as_bytes();
+    let (bytes, mut steps) = (text.as_bytes(), Steps::default());
     let mut at = 0;
     while at < bytes.len() {
+        steps.reach(at);
         if is(bytes[at], SPACE) {
             at += 1;
             continue;

@@ -6,6 +6,7 @@ use super::identifiers;
 use super::spans::{Span, Spans};
 use super::terms::{Sink, Term};
 use super::words::{grams, is_acronym_plural};
+use crate::interrupt::Steps;
 
 /// Terms under construction.
 #[derive(Debug, Default)]
@@ -34,9 +35,10 @@ const LONGEST_SIMPLE_BYTES: usize = 48;
 
 /// Sends the terms of a text to `sink`.
 pub(super) fn scan<S: Sink>(text: &str, scratch: &mut Scratch, sink: &mut S) {
-    let bytes = text.as_bytes();
+    let (bytes, mut steps) = (text.as_bytes(), Steps::default());
     let mut at = 0;
     while at < bytes.len() {
+        steps.reach(at);
         if is(bytes[at], SPACE) {
             at += 1;
         } else if let Some((word, next)) = simple_word(&bytes[at..]).filter(|_| !scratch.no_fast_path) {
@@ -94,9 +96,13 @@ fn chunk<S: Sink>(text: &str, scratch: &mut Scratch, sink: &mut S) {
 }
 
 fn runs<S: Sink>(chunk: &str, buffers: &mut Buffers, sink: &mut S) {
+    let mut steps = Steps::default();
     for span in Spans::new(chunk) {
         match span {
-            Span::Run(range) => identifiers::run(chunk, range.start, range.end, buffers, sink),
+            Span::Run(range) => {
+                steps.reach(range.end);
+                identifiers::run(chunk, range.start, range.end, buffers, sink);
+            }
             Span::Grams(range) => grams(&chunk[range], &mut buffers.term, sink),
         }
     }

@@ -9,6 +9,7 @@ use super::pieces::{NONE, word_key};
 use super::scan::Pattern;
 use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
+use crate::interrupt::Steps;
 
 /// How many tokens `text` is: what tiktoken's `len(encode_ordinary(text))` is.
 ///
@@ -60,8 +61,9 @@ const AHEAD: usize = 32;
 #[inline]
 fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, text: &str, visit: &mut impl FnMut(usize, usize) -> bool) {
     let (mut cuts, bytes, mut at) = (Cuts::new(text), text.as_bytes(), 0);
-    let mut words = [Word::default(); AHEAD];
+    let (mut words, mut steps) = ([Word::default(); AHEAD], Steps::default());
     while at < bytes.len() {
+        steps.reach(at);
         let mut cut = 0;
         while cut < AHEAD && at < bytes.len() {
             let end = cuts.end::<P>(at);
@@ -123,8 +125,9 @@ fn count_wide(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) ->
 
 /// A long pretoken of other scripts (a line of Chinese is one), part by part: it is cut where no token has its characters side by side.
 fn count_parts(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    let (mut at, mut tokens) = (start, 0);
+    let (mut at, mut tokens, mut steps) = (start, 0, Steps::default());
     while at < end {
+        steps.reach(at - start);
         let next = vocabulary.part_end(text, at, end);
         tokens += match text[at..next] {
             [first @ 0xE0..0xF0, second, third] => {

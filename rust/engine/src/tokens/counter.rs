@@ -48,10 +48,10 @@ impl TokenCounter {
 
     /// Appends to the text and gives the new count.
     pub fn append(&mut self, text: &str) -> usize {
-        self.extend_tail(text);
+        let mut tail = self.extended(text);
         // Where the newest pretokens start, and the count before each, in a ring.
         let (mut newest, mut pieces, mut total) = ([(0, 0); MOST_UNSETTLED], 0, 0);
-        each_piece(self.encoding, &self.tail, |start, tokens| {
+        each_piece(self.encoding, &tail, |start, tokens| {
             newest[pieces % MOST_UNSETTLED] = (start, total);
             pieces += 1;
             total += tokens;
@@ -59,20 +59,22 @@ impl TokenCounter {
         });
         let oldest = pieces.checked_sub(self.encoding.unsettled());
         let (mut unsettled, mut before) = oldest.map_or((0, 0), |piece| newest[piece % MOST_UNSETTLED]);
-        if !self.encoding.is_local() || self.encoding.composes() && !starts_apart(&self.tail[unsettled..]) {
+        if !self.encoding.is_local() || self.encoding.composes() && !starts_apart(&tail[unsettled..]) {
             (unsettled, before) = (0, 0);
         }
-        self.tail.drain(..unsettled);
+        tail.drain(..unsettled);
+        self.tail = tail; // only now: counting may be interrupted, and the text is what it was then
         self.settled += before;
         self.tail_tokens = total - before;
         self.count()
     }
 
     /// The tail is kept in normal form: the form of a whole is that of its first part's form with the rest behind it.
-    fn extend_tail(&mut self, text: &str) {
-        self.tail.push_str(text);
-        if let Cow::Owned(normal) = self.encoding.normalized(&self.tail) {
-            self.tail = normal;
+    fn extended(&self, text: &str) -> String {
+        let tail = [&*self.tail, text].concat();
+        match self.encoding.normalized(&tail) {
+            Cow::Owned(normal) => normal,
+            Cow::Borrowed(_) => tail,
         }
     }
 

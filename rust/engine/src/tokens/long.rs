@@ -9,6 +9,7 @@
 use super::backtrack::{self, stay_apart};
 use super::merge;
 use super::vocabulary::Vocabulary;
+use crate::interrupt::Steps;
 
 /// The usual window.
 const WINDOW: usize = merge::MAX_PIECE;
@@ -47,8 +48,9 @@ enum Outcome {
 impl Piece<'_> {
     /// All windows to the end; `false` if the largest window did not do.
     fn merge_windows(&mut self) -> bool {
-        let (mut window, mut may_repeat) = (WINDOW, true);
+        let (mut window, mut may_repeat, mut steps) = (WINDOW, true, Steps::default());
         while self.at < self.end {
+            steps.reach(self.at);
             match self.merge_window(window) {
                 Outcome::Kept if may_repeat => self.repeat(),
                 Outcome::Kept => {}

@@ -1,16 +1,9 @@
-//! What each of 64 bytes is, a bit each: where a run of ASCII ends is a shift and a count of zeros.
+//! What each of 64 bytes is, a bit each: where a pretoken of ASCII starts is a few shifts of them (`ascii`).
 //!
 //! The bytes are told apart sixteen at a time by SSE2, which every x86-64 has, else eight at a time in ordinary registers.
 
 /// How many bytes are told apart at once.
 pub(super) const BLOCK: usize = 64;
-
-/// The kinds of the bytes from `base` on. A byte beyond ASCII, the end of the text and the last byte of the block are `unknown` and nothing else.
-#[derive(Default)]
-pub(super) struct Marks {
-    pub(super) base: usize,
-    pub(super) kinds: Kinds,
-}
 
 /// A set of bytes each.
 #[derive(Default, Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,52 +15,37 @@ pub(super) struct Kinds {
     pub(super) white: u64,
     /// `\r` and `\n`, which are white too.
     pub(super) lines: u64,
+    /// ` ` alone.
+    pub(super) spaces: u64,
+    /// `'` alone.
+    pub(super) quotes: u64,
+    /// `/` alone.
+    pub(super) slashes: u64,
+    /// Bytes beyond ASCII, the end of the text, and the last byte of the block.
     pub(super) unknown: u64,
 }
 
-impl Marks {
+impl Kinds {
     /// Those of the bytes from `base` on.
     #[inline]
-    pub(super) fn new(bytes: &[u8], base: usize) -> Self {
+    pub(super) fn from(bytes: &[u8], base: usize) -> Self {
         let rest = &bytes[base..];
         let mut kinds = match rest.first_chunk() {
-            Some(block) => Kinds::of(block),
-            None => Kinds::of_tail(rest),
+            Some(block) => Self::of(block),
+            None => Self::of_tail(rest),
         };
-        kinds.forget(1 << (BLOCK - 1));
-        Self { base, kinds }
+        kinds.unknown |= 1 << (BLOCK - 1);
+        kinds
     }
-}
 
-impl Kinds {
     /// Those of a text that ends inside of the block.
     #[inline(never)]
     fn of_tail(rest: &[u8]) -> Self {
         let mut block = [0; BLOCK];
         block[..rest.len()].copy_from_slice(rest);
         let mut kinds = Self::of(&block);
-        kinds.forget(u64::MAX << rest.len());
+        kinds.unknown |= u64::MAX << rest.len();
         kinds
-    }
-
-    #[inline]
-    fn forget(&mut self, what: u64) {
-        for set in [&mut self.lower, &mut self.letters, &mut self.digits, &mut self.white, &mut self.lines] {
-            *set &= !what;
-        }
-        self.unknown |= what;
-    }
-
-    /// Whether the byte at `at`, below 64, is in a set.
-    #[inline]
-    pub(super) fn is(set: u64, at: usize) -> bool {
-        set >> at & 1 == 1
-    }
-
-    /// The end of the run of bytes of `set` from `at` on; at most 63.
-    #[inline]
-    pub(super) fn run(set: u64, at: usize) -> usize {
-        at + (!(set >> at)).trailing_zeros() as usize
     }
 
     /// ASCII that is neither letter nor digit nor white.
@@ -89,6 +67,9 @@ impl Kinds {
             kinds.digits |= part.digits << shift;
             kinds.white |= part.white << shift;
             kinds.lines |= part.lines << shift;
+            kinds.spaces |= part.spaces << shift;
+            kinds.quotes |= part.quotes << shift;
+            kinds.slashes |= part.slashes << shift;
             kinds.unknown |= part.unknown << shift;
         }
         kinds
@@ -111,6 +92,9 @@ impl Kinds {
             kinds.digits |= bits(within(word, b'0', b'9')) << shift;
             kinds.white |= bits(within(word, b'\t', b'\r') | within(word, b' ', b' ')) << shift;
             kinds.lines |= bits(within(word, b'\n', b'\n') | within(word, b'\r', b'\r')) << shift;
+            kinds.spaces |= bits(within(word, b' ', b' ')) << shift;
+            kinds.quotes |= bits(within(word, b'\'', b'\'')) << shift;
+            kinds.slashes |= bits(within(word, b'/', b'/')) << shift;
             kinds.unknown |= bits(word) << shift;
         }
         kinds
@@ -131,13 +115,16 @@ mod sse2 {
         let halves = part.as_chunks::<8>().0;
         let part = _mm_set_epi64x(i64::from_le_bytes(halves[1]), i64::from_le_bytes(halves[0]));
         let folded = _mm_or_si128(part, _mm_set1_epi8(0x20));
-        let white = _mm_or_si128(within(part, b'\t', b'\r'), is(part, b' '));
+        let spaces = is(part, b' ');
         Kinds {
             lower: bits(within(part, b'a', b'z')),
             letters: bits(within(folded, b'a', b'z')),
             digits: bits(within(part, b'0', b'9')),
-            white: bits(white),
+            white: bits(_mm_or_si128(within(part, b'\t', b'\r'), spaces)),
             lines: bits(_mm_or_si128(is(part, b'\n'), is(part, b'\r'))),
+            spaces: bits(spaces),
+            quotes: bits(is(part, b'\'')),
+            slashes: bits(is(part, b'/')),
             unknown: bits(part),
         }
     }
@@ -175,6 +162,9 @@ mod tests {
             digits: set(u8::is_ascii_digit),
             white: set(|byte| matches!(byte, 9..=13 | 32)),
             lines: set(|byte| matches!(byte, b'\r' | b'\n')),
+            spaces: set(|byte| *byte == b' '),
+            quotes: set(|byte| *byte == b'\''),
+            slashes: set(|byte| *byte == b'/'),
             unknown: set(|byte| *byte >= 128),
         }
     }
@@ -191,9 +181,9 @@ mod tests {
     fn the_end_of_a_text_is_unknown() {
         for size in 0..80 {
             let text = vec![b'a'; size];
-            let kinds = Marks::new(&text, 0).kinds;
+            let kinds = Kinds::from(&text, 0);
             let known = (1 << size.min(63)) - 1;
-            assert_eq!((kinds.lower, kinds.unknown, kinds.signs()), (known, !known, 0));
+            assert_eq!((kinds.lower & known, kinds.unknown, kinds.signs()), (known, !known, 0));
         }
     }
 }

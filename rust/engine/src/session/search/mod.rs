@@ -25,7 +25,7 @@ pub use score::{FEATURES, Features, SCORE_ONE};
 use std::sync::Arc;
 
 use self::question::Question;
-use self::rank::Ranking;
+use self::rank::{Ranking, Words};
 use super::key::SessionKey;
 use super::messages::{StoredMessage, stored_message};
 use super::record::SessionRecord;
@@ -125,13 +125,14 @@ pub(super) fn found<P: Pages>(
     if question.terms.is_empty() {
         return Ok(Vec::new());
     }
-    let mut ranking = Ranking::new(pages, partition, (&snapshot, &terms), &question, request)?;
-    if !ranking.names_a_speaker()
+    let words = Words::enter(pages, partition, (&snapshot, &terms), &question)?;
+    if !words.name_a_speaker()
         && let Some(own) = asked_by_the_user(pages, scope, partition, asked)?
     {
+        drop(words);
         return found(pages, partition, scope, request, &own);
     }
-    ranking.best(request.limit)
+    Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)
 }
 
 /// The ids of sessions, each read once.

@@ -1,6 +1,7 @@
 //! From documents that are worth reading to the best messages: their rows, those of the messages beside them, and the features.
 
-use std::cmp::Reverse;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -16,6 +17,7 @@ use super::sight::{Dated, Field};
 use super::{Found, Request};
 use crate::Result;
 use crate::embedding::{Nearness, Wanted, count_forms};
+use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
 use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
@@ -24,6 +26,35 @@ use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::speech::acknowledges;
+
+/// What the words of a question say of all messages, and whom of those who speak they name.
+pub(super) struct Words {
+    partition: Partition,
+    field: Field,
+    speakers: Vec<String>,
+    /// The terms that name them.
+    names: Vec<u64>,
+}
+
+impl Words {
+    /// `terms` are those of the question.
+    pub fn enter<P: Pages>(
+        pages: &P,
+        partition: Partition,
+        (snapshot, terms): (&Snapshot<'_, P>, &Prepared<'_>),
+        question: &Question<'_>,
+    ) -> Result<Self> {
+        let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
+        let first = field.enter_words(&snapshot.score(terms, |_| true)?, SPEAKERS_FROM);
+        let (speakers, names) = named(pages, partition, question, &first)?;
+        Ok(Self { partition, field, speakers, names })
+    }
+
+    /// Whether the question names somebody who speaks.
+    pub fn name_a_speaker(&self) -> bool {
+        !self.speakers.is_empty()
+    }
+}
 
 /// One search of one snapshot.
 pub(super) struct Ranking<'r, P> {
@@ -34,8 +65,8 @@ pub(super) struct Ranking<'r, P> {
     field: Field,
     meaning: Meaning,
     speakers: Vec<String>,
-    /// The question has no word but those of courtesy, so that courtesies answer it.
-    asks_courtesies: bool,
+    /// Whether the question has no word but those of courtesy, so that courtesies answer it; read where a message is one.
+    asks_courtesies: OnceCell<bool>,
     /// The time that the question asks about.
     asked: Option<Range>,
 }
@@ -54,42 +85,27 @@ struct Ranked {
 }
 
 impl<'r, P: Pages> Ranking<'r, P> {
-    /// `terms` are those of the question.
+    /// `terms` are those of the question, and `words` what they say of the messages.
     pub fn new(
         pages: &'r P,
-        partition: Partition,
         (snapshot, terms): (&Snapshot<'_, P>, &Prepared<'_>),
+        words: Words,
         question: &'r Question<'r>,
         request: &'r Request,
     ) -> Result<Self> {
-        let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
-        let first = field.enter_words(&snapshot.score(terms, |_| true)?, SPEAKERS_FROM);
-        let (speakers, hashes) = named(pages, partition, question, &first)?;
-        let only_names = question.terms.iter().all(|term| hashes.contains(&term.hash));
-        if !hashes.is_empty() {
-            field.enter_names(&snapshot.score(terms, |hash| hashes.contains(&hash))?, only_names);
+        let Words { partition, mut field, speakers, names } = words;
+        let is_other = |term: &QueryTerm| !names.contains(&term.hash);
+        // A question that has nothing but names is about them.
+        if !names.is_empty() && question.terms.iter().any(is_other) {
+            field.enter_names(&snapshot.score(terms, |hash| names.contains(&hash))?);
         }
-        field.settle(only_names);
+        field.settle();
         field.identify(snapshot, question)?;
         let meaning = question.meaning(&speakers, &terms.rarity());
-        let mut ranking = Self {
-            pages,
-            partition,
-            question,
-            request,
-            field,
-            meaning,
-            speakers,
-            asks_courtesies: acknowledges(&request.text),
-            asked: None,
-        };
+        let asks_courtesies = OnceCell::new();
+        let mut ranking = Self { pages, partition, question, request, field, meaning, speakers, asks_courtesies, asked: None };
         ranking.read_time()?;
         Ok(ranking)
-    }
-
-    /// Whether the question names somebody who speaks.
-    pub fn names_a_speaker(&self) -> bool {
-        !self.speakers.is_empty()
     }
 
     /// The best `limit` messages: score descending, of equals the newest document.
@@ -98,16 +114,15 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let vectors = vectors(self.partition);
         loop {
             let (numbers, all) = self.field.promising(self.pages, &vectors, &self.meaning, wanted.saturating_add(BEYOND))?;
-            let mut found = self.score(numbers, &mut sessions)?;
+            let found = self.score(numbers, limit, &mut sessions)?;
             if found.len() >= limit || all {
-                found.truncate(limit);
                 return Ok(found);
             }
             wanted = wanted.saturating_mul(4); // what is hidden, or was said at another time, had some of the best places
         }
     }
 
-    fn score(&mut self, mut numbers: Vec<u32>, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
+    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
         numbers.sort_unstable();
         self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
         let rows = self.rows(&numbers)?;
@@ -122,7 +137,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 continue; // what follows a message was taken back
             };
             let known = self.session(row.session, sessions)?;
-            if !known.is_visible || row.is_courtesy && !self.asks_courtesies || !self.is_said_then(row)? {
+            if !known.is_visible || row.is_courtesy && !self.asks_courtesies() || !self.is_said_then(row)? {
                 continue;
             }
             let beside = Beside::of(&rows, at);
@@ -134,7 +149,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
             let found = Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
-        Ok(finish(ranked, !self.speakers.is_empty()))
+        Ok(finish(ranked, !self.speakers.is_empty(), limit))
+    }
+
+    fn asks_courtesies(&self) -> bool {
+        *self.asks_courtesies.get_or_init(|| acknowledges(&self.request.text))
     }
 
     /// The rows of these documents, which ascend, and of those beside them, by number. Of those that are two places away from each only
@@ -370,43 +389,64 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
-/// Adds what only all candidates together tell, and puts them in order.
-fn finish(mut ranked: Vec<Ranked>, names_somebody: bool) -> Vec<Found> {
-    let mut order: Vec<usize> = (0..ranked.len()).collect();
-    let by_cheap = |a: &Ranked, b: &Ranked| b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number));
-    order.sort_unstable_by(|a, b| by_cheap(&ranked[*a], &ranked[*b]));
-    let mut sessions: BTreeMap<u32, usize> = BTreeMap::new();
-    for at in &order {
-        let rank = sessions.len() + 1;
-        sessions.entry(ranked[*at].found.place.session).or_insert(rank);
-    }
-    let best: Vec<(SessionKey, u64, f64)> = order
-        .iter()
-        .take(BEST)
-        .map(|at| &ranked[*at])
-        .map(|one| (one.found.place, one.found.index, one.cheap / ranked[order[0]].cheap.max(f64::MIN_POSITIVE)))
-        .collect();
+/// Adds what only all candidates together tell; the best `limit` in order.
+fn finish(mut ranked: Vec<Ranked>, names_somebody: bool, limit: usize) -> Vec<Found> {
+    let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
     for one in &mut ranked {
         let found = &mut one.found;
         let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
         found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
-        found.features.session = sessions.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
+        found.features.session = ranks.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
         found.score = found.features.score();
     }
-    order.sort_unstable_by_key(|at| Reverse((ranked[*at].found.score, ranked[*at].found.number)));
-    let mut found: Vec<Found> = order.into_iter().map(|at| ranked[at].found).collect();
-    weigh(&mut found, names_somebody);
+    let named = if names_somebody { closest(&ranked, true) - closest(&ranked, false) } else { 0.0 };
+    let mut found = Vec::with_capacity(ranked.len());
+    found.extend(ranked.into_iter().map(|one| one.found));
+    first_in_order(&mut found, limit, |a, b| (b.score, b.number).cmp(&(a.score, a.number)));
+    found.truncate(limit);
+    for one in &mut found {
+        one.confidence = one.features.confidence(named);
+    }
     found
 }
 
-/// How sure each is, given the others.
-fn weigh(found: &mut [Found], names_somebody: bool) {
-    let closest = |speaks: bool| {
-        let those = found.iter().filter(|one| (one.features.speaker > 0.0) == speaks);
-        those.map(|one| one.features.closeness).fold(0.0, f64::max)
-    };
-    let named = if names_somebody { closest(true) - closest(false) } else { 0.0 };
-    for one in found {
-        one.confidence = one.features.confidence(named);
+/// The candidate that has more before it is known how good its session is, of equals the newer.
+fn by_cheap(a: &Ranked, b: &Ranked) -> Ordering {
+    b.cheap.total_cmp(&a.cheap).then(b.found.number.cmp(&a.found.number))
+}
+
+/// The sessions of the candidates, each with its place among them by its best one, from 1 on.
+fn session_ranks(ranked: &[Ranked]) -> BTreeMap<u32, usize> {
+    let mut firsts: BTreeMap<u32, &Ranked> = BTreeMap::new();
+    for one in ranked {
+        let first = firsts.entry(one.found.place.session).or_insert(one);
+        *first = if by_cheap(one, first).is_lt() { one } else { *first };
     }
+    let mut order: Vec<&Ranked> = firsts.into_values().collect();
+    order.sort_unstable_by(|a, b| by_cheap(a, b));
+    order.iter().zip(1..).map(|(one, rank)| (one.found.place.session, rank)).collect()
+}
+
+/// Where the best candidates stand, and what each has as a share of the best of all.
+fn best_by_cheap(ranked: &[Ranked]) -> Vec<(SessionKey, u64, f64)> {
+    let mut order: Vec<&Ranked> = ranked.iter().collect();
+    first_in_order(&mut order, BEST, |a, b| by_cheap(a, b));
+    order.truncate(BEST);
+    let most = order.first().map_or(0.0, |one| one.cheap).max(f64::MIN_POSITIVE);
+    order.iter().map(|one| (one.found.place, one.found.index, one.cheap / most)).collect()
+}
+
+/// Puts the first `count` in order, and the others behind them in none.
+fn first_in_order<T>(all: &mut [T], count: usize, mut by: impl FnMut(&T, &T) -> Ordering) {
+    if count > 0 && count < all.len() {
+        all.select_nth_unstable_by(count - 1, &mut by);
+    }
+    let count = count.min(all.len());
+    all[..count].sort_unstable_by(by);
+}
+
+/// The greatest closeness of those whom the question names, or of the others.
+fn closest(ranked: &[Ranked], speaks: bool) -> f64 {
+    let those = ranked.iter().map(|one| &one.found.features).filter(|features| (features.speaker > 0.0) == speaks);
+    those.map(|features| features.closeness).fold(0.0, f64::max)
 }

@@ -40,6 +40,7 @@ thread_local! {
 #[derive(Default)]
 struct Arrays {
     own: Vec<i64>,
+    /// Empty where the question names nobody who speaks.
     names: Vec<i64>,
     cosines: Vec<i32>,
     /// `own` and `names` again, the first behind [`PAD`] places, and all of whole chunks.
@@ -78,16 +79,11 @@ impl Field {
     pub fn new(last: u32) -> Self {
         let mut kept = SPARE.take().unwrap_or_default();
         let (arrays, size) = (&mut kept.0, last as usize + 1);
-        for array in [&mut arrays.own, &mut arrays.names] {
-            array.clear();
-            array.resize(size, 0);
-        }
-        for array in [&mut arrays.near_own, &mut arrays.near_names] {
-            array.clear();
-            array.resize(size + CHUNK + 2 * PAD, 0.0);
-        }
-        arrays.cosines.clear();
-        arrays.cosines.resize(size + CHUNK, 0);
+        emptied(&mut arrays.own, size);
+        emptied(&mut arrays.near_own, size + CHUNK + 2 * PAD);
+        emptied(&mut arrays.cosines, size + CHUNK);
+        arrays.names.clear();
+        arrays.near_names.clear();
         arrays.words.clear();
         arrays.peaks.clear();
         let (identified, dated) = (Vec::new(), Dated::default());
@@ -114,45 +110,39 @@ impl Field {
         first.into_iter().map(|one| one.1).collect()
     }
 
-    /// Takes the words that are names out of a document's own, unless the question has no others.
-    pub fn enter_names(&mut self, hits: &[Hit], only_names: bool) {
+    /// Takes the words that are names out of a document's own.
+    pub fn enter_names(&mut self, hits: &[Hit]) {
         let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
+        emptied(names, own.len());
+        emptied(near_names, own.len() + CHUNK);
         for hit in hits {
             let at = hit.number as usize;
             if at < own.len() {
                 names[at] = hit.score;
                 near_names[at] = hit.score as f32;
-                own[at] -= if only_names { 0 } else { hit.score };
+                own[at] -= hit.score;
                 near_own[at + PAD] = own[at] as f32;
             }
         }
     }
 
     /// What the best of all documents have, once all words are entered.
-    pub fn settle(&mut self, only_names: bool) {
-        let Arrays { own, names, near_own, near_names, .. } = &mut self.kept.0;
-        if only_names {
-            names.fill(0);
-            near_names.fill(0.0);
-        }
-        let best = |of: i64| of.max(1) as f64;
-        self.best_own = best(own.iter().copied().max().unwrap_or(0));
-        let (mut most, [of_own, of_before, of_after]) = (0, WINDOW.map(|share| share as f32));
+    pub fn settle(&mut self) {
+        let Arrays { own, near_own, .. } = &self.kept.0;
+        let may_exceed = |highest: f32, most: i64| f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64;
+        let (mut most_own, mut most_window) = (1, 1);
         for first in (0..own.len()).step_by(CHUNK) {
-            let (mut highest, near) = ([0.0_f32; LANES], &near_own[first + PAD - 1..][..CHUNK + 2]);
-            for at in (0..CHUNK).step_by(LANES) {
-                for (lane, highest) in highest.iter_mut().enumerate() {
-                    let at = at + lane;
-                    let estimate = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
-                    *highest = if estimate > *highest { estimate } else { *highest };
-                }
+            let Some(near) = near_own[first + PAD - 1..].first_chunk() else { break };
+            let (highest_own, highest_window) = highest_of_words(near);
+            let chunk = || first..own.len().min(first + CHUNK);
+            if may_exceed(highest_own, most_own) {
+                most_own = chunk().map(|at| own[at]).fold(most_own, i64::max);
             }
-            let highest = highest.into_iter().fold(0.0, f32::max);
-            if f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64 {
-                most = (first..own.len().min(first + CHUNK)).map(|at| window(own, at)).max().unwrap_or(0).max(most);
+            if may_exceed(highest_window, most_window) {
+                most_window = chunk().map(|at| window(own, at)).fold(most_window, i64::max);
             }
         }
-        self.best_window = best(most);
+        (self.best_own, self.best_window) = (most_own as f64, most_window as f64);
     }
 
     /// Finds the documents that hold all identifiers of the question.
@@ -177,8 +167,7 @@ impl Field {
     /// All its words.
     pub fn words(&self, number: u32) -> f64 {
         let at = number as usize;
-        let arrays = &self.kept.0;
-        if at < arrays.own.len() { (arrays.own[at] + arrays.names[at]) as f64 / self.best_words } else { 0.0 }
+        self.kept.0.own.get(at).map_or(0.0, |own| (own + self.names(at)) as f64 / self.best_words)
     }
 
     /// Its words and a share of those beside it.
@@ -189,7 +178,12 @@ impl Field {
 
     /// Whether it has the name of somebody whom the question names.
     pub fn has_name(&self, number: u32) -> bool {
-        self.kept.0.names.get(number as usize).is_some_and(|names| *names > 0)
+        self.names(number as usize) > 0
+    }
+
+    /// Its words that name somebody whom the question names.
+    fn names(&self, at: usize) -> i64 {
+        self.kept.0.names.get(at).copied().unwrap_or(0)
     }
 
     /// Its cosine with the question, 0 where that is negative.
@@ -204,8 +198,7 @@ impl Field {
     /// Whether it has a word of the question, stands close to a message that has one, or is near its meaning. Of one session or not is not asked.
     fn may_be_hit(&self, number: u32) -> bool {
         let (first, last) = (number.saturating_sub(ranking::BESIDE), number.saturating_add(ranking::BESIDE).min(self.last()));
-        let Arrays { own, names, .. } = &self.kept.0;
-        self.is_near(number) || (first as usize..=last as usize).any(|at| own[at] + names[at] > 0)
+        self.is_near(number) || (first as usize..=last as usize).any(|at| self.kept.0.own[at] + self.names(at) > 0)
     }
 
     /// Whether its vector is near the question's.
@@ -246,8 +239,8 @@ impl Field {
         .map(|share| share as f32);
         let name = SIGHT.name as f32;
         let mut estimates = [0.0; CHUNK];
-        let of_chunk = (near_own[first..].first_chunk(), near_names[first..].first_chunk());
-        let (Some(own), Some(names)): Chunks<'_> = of_chunk else { return estimates };
+        let Some(own): Option<&[f32; CHUNK + 2 * PAD]> = near_own[first..].first_chunk() else { return estimates };
+        let names = near_names.get(first..).and_then(|names| names.first_chunk()).unwrap_or(&NO_NAMES);
         for (at, estimate) in estimates.iter_mut().enumerate() {
             let named = if names[at] > 0.0 { name } else { 0.0 };
             let around = shares[0] * own[at] + shares[1] * own[at + 1] + shares[3] * own[at + 3] + shares[4] * own[at + 4];
@@ -268,8 +261,34 @@ impl Field {
     }
 }
 
-/// The words around the documents of a chunk, and their names.
-type Chunks<'a> = (Option<&'a [f32; CHUNK + 2 * PAD]>, Option<&'a [f32; CHUNK]>);
+/// The names in a chunk of documents where the question names nobody.
+static NO_NAMES: [f32; CHUNK] = [0.0; CHUNK];
+
+fn emptied<T: Clone + Default>(array: &mut Vec<T>, size: usize) {
+    array.clear();
+    array.resize(size, T::default());
+}
+
+/// The most that a document of a chunk has of its own and in its window, about; `near` has one document more on either side.
+fn highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32) {
+    let ([of_own, of_before, of_after], mut own, mut windows) = (WINDOW.map(|share| share as f32), [0.0; CHUNK], [0.0; CHUNK]);
+    for at in 0..CHUNK {
+        own[at] = near[at + 1];
+        windows[at] = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
+    }
+    (highest(&own), highest(&windows))
+}
+
+/// The highest of a chunk, without a branch, and in lanes, so that a processor does not wait for each comparison before the next.
+fn highest(amounts: &[f32; CHUNK]) -> f32 {
+    let mut highest = [f32::MIN; LANES];
+    for amounts in amounts.as_chunks::<LANES>().0 {
+        for (highest, amount) in highest.iter_mut().zip(amounts) {
+            *highest = if *amount > *highest { *amount } else { *highest };
+        }
+    }
+    highest.into_iter().fold(f32::MIN, f32::max)
+}
 
 /// The greatest of what it is offered.
 struct Best {

@@ -74,6 +74,7 @@ pub(in crate::session) struct View<'p, P> {
     outdated: Outdated,
     warm: Arc<Warm>,
     read: RefCell<ReadNow>,
+    likely_turn: Option<u64>,
 }
 
 /// A block that stayed in its turn, as this epoch shows it.
@@ -126,7 +127,8 @@ impl<'p, P: Pages> View<'p, P> {
     pub fn new(pages: &'p P, place: SessionKey, extent: Extent, epoch: &StoredEpoch, warm: Arc<Warm>, now: i64) -> Self {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
-        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default() }
+        let likely_turn = warm.first_turn;
+        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), likely_turn }
     }
 
     /// A view that nothing was read for before.
@@ -134,12 +136,17 @@ impl<'p, P: Pages> View<'p, P> {
         Self::new(pages, place, Extent::of(record), epoch, Arc::default(), i64::MIN)
     }
 
-    /// What was warm and what was read since, from message `first` on; for the next view.
-    pub fn warmed(&self, first: u64, edits: u64, fixed: WarmFixed) -> Arc<Warm> {
+    /// The same where the window is likely to begin at a turn.
+    pub fn beginning(self, likely_turn: Option<u64>) -> Self {
+        Self { likely_turn, ..self }
+    }
+
+    /// What was warm and what was read since, from message `first` on; for the next view. The window began at `first_turn`.
+    pub fn warmed(&self, (first, first_turn): (u64, u64), edits: u64, fixed: WarmFixed) -> Arc<Warm> {
         let mut read = self.read.borrow_mut();
         // A block may yet stay in the newest turn, so that its record is not final.
         read.turns.remove(&self.extent.turns.saturating_sub(1));
-        self.warm.with(first, (self.place, edits), &mut read, fixed)
+        self.warm.with((first, first_turn), (self.place, edits), &mut read, fixed)
     }
 
     pub fn brief(&self, index: u64) -> Result<Brief> {
@@ -242,6 +249,10 @@ impl<P: Pages> History for View<'_, P> {
 
     fn turn_start(&self, turn: u64) -> Result<u64> {
         if turn < self.extent.turns { Ok(self.turn(turn)?.start) } else { Err(outside("turn", turn, self.extent.turns)) }
+    }
+
+    fn likely_turn(&self) -> Option<u64> {
+        self.likely_turn
     }
 
     fn tokens_before(&self, index: u64) -> Result<u64> {

@@ -166,7 +166,8 @@ pub(in crate::session) fn assemble<P: Pages>(
         prompt.explained.extend(ask.items.iter().map(waits));
     }
     let sent = SentPrompt::of(&record, &epoch, &prompt, output_tokens, budget.sections, ask.query.clone());
-    let warm = view.warmed(prompt.window.cut.start.min(epoch.epoch.cut.start), record.edits, fixed);
+    let first = prompt.window.cut.start.min(epoch.epoch.cut.start);
+    let warm = view.warmed((first, prompt.window.first_turn), record.edits, fixed);
     let corrections = recalled.iter().flat_map(|(_, answer)| &answer.corrections);
     let read_as =
         |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });

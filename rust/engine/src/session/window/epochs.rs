@@ -77,11 +77,13 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     pub(in crate::session) fn settle(&mut self) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
+        self.past = std::mem::take(&mut self.past).of(self.place, self.record.edits);
+        self.past.begin(window.first_turn);
         let slides = self.record.budget.sections.cut_step.millionths() == 0;
         let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
             () if over || !slides && self.too_dear(limit)? => Reason::Cut,
-            () if self.turn_opened && self.lost_text(window.first_turn)? => Reason::Forgotten,
+            () if self.turn_opened && self.lost_text()? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
         };
@@ -109,7 +111,9 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     }
 
     /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began.
-    fn lost_text(&self, first_turn: u64) -> Result<bool> {
+    fn lost_text(&mut self) -> Result<bool> {
+        let read = |from, end| kept_turns(&*self.pages, self.place, from, end);
+        let kept = self.past.kept(self.record.tally.turns, self.settled, read)?;
         let lost = |memory: &MemoryRef| {
             Ok::<_, Error>(pinned::lost_at(&*self.pages, *memory, self.now)?.is_some_and(|at| at > self.epoch.began_at))
         };
@@ -118,7 +122,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
                 return Ok(true);
             }
         }
-        for (turn, call) in kept_turns(&*self.pages, self.place, first_turn, self.record.tally.turns)? {
+        for (turn, call) in kept {
             let items = Call::read(&*self.pages, self.place, turn, call)?.sent.map_or_else(Vec::new, |sent| sent.items);
             for memory in items.iter().filter_map(|item| item.memory.as_ref()) {
                 if lost(memory)? {

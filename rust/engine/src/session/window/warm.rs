@@ -1,13 +1,14 @@
 //! What a process has read of its sessions and keeps: messages ready for prompts, the fixed sections of the epoch.
 //!
 //! A message never changes but by an edit (rewind, redact, a switch of models), and every edit counts up in the session's record:
-//! what is kept holds for as long as the number does. So a prompt of a session that goes on reads only what is new. The cache is
-//! bounded: the sessions used longest ago go first.
+//! what is kept holds for as long as the number does. So a prompt of a session that goes on reads only what is new, and a write looks only
+//! at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pinned::Pinned;
+use crate::Result;
 use crate::context::{Fixed, Stored};
 use crate::session::key::SessionKey;
 use crate::session::transcript::message::Brief;
@@ -69,6 +70,51 @@ pub(in crate::session) struct Warm {
     /// Where messages stand that the last prompt asked for, be they in the window or before it.
     pub briefs: BTreeMap<u64, Brief>,
     pub fixed: Option<WarmFixed>,
+    /// The first turn of the last prompt's window.
+    pub first_turn: Option<u64>,
+}
+
+/// The turns of a session as the writers of a process know them. A turn that is not the newest keeps its block, or none, until an edit.
+#[derive(Debug, Clone, Default)]
+pub(in crate::session) struct PastTurns {
+    of: Option<(SessionKey, u64)>,
+    /// The first turn of the window.
+    first: u64,
+    /// Which of the turns from the first up to this one keep a block is known.
+    until: u64,
+    /// These turns, with the calls of their blocks.
+    kept: Vec<(u64, u16)>,
+}
+
+impl PastTurns {
+    /// It, if it is of this session, edited so often; else nothing.
+    pub fn of(self, place: SessionKey, edits: u64) -> Self {
+        let of = Some((place, edits));
+        if self.of == of { self } else { Self { of, ..Self::default() } }
+    }
+
+    /// The first turn of the window when it was last looked at.
+    pub fn first(&self, place: SessionKey, edits: u64) -> Option<u64> {
+        (self.of == Some((place, edits))).then_some(self.first)
+    }
+
+    /// The window begins at a turn.
+    pub fn begin(&mut self, first: u64) {
+        if first < self.first {
+            (self.until, self.kept) = (first, Vec::new());
+        }
+        self.kept.retain(|(turn, _)| *turn >= first);
+        (self.first, self.until) = (first, self.until.max(first));
+    }
+
+    /// The turns of the window, up to turn `end`, that keep a block, with its call. Those before turn `settled` will not change.
+    pub fn kept(&mut self, end: u64, settled: u64, read: impl Fn(u64, u64) -> Result<Vec<(u64, u16)>>) -> Result<Vec<(u64, u16)>> {
+        let new = read(self.until, end)?;
+        let all = [&*self.kept, &*new].concat();
+        self.kept.extend(new.into_iter().filter(|(turn, _)| *turn < settled));
+        self.until = self.until.max(settled);
+        Ok(all)
+    }
 }
 
 /// What was read of a session beside what was warm.
@@ -108,19 +154,25 @@ impl Warm {
         Self { blocks: Span::default(), ..self.clone() }
     }
 
-    /// The same with what was read since, from message `first` on, and the fixed sections.
-    pub fn with(self: &Arc<Self>, first: u64, of: (SessionKey, u64), read: &mut ReadNow, fixed: WarmFixed) -> Arc<Self> {
+    /// The same with what was read since, from message `first` on, the first turn of the window, and the fixed sections.
+    pub fn with(
+        self: &Arc<Self>,
+        (first, first_turn): (u64, u64),
+        of: (SessionKey, u64),
+        read: &mut ReadNow,
+        fixed: WarmFixed,
+    ) -> Arc<Self> {
         let is_new = !(read.messages.is_empty() && read.turns.is_empty() && read.blocks.is_empty()) || read.has_new_briefs;
         if !is_new && self.of == Some(of) && self.messages.first == first && self.fixed.as_ref().is_some_and(|known| known.is(&fixed)) {
             return Arc::clone(self);
         }
         let read_turns = read.turns.iter().map(|(number, turn)| (*number, turn));
-        let first_turn = self.turns.iter().chain(read_turns).filter(|(_, turn)| turn.start >= first).map(|(number, _)| number).min();
+        let oldest = self.turns.iter().chain(read_turns).filter(|(_, turn)| turn.start >= first).map(|(number, _)| number).min();
         let (messages, briefs) = (self.messages.with(first, &read.messages), std::mem::take(&mut read.briefs));
-        let mut warm = Self { of: Some(of), messages, briefs, fixed: Some(fixed), ..Self::default() };
-        if let Some(first_turn) = first_turn {
-            warm.turns = self.turns.with(first_turn, &read.turns);
-            warm.blocks = self.blocks.with(first_turn, &read.blocks);
+        let mut warm = Self { of: Some(of), messages, briefs, fixed: Some(fixed), first_turn: Some(first_turn), ..Self::default() };
+        if let Some(oldest) = oldest {
+            warm.turns = self.turns.with(oldest, &read.turns);
+            warm.blocks = self.blocks.with(oldest, &read.blocks);
             warm.blocks.known.truncate(warm.turns.known.len());
         }
         Arc::new(warm)
@@ -134,6 +186,7 @@ pub struct WarmSessions(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     sessions: HashMap<u128, (u64, Arc<Warm>)>,
+    past: HashMap<u128, (u64, Arc<PastTurns>)>,
     uses: u64,
     messages: usize,
 }
@@ -147,6 +200,24 @@ impl WarmSessions {
         let Some((used, warm)) = kept.sessions.get_mut(&key) else { return Arc::default() };
         *used = now;
         Arc::clone(warm)
+    }
+
+    /// What writers know of the turns of a session; empty where that is nothing.
+    pub(in crate::session) fn past(&self, key: u128) -> Arc<PastTurns> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.past.get(&key).map_or_else(Arc::default, |(_, past)| Arc::clone(past))
+    }
+
+    /// Keeps what a writer knows, now that what it wrote is there.
+    pub(in crate::session) fn put_past(&self, key: u128, past: PastTurns) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.uses += 1;
+        let now = kept.uses;
+        kept.past.insert(key, (now, Arc::new(past)));
+        if kept.past.len() > SESSIONS {
+            let oldest = kept.past.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
+            oldest.and_then(|key| kept.past.remove(&key));
+        }
     }
 
     /// Forgets everything, as a new process would know it.
@@ -199,10 +270,28 @@ mod tests {
         let mut read = ReadNow { turns: turns(&[(3, 6)]), blocks, ..ReadNow::default() };
         let fixed = WarmFixed { epoch: 0, fixed: Arc::default(), pinned: Arc::default() };
         let of = (SessionKey { partition: 1, session: 2 }, 0);
-        let next = warm.with(3, of, &mut read, fixed.clone());
+        let next = warm.with((3, 2), of, &mut read, fixed.clone());
         assert_eq!(next.turns.iter().map(|(turn, _)| turn).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(next.blocks.iter().map(|(turn, _)| turn).collect::<Vec<_>>(), [2], "turn 4 is not final");
-        assert!(Arc::ptr_eq(&next, &next.with(3, of, &mut ReadNow::default(), fixed.clone())), "nothing is new");
-        assert!(!Arc::ptr_eq(&next, &next.with(4, of, &mut ReadNow::default(), fixed)));
+        assert!(Arc::ptr_eq(&next, &next.with((3, 2), of, &mut ReadNow::default(), fixed.clone())), "nothing is new");
+        assert!(!Arc::ptr_eq(&next, &next.with((4, 2), of, &mut ReadNow::default(), fixed)));
+    }
+
+    #[test]
+    fn a_turn_is_read_again_until_no_block_can_stay_in_it() {
+        let stored =
+            |from: u64, end: u64| Ok([(2, 7), (5, 0), (9, 1)].into_iter().filter(|(turn, _)| (from..end).contains(turn)).collect());
+        let unread = |from: u64, end: u64| if from < end { panic!("{from} to {end} is known") } else { Ok(Vec::new()) };
+        let place = SessionKey { partition: 1, session: 2 };
+        let mut past = PastTurns::default().of(place, 3);
+        past.begin(1);
+        assert_eq!(past.kept(6, 5, stored).unwrap(), [(2, 7), (5, 0)]);
+        assert_eq!(past.kept(5, 5, unread).unwrap(), [(2, 7)], "turn 5 was the newest");
+        assert_eq!(past.kept(10, 9, stored).unwrap(), [(2, 7), (5, 0), (9, 1)]);
+        past.begin(4);
+        assert_eq!(past.kept(9, 9, unread).unwrap(), [(5, 0)]);
+        past.begin(2);
+        assert_eq!(past.kept(9, 9, stored).unwrap(), [(2, 7), (5, 0)], "the window begins before what is known");
+        assert_eq!((past.first(place, 3), past.first(place, 4), past.of(place, 4).first(place, 4)), (Some(2), None, Some(0)));
     }
 }

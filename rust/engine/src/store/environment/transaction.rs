@@ -17,7 +17,7 @@ use crate::store::vault::cipher::Cipher;
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt, record_of};
 use crate::store::verified;
-use crate::{Error, Result};
+use crate::{Error, Result, interrupt};
 
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
@@ -163,6 +163,7 @@ impl PagesMut for WriteTransaction<'_> {
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        interrupt::check()?;
         self.base.secure(key, true)?;
         self.note(key, None);
         self.changes += 1;
@@ -181,6 +182,7 @@ impl WriteTransaction<'_> {
         if self.changes == 0 {
             return self.base.get(key);
         }
+        interrupt::check()?;
         self.base.secure(key, false)?;
         self.tree.get(&self.txn, key).map_err(read_error)
     }
@@ -196,6 +198,7 @@ impl WriteTransaction<'_> {
 
     /// Stores bytes as they are: what the caller encrypted, or need not.
     pub fn put_stored(&mut self, key: &[u8], stored: &[u8]) -> Result<()> {
+        interrupt::check()?;
         self.base.secure(key, false)?;
         self.changes += 1;
         self.dirty = true;

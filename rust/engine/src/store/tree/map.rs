@@ -8,11 +8,12 @@ use std::io::{Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::super::folder::{corrupt, io_error};
 use super::super::meta_pages::META_BYTES;
+use super::super::prefetch::prefetch_start;
 use crate::Result;
 
 /// Room for growth, before the file is mapped anew.
@@ -23,6 +24,8 @@ const HEADROOM: u64 = 64 << 20;
 pub struct Map {
     start: *const u8,
     bytes: usize,
+    /// Its pages that were checked.
+    pub checked: Checked,
 }
 
 // SAFETY: nothing is ever written through it, and it lives until its last owner drops it.
@@ -31,10 +34,13 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    fn new(file: &File, bytes: usize) -> std::io::Result<Self> {
+    fn new(file: &File, bytes: usize, page_size: usize) -> std::io::Result<Self> {
         // SAFETY: a new map of a file that is open; nothing of ours lies at an address that the system chooses.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        if start == libc::MAP_FAILED { Err(std::io::Error::last_os_error()) } else { Ok(Self { start: start.cast(), bytes }) }
+        if start == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(Self { start: start.cast(), bytes, checked: Checked::for_pages(bytes / page_size) })
     }
 
     /// Bytes of the map; the caller has compared `from + length` with the end of the file.
@@ -55,31 +61,41 @@ impl Drop for Map {
     }
 }
 
-/// Which pages this process has checked where they lie: page, kind and bounds in one word each.
+/// Which pages of a map this process has checked: two bytes a page, made of its kind and bounds.
 ///
-/// A page that LMDB writes anew comes from memory, not from the disk; mostly its bounds differ, and it is checked again.
+/// A page that LMDB writes anew comes from memory, not from the disk; nearly always its bounds differ, and it is checked again.
 #[derive(Debug)]
-pub struct Checked(Box<[AtomicU64]>);
+pub struct Checked(Box<[AtomicU16]>);
 
 impl Checked {
-    fn for_pages(pages: u64) -> Self {
-        let slots = (pages * 2).next_power_of_two().clamp(1 << 12, 1 << 22);
-        Self((0..slots).map(|_| AtomicU64::new(0)).collect())
+    fn for_pages(pages: usize) -> Self {
+        Self((0..pages).map(|_| AtomicU16::new(0)).collect())
     }
 
-    fn slot(&self, word: u64) -> &AtomicU64 {
-        &self.0[(word >> 32) as usize & (self.0.len() - 1)]
+    /// What stands for a page with this kind and these bounds; never 0.
+    fn mark(is_leaf: bool, (lower, upper): (u16, u16)) -> u16 {
+        let kind_and_bounds = u32::from(lower | u16::from(is_leaf)) << 16 | u32::from(upper); // `lower` is even
+        (kind_and_bounds.wrapping_mul(0x9E37_79B1) >> 17) as u16 | 1 << 15
     }
 
-    /// Whether a page was checked.
+    /// Asks memory for what tells whether `page` was checked.
+    pub fn fetch(&self, page: u64) {
+        if let Some(mark) = self.0.get(page as usize) {
+            prefetch_start(mark);
+        }
+    }
+
+    /// Whether a page of this kind and with these bounds was checked.
     #[must_use]
-    pub fn has(&self, word: u64) -> bool {
-        self.slot(word).load(Relaxed) == word
+    pub fn has(&self, page: u64, is_leaf: bool, bounds: (u16, u16)) -> bool {
+        self.0.get(page as usize).is_some_and(|mark| mark.load(Relaxed) == Self::mark(is_leaf, bounds))
     }
 
     /// Notes that it was.
-    pub fn note(&self, word: u64) {
-        self.slot(word).store(word, Relaxed);
+    pub fn note(&self, page: u64, is_leaf: bool, bounds: (u16, u16)) {
+        if let Some(mark) = self.0.get(page as usize) {
+            mark.store(Self::mark(is_leaf, bounds), Relaxed);
+        }
     }
 }
 
@@ -92,7 +108,6 @@ pub struct DataFile {
     path: Arc<PathBuf>,
     page_size: usize,
     map: RwLock<Arc<Map>>,
-    checked: Arc<Checked>,
 }
 
 /// What a snapshot sees of the file.
@@ -100,8 +115,6 @@ pub struct DataFile {
 pub struct Mapped {
     /// The map that holds its pages.
     pub map: Arc<Map>,
-    /// The pages that were checked.
-    pub checked: Arc<Checked>,
     /// The generation's folder, for errors.
     pub path: Arc<PathBuf>,
     /// Bytes of a page.
@@ -135,10 +148,9 @@ impl DataFile {
         let failed = |e: &std::io::Error| io_error("mapping the store", path, e);
         let file = File::open(path.join("data.mdb")).map_err(|e| failed(&e))?;
         let length = file.metadata().map_err(|e| failed(&e))?.len();
-        let map = Map::new(&file, (length + HEADROOM) as usize).map_err(|e| failed(&e))?;
-        let checked = Arc::new(Checked::for_pages(length / page_size as u64));
+        let map = Map::new(&file, (length + HEADROOM) as usize, page_size).map_err(|e| failed(&e))?;
         let readers = reader_table(path);
-        Ok(Self { file, readers, path: Arc::new(path.to_owned()), page_size, map: RwLock::new(Arc::new(map)), checked })
+        Ok(Self { file, readers, path: Arc::new(path.to_owned()), page_size, map: RwLock::new(Arc::new(map)) })
     }
 
     /// Measures the reader table by a descriptor that can be sought in, which is closed no sooner than `table`.
@@ -182,10 +194,10 @@ impl DataFile {
         }
         let mut map = Arc::clone(&self.map.read().unwrap_or_else(PoisonError::into_inner));
         if (map.bytes as u64) < end {
-            let larger = Map::new(&self.file, (length + length / 2 + HEADROOM) as usize).map_err(|e| failed(&e))?;
+            let larger = Map::new(&self.file, (length + length / 2 + HEADROOM) as usize, self.page_size).map_err(|e| failed(&e))?;
             map = Arc::new(larger);
             *self.map.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&map);
         }
-        Ok(Mapped { map, checked: Arc::clone(&self.checked), path: Arc::clone(&self.path), page_size: self.page_size })
+        Ok(Mapped { map, path: Arc::clone(&self.path), page_size: self.page_size })
     }
 }

@@ -18,6 +18,7 @@
 pub mod free;
 pub mod map;
 pub mod page;
+mod several;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -133,12 +134,10 @@ impl Tree {
     /// A page, checked when this process meets it for the first time.
     fn page(&self, number: u64, kind: Kind) -> Result<Page<'_>> {
         let page = Page::new(self.bytes(number, 1)?);
-        let (lower, upper) = page.bounds().unwrap_or_default();
-        // `lower` is even: its last bit has room for the kind.
-        let word = number << 32 | u64::from(lower | u16::from(kind == Kind::Leaf)) << 16 | u64::from(upper);
-        if !self.mapped.checked.has(word) {
+        let (checked, is_leaf, bounds) = (&self.mapped.map.checked, kind == Kind::Leaf, page.bounds().unwrap_or_default());
+        if !checked.has(number, is_leaf, bounds) {
             page.check(number, kind, Order::Bytes).map_err(|why| self.damaged(number, why))?;
-            self.mapped.checked.note(word);
+            checked.note(number, is_leaf, bounds);
         }
         Ok(page)
     }
@@ -154,9 +153,21 @@ impl Tree {
 
     /// The way to `key`, or to the first key above it in the leaf where it belongs; whether it is that key.
     fn seek(&self, key: &[u8]) -> Result<Option<(Way, Page<'_>, bool)>> {
+        interrupt::check()?;
         if self.root.page == NONE {
             return Ok(None);
         }
+        let mut way = self.way_down(key)?;
+        let number = way.pages[way.leaf];
+        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
+        let (index, exact) = self.some(number, page.search(key, 0, near))?;
+        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
+        way.indexes[way.leaf] = index as u16;
+        Ok(Some((way, page, exact)))
+    }
+
+    /// The way to the leaf where `key` belongs, in a tree that is not empty.
+    fn way_down(&self, key: &[u8]) -> Result<Way> {
         let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth) - 1 };
         let mut number = self.root.page;
         for level in 0..way.leaf {
@@ -167,11 +178,8 @@ impl Tree {
             (way.pages[level], way.indexes[level]) = (number, index as u16);
             number = self.some(number, page.child(index))?;
         }
-        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
-        let (index, exact) = self.some(number, page.search(key, 0, near))?;
-        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
-        (way.pages[way.leaf], way.indexes[way.leaf]) = (number, index as u16);
-        Ok(Some((way, page, exact)))
+        way.pages[way.leaf] = number;
+        Ok(way)
     }
 
     /// A page on the way down, and where the last descent found its key, if that came by here: the page was checked then.

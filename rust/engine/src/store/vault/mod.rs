@@ -230,32 +230,43 @@ impl Vault {
         if is_exempt(key) {
             return Ok(stored);
         }
-        if let Some(plain) = self.cache.get(&tag_of(key, stored)?, key) {
+        let tag = tag_of(key, stored)?;
+        if let Some(plain) = self.cache.get(&tag, key) {
             return Ok(kept.keep(plain));
         }
         let partition = u32_at(key, 0).ok_or_else(|| damaged(key, "its key is too short"))?;
         let data_key = self.data_key(partition, committed)?;
         let data_key = data_key.ok_or_else(|| damaged(key, "the data key of its partition is not there: it was erased, or is damaged"))?;
-        self.reveal_anew(kept, &data_key, key, stored)
+        self.reveal_anew(kept, &data_key, key, tag, stored)
     }
 
     /// The same with the data key.
     pub fn reveal_with<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<&'s [u8]> {
-        match self.cache.get(&tag_of(key, stored)?, key) {
+        let tag = tag_of(key, stored)?;
+        match self.cache.get(&tag, key) {
             Some(plain) => Ok(kept.keep(plain)),
-            None => self.reveal_anew(kept, data_key, key, stored),
+            None => self.reveal_anew(kept, data_key, key, tag, stored),
         }
     }
 
-    fn reveal_anew<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<&'s [u8]> {
-        let plain = Arc::new(Plain { key: Key::from_slice(key)?, value: self.decrypt(data_key, key, stored)? });
-        verified::note(plain.value.bytes());
-        self.cache.put(tag_of(key, stored)?, &plain);
+    fn reveal_anew<'s>(&'s self, kept: &'s Kept, data_key: &Cipher, key: &[u8], tag: cache::Tag, stored: &[u8]) -> Result<&'s [u8]> {
+        let mut value = self.opened(data_key, key, stored)?;
+        envelope::seal_vouched(stored[0], stored[1], value.bytes_mut());
+        verified::note(value.bytes()); // nothing is known any more of what lay here before
+        let plain = Arc::new(Plain { key: Key::from_slice(key)?, value });
+        self.cache.put(tag, &plain);
         Ok(kept.keep(plain))
     }
 
-    /// The plain value, envelope included.
+    /// The plain value as it may be stored, envelope included.
     pub fn decrypt(&self, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<Secret> {
+        let mut value = self.opened(data_key, key, stored)?;
+        envelope::seal_in_place(key, stored[0], stored[1], value.bytes_mut());
+        Ok(value)
+    }
+
+    /// Its body, behind room for an envelope.
+    fn opened(&self, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<Secret> {
         let (head, sealed) = stored.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
         let length = sealed.len().checked_sub(OVERHEAD).ok_or_else(|| damaged(key, "it is shorter than what encryption adds"))?;
         let mut value = Secret::with_room(self.region.as_ref(), ENVELOPE_BYTES + length + TAG_BYTES);
@@ -264,7 +275,6 @@ impl Vault {
             return Err(damaged(key, "it was not encrypted with its key at this place, or its bytes changed"));
         }
         value.truncate(ENVELOPE_BYTES + length);
-        envelope::seal_in_place(key, head[0], head[1], value.bytes_mut());
         Ok(value)
     }
 
@@ -339,10 +349,13 @@ mod tests {
         assert!(envelope::open(here.as_slice(), &stored).is_ok(), "the checksum needs no key");
         let read = |key: &Key, stored: &[u8]| {
             let kept = Kept::default();
-            vault.reveal(&kept, key.as_slice(), stored, |_| Ok(Some(&record))).map(<[u8]>::to_vec)
+            let value = vault.reveal(&kept, key.as_slice(), stored, |_| Ok(Some(&record)))?;
+            envelope::open(key.as_slice(), value).map(|envelope| envelope.body.to_vec())
         };
-        assert_eq!(read(&here, &stored).expect("opened"), plain);
-        assert_eq!(read(&here, &stored).expect("from the cache"), plain);
+        assert_eq!(read(&here, &stored).expect("opened"), plain[ENVELOPE_BYTES..]);
+        assert_eq!(read(&here, &stored).expect("from the cache"), plain[ENVELOPE_BYTES..]);
+        let opened = vault.decrypt(&cipher, here.as_slice(), &stored).expect("opened");
+        assert_eq!(opened.bytes(), plain, "as it may be stored");
         assert!(read(&there, &stored).is_err());
         assert!(read(&here, &plain).is_err(), "somebody put a value there that was never encrypted");
         vault.forget();

@@ -12,6 +12,7 @@ mod personal;
 mod secrets;
 mod validators;
 
+use crate::interrupt::Steps;
 use crate::units::clip::{byte_of, chars_before};
 use crate::{Error, Result};
 
@@ -233,9 +234,10 @@ fn names(parts: &[Part<'_>]) -> Vec<String> {
 #[must_use]
 pub fn screen(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let bytes = text.as_bytes();
+    let (bytes, mut steps) = (text.as_bytes(), Steps::default());
     let mut at = 0;
     while at < bytes.len() {
+        steps.reach(at);
         if !begins_token(bytes, at) {
             at += 1;
             continue;

@@ -32,6 +32,7 @@ use space::Space;
 use super::Encoding;
 use super::ascii::Cuts;
 use crate::Result;
+use crate::interrupt::{self, Steps};
 
 /// A tokenizer that was loaded.
 #[derive(Clone, Copy)]
@@ -142,6 +143,7 @@ impl Way {
             // Where a pretoken of the shown text stands in the given one nobody needs: all of it may still change.
             Self::Characters { space, merges } => {
                 for pretoken in space.pretokens(&space.shown(part, first)) {
+                    interrupt::step();
                     merges.encode_characters(pretoken, &mut tokens);
                 }
                 visit(0, &tokens)
@@ -151,8 +153,9 @@ impl Way {
                 visit(0, &tokens)
             }
             Self::Bytes { cut, merges } => {
-                let (mut cuts, mut at) = (Cuts::new(part), 0);
+                let (mut cuts, mut at, mut steps) = (Cuts::new(part), 0, Steps::default());
                 while at < part.len() {
+                    steps.reach(at);
                     let end = cut.end(&mut cuts, at);
                     tokens.clear();
                     merges.encode_bytes(&part.as_bytes()[at..end], &mut tokens);

@@ -11,7 +11,7 @@
 //! The others are not among the best, unless one means the question almost word for word and has hardly a word of it. Where too many are
 //! within reach, as for a question whose words nobody wrote, all vectors are walked.
 
-use super::{Best, CHUNK, COSINE_ONE, Field, SLACK};
+use super::{Best, CHUNK, COSINE_ONE, Field, SLACK, highest};
 use crate::Result;
 use crate::index::vectors::VectorSet;
 use crate::recall::ranking::SIGHT;
@@ -71,7 +71,7 @@ impl Field {
         for first in (0..chunks).map(|chunk| chunk * CHUNK) {
             let estimates = self.estimates(first);
             self.kept.0.words.extend_from_slice(&estimates);
-            self.kept.0.peaks.push(estimates.into_iter().fold(f32::MIN, f32::max));
+            self.kept.0.peaks.push(highest(&estimates));
         }
     }
 
@@ -165,8 +165,7 @@ impl Field {
             for (estimate, (words, cosine)) in estimates.iter_mut().zip(words.iter().zip(cosines)) {
                 *estimate = words + meaning * *cosine as f32;
             }
-            let highest = estimates.iter().fold(f32::MIN, |highest, estimate| highest.max(*estimate)); // without a branch
-            if highest < bar {
+            if highest(&estimates) < bar {
                 continue;
             }
             for number in Places::of(first, self.last(), &estimates, bar) {
@@ -190,7 +189,11 @@ struct Places {
 impl Places {
     /// Those of the chunk from `first` on, up to number `last`, of which there is so much. Document 0 is none.
     fn of(first: u32, last: u32, amounts: &[f32; CHUNK], least: f32) -> Self {
-        let bits = (0..CHUNK).fold(0, |bits, at| bits | u64::from(amounts[at] >= least) << at);
+        let mut bits = 0;
+        for (at, amounts) in amounts.as_chunks::<8>().0.iter().enumerate() {
+            let are_there = amounts.map(|amount| u8::from(amount >= least));
+            bits |= (u64::from_le_bytes(are_there).wrapping_mul(GATHER) >> 56) << (8 * at);
+        }
         let is_there = u64::MAX >> (CHUNK as u32 - 1).saturating_sub(last - first);
         Self { first, bits: bits & is_there & !u64::from(first == 0) }
     }
@@ -206,6 +209,8 @@ impl Iterator for Places {
     }
 }
 
+/// Times eight bytes of 0 or 1: the highest byte of the product has a bit for each of them, the first as the lowest.
+const GATHER: u64 = 0x0102_0408_1020_4080;
 const _: () = assert!(CHUNK == u64::BITS as usize);
 
 #[cfg(test)]
