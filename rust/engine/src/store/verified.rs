@@ -123,7 +123,9 @@ fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consist
 pub fn forget_all() {
     for (page, slots) in SEEN.chunks(NEAR).enumerate() {
         if TOUCHED[page / 64].load(Relaxed) >> (page % 64) & 1 == 1 {
-            slots.iter().for_each(|slot| slot.store(0, Relaxed));
+            for slot in slots {
+                slot.store(0, Relaxed);
+            }
         }
     }
 }

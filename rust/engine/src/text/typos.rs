@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! tried     plain words of four and more ASCII letters that no text has in any form and that the vocabulary of the built-in embedding does
-//!           not have whole: what it has is a word, and missing is not misspelt. Never identifiers, nor what stands in one; at most MOST_TRIED
+//!           not have whole: what it has is a word, and missing is not misspelt. Never identifiers, nor what stands in one; at most MOST_TRIED,
+//!           of the first MOST_LOOKED_UP that may be such: what is longer is a text and no question
 //! edits     one letter out, in, or another, or two neighbours exchanged: 53 x length + 25 spellings, looked up in the index
 //! chosen    the spelling that most texts have; of equals the first in the alphabet
 //! ```
@@ -17,6 +18,8 @@ use crate::units::term_key::TermKey;
 
 /// Words of a question that are tried.
 const MOST_TRIED: usize = 8;
+/// Words of a question that are looked for to tell whether any text has them.
+const MOST_LOOKED_UP: usize = 256;
 const SHORTEST: usize = 4;
 /// Above it a word is no word.
 const LONGEST: usize = 24;
@@ -40,12 +43,19 @@ pub(crate) trait Frequencies {
 
 /// The question with its misspelt words read as what is there; `None` where nothing changed.
 pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies: &mut impl Frequencies) -> Result<Option<Repaired>> {
-    let (mut tried, mut spellings, mut lower) = (Vec::new(), Vec::new(), String::new());
+    let (mut tried, mut spellings, mut lower, mut looked_up) = (Vec::new(), Vec::new(), String::new(), 0);
     for (start, word) in plain_words(question) {
         lower.clear();
         lower.push_str(word);
         lower.make_ascii_lowercase();
-        if tried.len() == MOST_TRIED || is_filler(lower.as_bytes()) || is_word(&lower) || frequencies.has_form(&lower)? {
+        if is_filler(lower.as_bytes()) || is_word(&lower) {
+            continue;
+        }
+        if tried.len() == MOST_TRIED || looked_up == MOST_LOOKED_UP {
+            break;
+        }
+        looked_up += 1;
+        if frequencies.has_form(&lower)? {
             continue;
         }
         edits(lower.as_bytes(), &mut spellings);
@@ -180,6 +190,13 @@ mod tests {
             assert_eq!(read(question), None, "{question}");
         }
         assert_eq!(read("elephant zebra"), None, "nothing near is there");
+    }
+
+    #[test]
+    fn a_text_in_place_of_a_question_is_not_looked_up_to_its_end() {
+        let behind = |words: usize| read(&format!("{}musem", "garden ".repeat(words)));
+        assert_eq!(behind(MOST_LOOKED_UP - 1), Some(format!("{}museum", "garden ".repeat(MOST_LOOKED_UP - 1))));
+        assert_eq!(behind(MOST_LOOKED_UP), None);
     }
 
     #[test]
