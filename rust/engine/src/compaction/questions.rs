@@ -15,7 +15,11 @@ const CLOSES: i64 = 128;
 
 /// Which units are questions that stay open, by place.
 pub(super) fn open(units: &[Unit], weights: &Weights) -> Vec<bool> {
-    let mut open: Vec<bool> = units.iter().map(|unit| unit.spoken && (unit.asks || is_open(&unit.text))).collect();
+    let begins_open = |unit: &Unit| {
+        interrupt::step();
+        unit.spoken && (unit.asks || is_open(&unit.text))
+    };
+    let mut open: Vec<bool> = units.iter().map(begins_open).collect();
     for (at, unit) in units.iter().enumerate() {
         interrupt::step();
         if open[at] && unit.asks && !is_open(&unit.text) && is_answered(units, at) {

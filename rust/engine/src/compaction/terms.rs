@@ -99,6 +99,7 @@ pub(super) struct Frequencies {
 
 impl Frequencies {
     pub fn add(&mut self, terms: &Terms) {
+        interrupt::step();
         self.texts += 1;
         for term in &terms.all {
             *self.of.entry(*term).or_default() += 1;

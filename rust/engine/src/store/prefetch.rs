@@ -23,17 +23,18 @@ pub fn prefetch_start<T>(value: &T) {
     hint(std::ptr::from_ref(value).cast());
 }
 
-/// Processors other than these two get no hint.
 #[inline(always)]
-fn hint(_address: *const u8) {
+fn hint(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of any address is harmless, and every x86-64 processor has the instruction.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(_address.cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
     #[cfg(target_arch = "aarch64")]
     // SAFETY: a prefetch of any address is harmless; it reads nothing and changes no flag.
     unsafe {
-        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) _address, options(nostack, readonly, preserves_flags));
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, readonly, preserves_flags));
     }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address; // other processors get no hint
 }

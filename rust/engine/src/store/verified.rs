@@ -12,7 +12,7 @@ use super::prefetch::prefetch_start;
 use crate::Result;
 
 /// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. What lies side by side in a
-/// store has slots side by side, so that the values of a scope touch few pages of the table.
+/// store has slots side by side, so that the values of a scope touch few pages of the table: each costs an interruption.
 const SLOTS: usize = PAGES * SLOTS_OF_A_PAGE;
 const PAGES: usize = 1 << 17;
 const SLOTS_OF_A_PAGE: usize = 4;

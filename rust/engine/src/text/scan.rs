@@ -103,10 +103,7 @@ fn runs<S: Sink>(chunk: &str, buffers: &mut Buffers, sink: &mut S) {
                 steps.reach(range.end);
                 identifiers::run(chunk, range.start, range.end, buffers, sink);
             }
-            Span::Grams(range) => {
-                steps.reach(range.end);
-                grams(&chunk[range], &mut buffers.term, sink);
-            }
+            Span::Grams(range) => grams(&chunk[range], &mut buffers.term, sink),
         }
     }
 }

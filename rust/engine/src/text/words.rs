@@ -6,6 +6,7 @@ use super::chars::{LETTER, LOWER, UPPER, is};
 use super::fold::{fold, fold_accented};
 use super::scan::Buffers;
 use super::terms::{Role, Sink, Term, TermClass};
+use crate::interrupt::Steps;
 
 /// The word without what English and Romance languages hang on it: `user's`, `we'll` -> `user`, `we`; `l'école` -> `école`.
 /// Other apostrophes are dropped by folding: `don't` -> `dont`, `O'Brien` -> `obrien`.
@@ -73,8 +74,9 @@ pub(super) fn abbreviation<S: Sink>(run: &str, term: &mut Term, sink: &mut S) {
 /// Every two neighbouring characters; single ones in documents, and where a query has just one. A character takes its marks along.
 pub(super) fn grams<S: Sink>(text: &str, term: &mut Term, sink: &mut S) {
     let mut before: Option<&str> = None;
-    let mut rest = text;
+    let (mut rest, mut steps) = (text, Steps::default());
     while !rest.is_empty() {
+        steps.reach(text.len() - rest.len());
         let unit = first_unit(rest);
         rest = &rest[unit.len()..];
         sink.advance(1);

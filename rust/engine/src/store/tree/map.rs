@@ -80,7 +80,9 @@ impl Checked {
 
     /// Asks memory for what tells whether `page` was checked.
     pub fn fetch(&self, page: u64) {
-        self.0.get(page as usize).into_iter().for_each(prefetch_start);
+        if let Some(mark) = self.0.get(page as usize) {
+            prefetch_start(mark);
+        }
     }
 
     /// Whether a page of this kind and with these bounds was checked.
