@@ -76,7 +76,9 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     }
     for (older, newer) in newer.into_iter().enumerate() {
         hits[older].newer_at = newer.iter().map(|at| hits[*at].memory.occurred_at).max();
-        newer.into_iter().for_each(|newer| raise(hits, newer, older));
+        for newer in newer {
+            raise(hits, newer, older);
+        }
     }
 }
 
