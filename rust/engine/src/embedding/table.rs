@@ -65,7 +65,10 @@ impl Sum {
     /// The direction of the sum; that of the unknown token where there is none.
     pub fn finish(mut self) -> UnitVector {
         self.carry();
-        let values: [f32; DIMENSIONS] = std::array::from_fn(|d| (f64::from(self.total[d]) * f64::from(scale(d))) as f32);
+        let mut values = [0.0; DIMENSIONS];
+        for ((value, total), scale) in values.iter_mut().zip(&self.total).zip(&SCALES) {
+            *value = (f64::from(*total) * f64::from(*scale)) as f32;
+        }
         UnitVector::new(&values, DIMENSIONS).unwrap_or_else(|_| unknown())
     }
 
@@ -73,9 +76,10 @@ impl Sum {
     pub fn near_cosine(mut self, unit: &[f32]) -> Option<f64> {
         self.carry();
         let (mut dots, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);
-        for (at, (totals, units)) in self.total.as_chunks::<8>().0.iter().zip(unit.as_chunks::<8>().0).enumerate() {
+        let (totals, scales, units) = (self.total.as_chunks::<8>().0, SCALES.as_chunks::<8>().0, unit.as_chunks::<8>().0);
+        for ((totals, scales), units) in totals.iter().zip(scales).zip(units) {
             for lane in 0..8 {
-                let value = totals[lane] as f32 * scale(8 * at + lane);
+                let value = totals[lane] as f32 * scales[lane];
                 dots[lane] += value * units[lane];
                 squares[lane] += value * value;
             }
@@ -154,10 +158,19 @@ pub(super) fn code(token: Token, dimension: usize) -> i8 {
     row(token)[dimension] as i8
 }
 
-/// What one unit of a code stands for in a dimension.
+/// What one unit of a code stands for in each dimension.
+static SCALES: [f32; DIMENSIONS] = {
+    let (mut scales, mut at) = ([0.0; DIMENSIONS], 0);
+    while at < DIMENSIONS {
+        scales[at] = f32::from_le_bytes([FILE[4 * at], FILE[4 * at + 1], FILE[4 * at + 2], FILE[4 * at + 3]]);
+        at += 1;
+    }
+    scales
+};
+
+/// The same of one.
 pub(super) fn scale(dimension: usize) -> f32 {
-    let at = dimension * 4;
-    f32::from_le_bytes([FILE[at], FILE[at + 1], FILE[at + 2], FILE[at + 3]])
+    SCALES[dimension]
 }
 
 #[cfg(test)]

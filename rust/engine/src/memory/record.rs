@@ -244,7 +244,7 @@ pub fn generated_id(number: u32) -> String {
     }
     let mut id = String::with_capacity(14);
     id.push_str("mem-");
-    id.extend(digits[begin..].iter().map(|digit| char::from(*digit)));
+    id.push_str(std::str::from_utf8(&digits[begin..]).unwrap_or_default()); // ASCII
     id
 }
 

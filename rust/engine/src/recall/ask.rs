@@ -21,7 +21,7 @@ pub struct Found {
     /// Place of its scope in the request.
     pub scope: usize,
     /// Where its score comes from.
-    pub parts: Parts,
+    pub parts: Box<Parts>,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
     /// How it is related to what the question names, in words.

@@ -29,8 +29,8 @@ pub(super) struct Contender<'m> {
     at: usize,
     /// Place of its scope in the request.
     pub scope: usize,
-    /// Where its score comes from.
-    pub parts: Parts,
+    /// Where its score comes from: much, and contenders are moved often.
+    pub parts: Box<Parts>,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
     /// When something newer was said of the same thing, if it was.
@@ -64,7 +64,7 @@ impl<'p> Ranked<'p> {
                 (None, Some(past)) => Outline::of(past),
                 (None, None) => continue,
             };
-            let (scope, parts) = (candidate.scope, *parts);
+            let (scope, parts) = (candidate.scope, Box::new(*parts));
             let contender = Contender { memory, at, scope, parts, duplicates: Vec::new(), newer_at: None };
             if !(built_in && is_misjudged(&contender)) {
                 contenders.push(contender);

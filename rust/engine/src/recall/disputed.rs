@@ -12,6 +12,9 @@ const LEAST_SHARE: i64 = 33;
 pub(super) fn lift(hits: &mut [Hit]) {
     let mut is_lifted = false;
     for older in 0..hits.len() {
+        if hits[older].memory.provenance.disputes.is_empty() {
+            continue;
+        }
         let Some(newer) = newest_against(hits, older) else { continue };
         hits[older].newer_at = hits[older].newer_at.max(Some(hits[newer].memory.occurred_at));
         let least = hits[older].parts.fixed;

@@ -102,7 +102,7 @@ pub struct Hit {
     /// 0 to 1: how it compares with the other answers to this question.
     pub score: f64,
     /// Where the score comes from.
-    pub parts: fusion::Parts,
+    pub parts: Box<fusion::Parts>,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
     /// How it is related to what the question names, in words.

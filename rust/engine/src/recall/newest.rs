@@ -59,7 +59,7 @@ const MOST_SOUGHT: usize = 8;
 /// not only the newest: that may be of another thing after all, and would hide the one that is not.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
-    if bare_words(question.text()).any(|word| PAST.iter().any(|past| is(word, past))) {
+    if bare_words(question.text()).any(asks_for_past) {
         return;
     }
     let asked = Asked::of(question, own);
@@ -80,6 +80,11 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
             raise(hits, newer, older);
         }
     }
+}
+
+fn asks_for_past(word: &str) -> bool {
+    let is_ascii = word.is_ascii();
+    PAST.iter().any(|past| (!is_ascii || word.len() == past.len()) && is(word, past))
 }
 
 /// What replaces each, where both answer. What is known not to answer is not compared.
@@ -297,9 +302,8 @@ fn normal(word: &str) -> String {
 }
 
 /// Whether a bare word is one of ASCII in normal form.
-#[inline]
 fn is(word: &str, known: &str) -> bool {
-    if word.is_ascii() { word.len() == known.len() && word.eq_ignore_ascii_case(known) } else { normal(word) == known }
+    if word.is_ascii() { word.eq_ignore_ascii_case(known) } else { normal(word) == known }
 }
 
 #[cfg(test)]

@@ -43,11 +43,16 @@ pub(super) fn print(memory: &Outline<'_>) -> u64 {
     if memory.text.len() > MOST_BYTES {
         return 0;
     }
-    let mut sums = memory.text.bytes().map(Sums::of).fold(Sums::default(), Sums::and);
-    if !memory.text.is_ascii() {
-        sums = memory.text.chars().filter_map(folded).map(Sums::of).fold(sums, Sums::and);
+    let (mut sum, mut count) = (0, 0);
+    for byte in memory.text.bytes() {
+        let value = value(byte);
+        (sum, count) = (sum + u32::from(value), count + u32::from(value > 0));
     }
-    u64::from(sums.values) << 32 | u64::from(sums.squares) | 1 << 63
+    if !memory.text.is_ascii() {
+        let folded = memory.text.chars().filter_map(folded).map(value);
+        (sum, count) = folded.fold((sum, count), |(sum, count), value| (sum + u32::from(value), count + u32::from(value > 0)));
+    }
+    1 << 63 | u64::from(count) << 32 | u64::from(sum)
 }
 
 /// The ASCII letter that one beyond ASCII becomes when it is made small: the sign of Kelvin does, and a capital I with a dot. Others add
@@ -60,28 +65,15 @@ fn folded(letter: char) -> Option<u8> {
     }
 }
 
-/// Sums over the bytes of a text, letters in either case alike, without those of articles and without marks. At most
-/// [`MOST_BYTES`] fit, and all are summed alike, so that many are at a time.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    values: u32,
-    squares: u32,
-}
-
-impl Sums {
-    fn of(byte: u8) -> Self {
-        let small = byte | 0x20;
-        let is_letter = small.wrapping_sub(b'a') <= b'z' - b'a';
-        let is_digit = byte.wrapping_sub(b'0') <= 9;
-        let is_of_article = (small == b'a') | (small == b'n') | (small == b't') | (small == b'h') | (small == b'e');
-        let counts = is_digit | is_letter & !is_of_article;
-        let value = u32::from(if counts { small } else { 0 });
-        Self { values: value, squares: value * value }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self { values: self.values + other.values, squares: self.squares + other.squares }
-    }
+/// What each byte adds to a print: letters in either case alike, nothing for those of articles and for marks. Without a branch, so that many
+/// bytes are added at a time.
+#[inline]
+fn value(byte: u8) -> u8 {
+    let small = byte | 0x20;
+    let is_letter = small.wrapping_sub(b'a') <= b'z' - b'a';
+    let is_digit = byte.wrapping_sub(b'0') <= 9;
+    let is_of_article = (small == b'a') | (small == b'n') | (small == b't') | (small == b'h') | (small == b'e');
+    small & u8::from(is_digit | (is_letter & !is_of_article)).wrapping_neg()
 }
 
 /// What a text says: its words, each with a space behind it, without case, articles and the marks around words.

@@ -211,7 +211,7 @@ impl Answer {
             Source::Memories => {
                 let all = self.memories.as_ref().expect("a ranked memory is of an answer of memories");
                 let hit = &all.found[one.place];
-                let explanation = all.queries[hit.scope].explain(hit.parts, &hit.named.memory.text);
+                let explanation = all.queries[hit.scope].explain(*hit.parts, &hit.named.memory.text);
                 HitExplanation::new(explanation, hit.duplicates.clone(), hit.related.clone())
             }
             Source::Transcripts => {

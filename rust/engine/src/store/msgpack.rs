@@ -214,16 +214,19 @@ impl<'b> Reader<'b> {
     }
 
     /// A whole number that is never negative; 0 where it is missing.
+    #[inline]
     pub fn uint(&mut self) -> Result<u64> {
         if self.begin()? { self.unsigned().ok_or_else(|| self.wrong("whole number")) } else { Ok(0) }
     }
 
     /// A whole number; 0 where it is missing.
+    #[inline]
     pub fn int(&mut self) -> Result<i64> {
         Ok(self.maybe_int()?.unwrap_or(0))
     }
 
     /// A whole number, or nil.
+    #[inline]
     pub fn maybe_int(&mut self) -> Result<Option<i64>> {
         if self.begin()? { self.signed().map(Some).ok_or_else(|| self.wrong("whole number")) } else { Ok(None) }
     }
@@ -255,6 +258,7 @@ impl<'b> Reader<'b> {
     }
 
     /// A text, or nil.
+    #[inline]
     pub fn maybe_text(&mut self) -> Result<Option<&'b str>> {
         if !self.begin()? {
             return Ok(None);
@@ -265,6 +269,7 @@ impl<'b> Reader<'b> {
     }
 
     /// Bytes; empty where they are missing.
+    #[inline]
     pub fn bin(&mut self) -> Result<&'b [u8]> {
         if !self.begin()? {
             return Ok(&[]);

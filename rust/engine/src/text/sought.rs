@@ -102,8 +102,8 @@ fn may_begin(bytes: &[u8; STRIDE + 1], first: u8, second: u8) -> bool {
     let mut any = false;
     for at in 0..STRIDE {
         let (one, next) = (bytes[at] | 0x20, bytes[at + 1] | 0x20);
-        let is_mark = next.wrapping_sub(b'a') > b'z' - b'a' && bytes[at + 1] != b' ';
-        any |= one == first && (next == second || is_mark);
+        let is_mark = (next.wrapping_sub(b'a') > b'z' - b'a') & (bytes[at + 1] != b' ');
+        any |= (one == first) & ((next == second) | is_mark);
     }
     any
 }
