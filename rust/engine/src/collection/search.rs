@@ -164,9 +164,9 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         answer.queries.push(query);
     }
     let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let exact = |scope: usize, numbers: &[u32]| match (found.sets.get(&scope), &vector) {
-        (Some(set), Some(query)) => set.cosines(pages, numbers, query),
-        _ => Ok(Vec::new()),
+    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), &vector) {
+        (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
+        _ => Ok(None),
     };
     let moment = Moment { now: request.now, ..Moment::default() };
     for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {

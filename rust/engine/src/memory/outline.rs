@@ -8,7 +8,6 @@ use super::provenance::Provenance;
 use super::record::{self, Memory, State};
 use crate::Result;
 use crate::embedding::Tokens;
-use crate::store::chunks;
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition};
 use crate::store::msgpack::Reader;
@@ -102,17 +101,6 @@ impl<'p> Stored<'p> {
     pub fn read<P: Pages + ?Sized>(pages: &'p P, partition: Partition, number: u32) -> Result<Self> {
         let body = record::body(pages, partition, number)?.ok_or_else(|| record::missing(partition, number))?;
         Ok(Self { key: record::current_key(partition, number), number, body })
-    }
-
-    /// Calls `visit` with each of the memories that an index refers to, which are looked up together.
-    pub fn read_each<P: Pages + ?Sized>(pages: &'p P, numbers: &[(Partition, u32)], mut visit: impl FnMut(usize, Self)) -> Result<()> {
-        let keys: Vec<Key> = numbers.iter().map(|(partition, number)| record::current_key(*partition, *number)).collect();
-        chunks::get_each_known(pages, &keys, |at, body| {
-            let (partition, number) = numbers[at];
-            let (_, body) = body.ok_or_else(|| record::missing(partition, number))?;
-            visit(at, Self { key: keys[at], number, body });
-            Ok(())
-        })
     }
 
     /// What ranks it.

@@ -49,7 +49,7 @@ impl<'p> Ranked<'p> {
         let request = asked.request;
         let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
         let candidates = std::mem::take(&mut found.candidates);
-        let exact = |scope: usize, numbers: &[u32]| exact(snapshot, found, asked, scope, numbers);
+        let exact = |candidate: &Candidate| exact(snapshot, found, asked, candidate);
         let candidates = fusion::rank(fusion, request.limit, moment, candidates, exact)?;
         let records = records(snapshot, partitions, &candidates)?;
         Ok(Self { candidates, records })
@@ -87,7 +87,7 @@ impl<'p> Ranked<'p> {
     }
 }
 
-/// The record of each candidate that is current. They are looked up together, in the order of their keys, in which they lie.
+/// The record of each candidate that is current. They are read in the order of their keys, in which they lie.
 fn records<'p, P: Pages>(
     snapshot: &'p P,
     partitions: &[Option<Partition>],
@@ -95,20 +95,19 @@ fn records<'p, P: Pages>(
 ) -> Result<Vec<Option<Stored<'p>>>> {
     let mut order: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].0.past.is_none()).collect();
     order.sort_unstable_by_key(|at| (candidates[*at].0.scope, candidates[*at].0.number));
-    let of = |at: &usize| {
-        let candidate = &candidates[*at].0;
-        (partitions.get(candidate.scope).copied().flatten().unwrap_or_default(), candidate.number)
-    };
-    let numbers: Vec<(Partition, u32)> = order.iter().map(of).collect();
     let mut records: Vec<Option<Stored<'p>>> = candidates.iter().map(|_| None).collect();
-    Stored::read_each(snapshot, &numbers, |place, record| records[order[place]] = Some(record))?;
+    for at in order {
+        let candidate = &candidates[at].0;
+        let partition = partitions.get(candidate.scope).copied().flatten().unwrap_or_default();
+        records[at] = Some(Stored::read(snapshot, partition, candidate.number)?);
+    }
     Ok(records)
 }
 
-/// The exact cosines of memories of a scope; none where its vectors were not searched.
-fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, scope: usize, numbers: &[u32]) -> Result<Vec<Option<i32>>> {
-    let Some(searched) = found.sets.get(scope).copied().flatten() else { return Ok(Vec::new()) };
-    found.question(asked, searched).map_or(Ok(Vec::new()), |question| searched.set.cosines(snapshot, numbers, question))
+/// The exact cosine of a candidate, where it has a vector.
+fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate: &Candidate) -> Result<Option<i32>> {
+    let Some(searched) = found.sets.get(candidate.scope).copied().flatten().filter(|_| candidate.dense.is_some()) else { return Ok(None) };
+    found.question(asked, searched).map_or(Ok(None), |question| searched.set.cosine(snapshot, candidate.number, question))
 }
 
 /// Whether only a vector of the built-in embedding speaks for a memory that it knows nothing of: versions up to 0.3.0 stored one all the

@@ -135,14 +135,13 @@ impl Parts {
     }
 }
 
-/// The best candidates in order, each with the parts of its score: `BEYOND` more than `limit`, for those that say the same. `exact` is asked
-/// for the cosines of some numbers of a scope, and answers nothing of a scope without vectors.
+/// The best candidates in order, each with the parts of its score: `BEYOND` more than `limit`, for those that say the same.
 pub fn rank(
     fusion: Fusion,
     limit: usize,
     moment: &Moment,
     candidates: Vec<Candidate>,
-    mut exact: impl FnMut(usize, &[u32]) -> Result<Vec<Option<i32>>>,
+    mut exact: impl FnMut(&Candidate) -> Result<Option<i32>>,
 ) -> Result<Vec<(Candidate, Parts)>> {
     let priors: Vec<Prior> = candidates.iter().map(|candidate| Prior::of(&candidate.attributes, moment)).collect();
     let scale = Scale::of(&candidates, &priors);
@@ -165,13 +164,8 @@ pub fn rank(
     if scale.any_dense {
         let mut as_they_lie = order.clone();
         as_they_lie.sort_unstable();
-        as_they_lie.retain(|&at| candidates[at].dense.is_some());
-        let scopes: Vec<usize> = candidates.iter().map(|candidate| candidate.scope).collect();
-        for same in as_they_lie.chunk_by(|&one, &next| scopes[one] == scopes[next]) {
-            let numbers: Vec<u32> = same.iter().map(|&at| candidates[at].number).collect();
-            for (&at, cosine) in same.iter().zip(exact(scopes[same[0]], &numbers)?) {
-                candidates[at].dense = cosine.or(candidates[at].dense);
-            }
+        for at in as_they_lie {
+            candidates[at].dense = exact(&candidates[at])?.or(candidates[at].dense);
         }
     }
     let parts: Vec<Parts> = order.iter().map(|&at| weighted(weights, &scale, &candidates[at], priors[at])).collect();
@@ -305,7 +299,7 @@ mod tests {
 
     fn order(fusion: Fusion) -> Vec<u32> {
         let candidates = vec![candidate(1, 100, 0), candidate(2, 70, 1 << 29), candidate(3, 95, 1 << 28)];
-        let ranked = rank(fusion, 3, &Moment::default(), candidates, |_, _| Ok(Vec::new())).expect("no store");
+        let ranked = rank(fusion, 3, &Moment::default(), candidates, |candidate| Ok(candidate.dense)).expect("no store");
         ranked.into_iter().map(|(candidate, _)| candidate.number).collect()
     }
 
@@ -329,8 +323,7 @@ mod tests {
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
             let fusion = Fusion { lexical: 1.0 };
-            let ranked =
-                rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_, _| Ok(Vec::new())).expect("no store");
+            let ranked = rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };
         assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));

@@ -43,38 +43,26 @@ pub(super) fn print(memory: &Outline<'_>) -> u64 {
     if memory.text.len() > MOST_BYTES {
         return 0;
     }
-    let (mut sum, mut count) = (0, 0);
-    for byte in memory.text.bytes() {
-        let value = value(byte);
-        (sum, count) = (sum + u32::from(value), count + u32::from(value > 0));
-    }
-    if !memory.text.is_ascii() {
-        let folded = memory.text.chars().filter_map(folded).map(value);
-        (sum, count) = folded.fold((sum, count), |(sum, count), value| (sum + u32::from(value), count + u32::from(value > 0)));
-    }
-    1 << 63 | u64::from(count) << 32 | u64::from(sum)
+    let folded = if memory.text.is_ascii() { 0 } else { memory.text.chars().map(folded).fold(0, u64::wrapping_add) };
+    memory.text.bytes().map(|byte| PRINTS[usize::from(byte)]).fold(1 << 63 | folded, u64::wrapping_add) | 1 << 63
 }
 
-/// The ASCII letter that one beyond ASCII becomes when it is made small: the sign of Kelvin does, and a capital I with a dot. Others add
-/// nothing.
-fn folded(letter: char) -> Option<u8> {
-    match letter {
-        '\u{212a}' => Some(b'k'),
-        '\u{130}' => Some(b'i'),
-        _ => None,
-    }
+/// What a letter adds that is of ASCII once it is small: the sign of Kelvin. Other letters that are not of ASCII add nothing.
+fn folded(letter: char) -> u64 {
+    if letter == '\u{212a}' { PRINTS[usize::from(b'k')] } else { u64::from(letter == '\u{130}') * PRINTS[usize::from(b'i')] }
 }
 
-/// What each byte adds to a print: letters in either case alike, nothing for those of articles and for marks. Without a branch, so that many
-/// bytes are added at a time.
-#[inline]
-fn value(byte: u8) -> u8 {
-    let small = byte | 0x20;
-    let is_letter = small.wrapping_sub(b'a') <= b'z' - b'a';
-    let is_digit = byte.wrapping_sub(b'0') <= 9;
-    let is_of_article = (small == b'a') | (small == b'n') | (small == b't') | (small == b'h') | (small == b'e');
-    small & u8::from(is_digit | (is_letter & !is_of_article)).wrapping_neg()
-}
+/// What each byte adds to a print: letters in either case alike, nothing for those of articles and for marks.
+static PRINTS: [u64; 256] = {
+    let (mut prints, mut byte) = ([0; 256], 0);
+    while byte < 128 {
+        let letter = (byte as u8).to_ascii_lowercase();
+        let counts = letter.is_ascii_alphanumeric() && !matches!(letter, b'a' | b'n' | b't' | b'h' | b'e');
+        prints[byte] = if counts { (letter as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8 } else { 0 };
+        byte += 1;
+    }
+    prints
+};
 
 /// What a text says: its words, each with a space behind it, without case, articles and the marks around words.
 fn words(text: &str) -> Vec<u8> {

@@ -66,24 +66,8 @@ pub fn get<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_,
 pub fn get_known<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<(u8, Cow<'_, [u8]>)>> {
     let first = key.u16(0);
     let Some(value) = pages.get(first.as_slice())? else { return Ok(None) };
-    known(pages, key, value).map(Some)
-}
-
-/// The same of many, which are looked up together: `visit` is called with the place of each key, in their order.
-pub fn get_each_known<'p, P: Pages + ?Sized>(
-    pages: &'p P,
-    keys: &[Key],
-    mut visit: impl FnMut(usize, Option<(u8, Cow<'p, [u8]>)>) -> Result<()>,
-) -> Result<()> {
-    let firsts: Vec<Key> = keys.iter().map(|key| key.u16(0)).collect();
-    pages.get_each(&firsts, &mut |at, value| visit(at, value.map(|value| known(pages, keys[at], value)).transpose()?))
-}
-
-/// The schema and the whole body of which `value` is chunk 0.
-fn known<'p, P: Pages + ?Sized>(pages: &'p P, key: Key, value: &'p [u8]) -> Result<(u8, Cow<'p, [u8]>)> {
-    let first = key.u16(0);
     verified::intact(first.as_slice(), value)?;
-    join(pages, key, envelope::open_unverified(first.as_slice(), value)?)
+    join(pages, key, envelope::open_unverified(first.as_slice(), value)?).map(Some)
 }
 
 /// The whole body of which `first` is chunk 0.

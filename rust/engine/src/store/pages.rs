@@ -8,7 +8,6 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::ops::ControlFlow;
 
 use super::identity::Secret;
-use super::keys::Key;
 use crate::Result;
 
 /// A snapshot that can be read.
@@ -20,12 +19,6 @@ pub trait Pages {
 
     /// The value at `key`.
     fn get(&self, key: &[u8]) -> Result<Option<&[u8]>>;
-
-    /// Calls `visit` with the place of each of `keys` and the value at it, in their order. They are looked up together where that is quicker;
-    /// it is quickest where they ascend.
-    fn get_each<'p>(&'p self, keys: &[Key], visit: &mut dyn FnMut(usize, Option<&'p [u8]>) -> Result<()>) -> Result<()> {
-        keys.iter().enumerate().try_for_each(|(at, key)| visit(at, self.get(key.as_slice())?))
-    }
 
     /// The value at `key`, which no damage beside it hides; as it is stored.
     fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {

@@ -8,7 +8,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::envelope::{self, ENVELOPE_BYTES};
-use super::prefetch::prefetch_start;
 use crate::Result;
 
 /// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. What lies side by side in a
@@ -79,11 +78,6 @@ pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
         SEEN[slot].store(weaker(word), Relaxed);
     }
     Ok(())
-}
-
-/// Asks memory for what tells whether a value was verified.
-pub fn fetch(value: &[u8]) {
-    prefetch_start(&SEEN[place(value, 0).0]);
 }
 
 /// Takes a value for intact: whoever made its envelope a moment ago, of bytes that a cipher vouches for, says so.

@@ -78,26 +78,9 @@ impl VectorSet {
     /// The cosine of `query` and the vector of `number`, in fixed point; `None` where it has none.
     pub fn cosine<P: Pages + ?Sized>(&self, pages: &P, number: u32, query: &Query) -> Result<Option<i32>> {
         self.check_query(query)?;
-        self.cosine_from(pages, number, pages.get(self.piece_key(number, 0).as_slice())?, query)
-    }
-
-    /// The cosine of each of `numbers`, which are looked up together.
-    pub fn cosines<P: Pages + ?Sized>(&self, pages: &P, numbers: &[u32], query: &Query) -> Result<Vec<Option<i32>>> {
-        self.check_query(query)?;
-        let keys: Vec<Key> = numbers.iter().map(|number| self.piece_key(*number, 0)).collect();
-        let mut cosines = Vec::with_capacity(numbers.len());
-        pages.get_each(&keys, &mut |at, first| {
-            cosines.push(self.cosine_from(pages, numbers[at], first, query)?);
-            Ok(())
-        })?;
-        Ok(cosines)
-    }
-
-    /// The same of a vector whose first piece was looked up.
-    fn cosine_from<'p, P: Pages + ?Sized>(&self, pages: &'p P, number: u32, first: Option<&'p [u8]>, query: &Query) -> Result<Option<i32>> {
         let (mut dot, mut unit) = (PartialDot::default(), 1.0);
         let query = query.unit().as_slice();
-        let found = self.each_piece(pages, number, first, |from, piece| {
+        let found = self.each_piece(pages, number, |from, piece| {
             let part = &query[from..from + piece.len()];
             match piece {
                 Piece::Floats(components) => dot.add(part, components),
@@ -112,10 +95,9 @@ impl VectorSet {
 
     /// Replaces the scores of `candidates` by their exact cosines and puts them in order: score descending, number ascending.
     pub fn rerank<P: Pages + ?Sized>(&self, pages: &P, query: &Query, candidates: &mut [Scored]) -> Result<()> {
-        let numbers: Vec<u32> = candidates.iter().map(|candidate| candidate.number).collect();
-        for (candidate, cosine) in candidates.iter_mut().zip(self.cosines(pages, &numbers, query)?) {
+        for candidate in candidates.iter_mut() {
             let missing = || envelope::damaged(self.exact(candidate.number).as_slice(), "it is missing, and its vector stands in a block");
-            candidate.score = cosine.ok_or_else(missing)?;
+            candidate.score = self.cosine(pages, candidate.number, query)?.ok_or_else(missing)?;
         }
         select::sort(candidates);
         Ok(())
@@ -129,8 +111,7 @@ impl VectorSet {
     /// The stored vector of `number`.
     pub fn get<P: Pages + ?Sized>(&self, pages: &P, number: u32) -> Result<Option<Vec<f32>>> {
         let mut vector = Vec::with_capacity(self.dims);
-        let first = pages.get(self.piece_key(number, 0).as_slice())?;
-        let found = self.each_piece(pages, number, first, |_, piece| match piece {
+        let found = self.each_piece(pages, number, |_, piece| match piece {
             Piece::Floats(components) => vector.extend(components.iter().map(|&bytes| f32::from_le_bytes(bytes))),
             Piece::Codes(scale, codes) => vector.extend(codes.iter().map(|&bytes| component(i16::from_le_bytes(bytes), scale))),
         })?;
@@ -161,33 +142,29 @@ impl VectorSet {
         (from..most).try_for_each(|at| pages.delete(self.piece_key(number, at).as_slice()).map(drop))
     }
 
-    /// Calls `visit` with each piece of a vector, of which the `first` was looked up, and the place of its first component; whether there
-    /// is such a vector.
-    fn each_piece<'p, P: Pages + ?Sized>(
-        &self,
-        pages: &'p P,
-        number: u32,
-        first: Option<&'p [u8]>,
-        mut visit: impl FnMut(usize, Piece<'p>),
-    ) -> Result<bool> {
-        let Some(mut value) = first else { return Ok(false) };
+    /// Calls `visit` with each piece of a vector and the place of its first component; whether there is such a vector.
+    fn each_piece<'p, P: Pages + ?Sized>(&self, pages: &'p P, number: u32, mut visit: impl FnMut(usize, Piece<'p>)) -> Result<bool> {
         let (mut at, mut from) = (0, 0);
-        loop {
-            let piece = self.piece(self.piece_key(number, at).as_slice(), value, from)?;
+        while from < self.dims {
+            let Some(piece) = self.piece(pages, number, at, from)? else { return Ok(false) };
             let len = piece.len();
             visit(from, piece);
             (at, from) = (at + 1, from + len);
-            if from >= self.dims {
-                return Ok(true);
-            }
-            let key = self.piece_key(number, at);
-            let missing = || envelope::damaged(key.as_slice(), "it is missing, and the piece before it says that it follows");
-            value = pages.get(key.as_slice())?.ok_or_else(missing)?;
         }
+        Ok(true)
     }
 
-    /// One piece, whose first component is that at `from`.
-    fn piece<'p>(&self, key: &[u8], value: &'p [u8], from: usize) -> Result<Piece<'p>> {
+    /// One piece. The first may be missing (there is no such vector), a later one may not.
+    fn piece<'p, P: Pages + ?Sized>(&self, pages: &'p P, number: u32, at: usize, from: usize) -> Result<Option<Piece<'p>>> {
+        let key = self.piece_key(number, at);
+        let key = key.as_slice();
+        let Some(value) = pages.get(key)? else {
+            return if at == 0 {
+                Ok(None)
+            } else {
+                Err(envelope::damaged(key, "it is missing, and the piece before it says that it follows"))
+            };
+        };
         let left = self.dims - from;
         let (piece, wanted) = if value.first() == Some(&FLOATS) {
             let body = verified::open(key, value, FLOATS, codec(left > FLOATS_A_PIECE), is_finite)?;
@@ -201,8 +178,10 @@ impl VectorSet {
             });
             (piece, left.min(CODES_A_PIECE))
         };
-        let whole = piece.filter(|piece| piece.len() == wanted);
-        whole.ok_or_else(|| envelope::damaged(key, "its length is not that of its part of a vector"))
+        match piece.filter(|piece| piece.len() == wanted) {
+            Some(piece) => Ok(Some(piece)),
+            None => Err(envelope::damaged(key, "its length is not that of its part of a vector")),
+        }
     }
 
     fn piece_key(&self, number: u32, at: usize) -> Key {

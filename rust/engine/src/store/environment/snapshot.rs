@@ -74,13 +74,6 @@ impl Pages for Snapshot {
         self.reveal(vault, key, stored).map(Some)
     }
 
-    fn get_each<'p>(&'p self, keys: &[Key], visit: &mut dyn FnMut(usize, Option<&'p [u8]>) -> Result<()>) -> Result<()> {
-        self.pages.get_each(keys, &mut |at, stored| match (&self.vault, stored) {
-            (Some(vault), Some(stored)) => visit(at, Some(self.reveal(vault, keys[at].as_slice(), stored)?)),
-            _ => visit(at, stored),
-        })
-    }
-
     fn get_beside_damage(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         self.pages.get_beside_damage(key)
     }

@@ -13,7 +13,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::super::folder::{corrupt, io_error};
 use super::super::meta_pages::META_BYTES;
-use super::super::prefetch::prefetch_start;
 use crate::Result;
 
 /// Room for growth, before the file is mapped anew.
@@ -76,13 +75,6 @@ impl Checked {
     fn mark(is_leaf: bool, (lower, upper): (u16, u16)) -> u16 {
         let kind_and_bounds = u32::from(lower | u16::from(is_leaf)) << 16 | u32::from(upper); // `lower` is even
         (kind_and_bounds.wrapping_mul(0x9E37_79B1) >> 17) as u16 | 1 << 15
-    }
-
-    /// Asks memory for what tells whether `page` was checked.
-    pub fn fetch(&self, page: u64) {
-        if let Some(mark) = self.0.get(page as usize) {
-            prefetch_start(mark);
-        }
     }
 
     /// Whether a page of this kind and with these bounds was checked.

@@ -18,7 +18,6 @@
 pub mod free;
 pub mod map;
 pub mod page;
-mod several;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -157,17 +156,6 @@ impl Tree {
         if self.root.page == NONE {
             return Ok(None);
         }
-        let mut way = self.way_down(key)?;
-        let number = way.pages[way.leaf];
-        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
-        let (index, exact) = self.some(number, page.search(key, 0, near))?;
-        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
-        way.indexes[way.leaf] = index as u16;
-        Ok(Some((way, page, exact)))
-    }
-
-    /// The way to the leaf where `key` belongs, in a tree that is not empty.
-    fn way_down(&self, key: &[u8]) -> Result<Way> {
         let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth) - 1 };
         let mut number = self.root.page;
         for level in 0..way.leaf {
@@ -178,8 +166,11 @@ impl Tree {
             (way.pages[level], way.indexes[level]) = (number, index as u16);
             number = self.some(number, page.child(index))?;
         }
-        way.pages[way.leaf] = number;
-        Ok(way)
+        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
+        let (index, exact) = self.some(number, page.search(key, 0, near))?;
+        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
+        (way.pages[way.leaf], way.indexes[way.leaf]) = (number, index as u16);
+        Ok(Some((way, page, exact)))
     }
 
     /// A page on the way down, and where the last descent found its key, if that came by here: the page was checked then.

@@ -13,8 +13,6 @@
 
 use std::cmp::Ordering;
 
-use super::super::prefetch::prefetch;
-
 /// Bytes before a page's offsets.
 pub const HEADER: usize = 16;
 const NODE: usize = 8;
@@ -88,13 +86,6 @@ impl<'m> Page<'m> {
 
     fn node(self, index: usize) -> Option<usize> {
         self.u16(HEADER + 2 * index).map(usize::from)
-    }
-
-    /// Asks memory for the first `most` keys.
-    pub fn fetch_keys(self, most: usize) {
-        for node in (0..self.entries().min(most)).filter_map(|index| self.node(index)) {
-            prefetch(self.0, node, NODE);
-        }
     }
 
     /// The key of an entry.
