@@ -84,6 +84,7 @@ def test_a_writer_knows_which_turns_show_what_is_forgotten(reopened: bool, tmp_p
     """Blocks stay in turns with long replies. When a text that one of them shows is forgotten, the next turn begins another epoch,
     whether the writer has read the turn in this process or not."""
     engine = memspan.open(tmp_path / "store.memspan", clock=FakeClock())
+    memory = engine.user("u").remember("The port of service 7 is 8447", kind="episodic").memory
     epochs, shown = [], []
     for number in range(6):
         if reopened:
@@ -91,8 +92,6 @@ def test_a_writer_knows_which_turns_show_what_is_forgotten(reopened: bool, tmp_p
             engine = memspan.open(tmp_path / "store.memspan", clock=FakeClock())
         user = engine.user("u")
         session = user.session("s-1", model="gpt-4o")
-        if number == 0:
-            memory = user.remember("The port of service 7 is 8447", kind="episodic").memory
         if number == 4:
             user.forget(memory.id)
         asked = "Which port does service 7 use?" if number == 0 else f"And what is the weather on day {number}?"
