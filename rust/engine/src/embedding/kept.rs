@@ -139,7 +139,7 @@ impl<'b> Tokens<'b> {
         rest.is_empty().then(|| tokens.as_chunks::<2>().0.iter().enumerate().map(next))
     }
 
-    /// Every kind of word ([`super::forms`]) that the text has, where its words are cut by these tokens as by white space; all kinds, where
+    /// Every kind of word ([`mod@super::forms`]) that the text has, where its words are cut by these tokens as by white space; all kinds, where
     /// they may not be.
     pub fn kinds_in(self, text: &str) -> u8 {
         let is_plain = text.bytes().fold(true, |is, byte| is & byte.is_ascii() & (byte != b'\x0b') & (byte != b'\x0c'));
