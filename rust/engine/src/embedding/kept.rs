@@ -15,6 +15,7 @@ use super::forms::forms;
 use super::table::{self, Sum};
 use super::wordpiece::{self, Token};
 use crate::index::vectors::UnitVector;
+use crate::interrupt;
 
 /// The most tokens of a text that are compared with a question's.
 const MOST_COMPARED: usize = 256;
@@ -53,6 +54,7 @@ fn each_distinct(text: &str, most: usize, again: &mut impl FnMut(usize)) -> Vec<
             }
         });
         rest = behind;
+        interrupt::step(); // a text of many megabytes may have few tokens
     }
     found.as_chunks::<2>().0.iter().for_each(|token| places[Token::from_le_bytes(*token) as usize] = 0);
     PLACES.set(Some(places));

@@ -37,7 +37,7 @@ fn every_way_through_a_text_looks_often() {
     let letter = |at: usize| char::from(b'a' + (at * at % 2_477 % 26) as u8);
     let word: String = (0..MIB).map(letter).collect();
     let (text, cjk) = (long_text(), "\u{65e5}\u{672c}\u{8a9e}\u{306e}".repeat(MIB / 12));
-    let ways: [(&str, &dyn Fn() -> usize); 8] = [
+    let ways: [(&str, &dyn Fn() -> usize); 9] = [
         ("counting", &|| count(Encoding::O200k, &text)),
         ("counting a word", &|| count(Encoding::O200k, &word)),
         ("counting a line without spaces", &|| count(Encoding::Cl100k, &cjk)),
@@ -50,6 +50,7 @@ fn every_way_through_a_text_looks_often() {
         }),
         ("screening", &|| screening::screen(&text).len()),
         ("embedding", &|| crate::embedding::embed(&text).as_slice().len()),
+        ("distinct tokens", &|| crate::embedding::distinct_tokens(&text, 256).len()),
     ];
     for (name, way) in ways {
         let run = |looks| after(looks, || Ok(way()));
