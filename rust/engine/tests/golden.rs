@@ -399,18 +399,39 @@ fn a_session_on_an_old_store_sees_what_is_pinned() {
     }
 }
 
+/// Whether a record is another with one field behind its last: of revisions that are over, maintenance touches none.
+fn has_one_field_more(record: &[u8], other: &[u8]) -> bool {
+    let parts = |record: &[u8]| {
+        let (head, body) = (record[..4].to_vec(), &record[8..]);
+        assert_eq!(body[0], 0xdc, "an array of more than fifteen");
+        (head, u16::from_be_bytes([body[1], body[2]]), body[3..].to_vec())
+    };
+    let (own, other) = (parts(record), parts(other));
+    own.0 == other.0 && own.1 == other.1 + 1 && own.2.starts_with(&other.2)
+}
+
+/// What a later version keeps beside its texts, maintenance adds to those of an earlier one.
 #[test]
 fn the_same_writes_give_the_same_bytes() {
     let (source, golden) = (Folder::new(), Folder::new());
     let engine = repeatably(u64::from(NEWEST), || open(&source.0, true));
     fill(&engine);
     copy_folder(&place(NEWEST).join("store"), &golden.0);
-    let (made, golden) = (values(&engine), values(&open(&golden.0, true)));
+    let golden = open(&golden.0, true);
+    golden.maintain(None, START, &mut || Ok(())).expect("maintained");
+    let (made, golden) = (values(&engine), values(&golden));
     for (made, golden) in made.iter().zip(&golden).filter(|((key, _), _)| key[..5] != [0, 0, 0, 0, 1]) {
         // But for the record of what the store is: a backup is another one.
-        assert!(made == golden, "the value at {:02x?} differs from that at {:02x?}", made.0, golden.0);
+        let is_same = made == golden || made.0 == golden.0 && made.0[4] == Table::History as u8 && has_one_field_more(&made.1, &golden.1);
+        assert!(is_same, "the value at {:02x?} differs from that at {:02x?}", made.0, golden.0);
     }
     assert_eq!(made.len(), golden.len());
+}
+
+/// A value without its checksum: one that was decrypted has none, since the cipher vouches for it.
+fn without_checksum(mut value: Vec<u8>) -> Vec<u8> {
+    value[4..8].fill(0);
+    value
 }
 
 /// Indexes of words.
@@ -429,7 +450,8 @@ fn an_encrypted_store_holds_and_answers_the_same() {
         let own = |key: &[u8]| [1, 0x0F].map(|table| [0, 0, 0, 0, table]).iter().any(|own| key.starts_with(own));
         // What words are found by is written anew when a plain store gets a key.
         let of_words = |key: &[u8]| key[..4] != [0; 4] && OF_WORDS.iter().any(|table| key[4] == *table as u8);
-        values(engine).into_iter().filter(|(key, _)| !own(key) && !of_words(key)).collect::<Vec<_>>()
+        let kept = values(engine).into_iter().filter(|(key, _)| !own(key) && !of_words(key));
+        kept.map(|(key, value)| (key, without_checksum(value))).collect::<Vec<_>>()
     };
     fill(&becomes);
     let (expected, bytes) = (all(&becomes), without_keys(&becomes));
