@@ -1,5 +1,5 @@
-//! The newest first: of memories that say something of the same thing, where no slot says so, each stands before those that it replaces,
-//! the newest before all, and each of these says when something newer was said.
+//! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
+//! replaces, and each of these says when.
 //!
 //! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
 //!
@@ -55,8 +55,7 @@ const MARK_END: u8 = 0x99;
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
 
-/// Puts what is newer before what it replaces, by its score, and notes at the older ones when something newer was said. All that is newer,
-/// not only the newest: that may be of another thing after all, and would hide the one that is not.
+/// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     if bare_words(question.text()).any(asks_for_past) {
@@ -70,29 +69,21 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = right_before_wrong(&asked, &seen, answers);
-    let newer = newer(&asked, &seen, &known, answers);
+    let by_time = by_time(&seen);
+    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, &by_time, answers)).collect();
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
     }
-    for (older, newer) in newer.into_iter().enumerate() {
-        hits[older].newer_at = newer.iter().map(|at| hits[*at].memory.occurred_at).max();
-        for newer in newer {
-            raise(hits, newer, older);
-        }
+    for (older, newest) in newest.into_iter().enumerate() {
+        let Some(newest) = newest else { continue };
+        hits[older].newer_at = Some(hits[newest].memory.occurred_at);
+        raise(hits, newest, older);
     }
 }
 
 fn asks_for_past(word: &str) -> bool {
     let is_ascii = word.is_ascii();
     PAST.iter().any(|past| (!is_ascii || word.len() == past.len()) && is(word, past))
-}
-
-/// What replaces each, where both answer. What is known not to answer is not compared.
-fn newer(asked: &Asked, seen: &[Option<Seen>], known: &[OnceCell<bool>], answers: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
-    let may_answer = |at: usize| known[at].get() != Some(&false);
-    let is_newer = |at: usize, older: usize| matches!((&seen[at], &seen[older]), (Some(new), Some(old)) if asked.is_newer(new, old));
-    let replaces = |at: usize, older: usize| may_answer(older) && may_answer(at) && is_newer(at, older) && answers(older) && answers(at);
-    (0..seen.len()).map(|older| (0..seen.len()).filter(|&at| replaces(at, older)).collect()).collect()
 }
 
 /// Gives one hit at least the score of another, before which it stands.
@@ -111,6 +102,21 @@ fn right_before_wrong(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
     let most = seen[wrong].as_ref()?.score;
     let is_behind = |one: &Seen| one.score <= most && asked.is_right(one);
     if seen.iter().flatten().any(is_behind) { first(Asked::is_right).map(|right| (right, wrong)) } else { None }
+}
+
+/// The places of what holds, the newest first, and of those of one time the last.
+fn by_time(seen: &[Option<Seen>]) -> Vec<usize> {
+    let mut places: Vec<(i64, usize)> = seen.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.occurred_at, at))).collect();
+    places.sort_unstable_by(|a, b| b.cmp(a));
+    places.into_iter().map(|(_, at)| at).collect()
+}
+
+/// The newest of what replaces one; `by_time` has the newest first.
+fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], by_time: &[usize], answers: impl Fn(usize) -> bool) -> Option<usize> {
+    let old = seen[older].as_ref()?;
+    let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
+    let mut newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
+    newer.find(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at)
 }
 
 /// Of whom and of what a question asks.
