@@ -243,12 +243,6 @@ def test_the_newest_of_what_is_said_of_one_thing_comes_first(by_meaning: memspan
     )
 
 
-def test_what_is_taken_for_newer_does_not_hide_what_is(by_meaning: memspan.Engine) -> None:
-    user = told(by_meaning, "Bob's landlord is Costa.", "Bob's landlord changed, it is Weber.", "Bob's new roommate is called Olga.")
-    texts = [hit.memory.text for hit in user.recall("Who is Bob's landlord?")]
-    assert texts.index("Bob's landlord changed, it is Weber.") < texts.index("Bob's landlord is Costa.")
-
-
 @pytest.mark.parametrize(
     ("texts", "question", "expected"),
     [
