@@ -79,32 +79,15 @@ pub(super) fn quantise(unit: &[f32], codes: &mut Vec<i8>) -> f32 {
         return f32::MIN_POSITIVE; // a scale is above 0; times codes of 0 it is 0
     }
     let inverse = 127.0 / f64::from(max);
-    // The sum is rounded, so 128.5 is part of the format.
-    codes.extend(unit.iter().map(|&x| (floor(f64::from(x) * inverse + 128.5) - 128).clamp(-127, 127) as i8));
+    // Truncation of a positive number is `floor` without a call into libm. The sum is rounded, so 128.5 is part of the format.
+    codes.extend(unit.iter().map(|&x| ((f64::from(x) * inverse + 128.5) as i32 - 128).clamp(-127, 127) as i8));
     max / 127.0
-}
-
-/// The floor of a number from 0 to 2^31, without a call into libm, and of many at a time: next to 2^52 a number is whole.
-fn floor(x: f64) -> i32 {
-    const WHOLE: f64 = (1_u64 << 52) as f64;
-    let near = (x + WHOLE) - WHOLE;
-    let floor = near - f64::from(u8::from(near > x));
-    (floor + WHOLE).to_bits() as i32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::index::vectors::testing::Random;
-
-    #[test]
-    fn a_floor_is_that_of_a_truncation() {
-        let mut random = Random::new(2);
-        let near = (0..512).flat_map(|at| [f64::from(at) / 2.0, (f64::from(at) / 2.0).next_down().abs(), (f64::from(at) / 2.0).next_up()]);
-        for x in near.chain(random.vector(9_999).iter().map(|x| f64::from(x.abs()) * 255.0)) {
-            assert_eq!(floor(x), x as i32, "{x}");
-        }
-    }
 
     #[test]
     fn codes_are_within_half_a_step_and_never_minus_128() {

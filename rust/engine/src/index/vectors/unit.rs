@@ -71,10 +71,7 @@ fn check_length(got: usize, dims: usize) -> Result<()> {
 }
 
 fn check_finite(values: &[f32]) -> Result<()> {
-    if values.iter().fold(true, |all, x| all & x.is_finite()) {
-        return Ok(());
-    }
-    let at = values.iter().position(|x| !x.is_finite()).unwrap_or(0);
+    let Some(at) = values.iter().position(|x| !x.is_finite()) else { return Ok(()) };
     Err(Error::invalid(format!(
         "reading a vector: every component must be finite, got {} at index {at} of {}: look at what the embedder returned for this text",
         values[at],

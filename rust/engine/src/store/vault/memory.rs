@@ -48,12 +48,8 @@ impl Region {
             libc::madvise(start, REGION, libc::MADV_HUGEPAGE);
         }
         let free = (0..(REGION / PLACE) as u32).rev().collect(); // the locked ones, at the beginning, are used first
-        let (mapping, first) = (NonNull::new(mapping.cast())?, NonNull::new(start.cast::<u8>())?);
-        let region = Self { mapping, start: first, locked: lock_prefix(start), free: Mutex::new(free) };
-        // The first large page comes now, a tenth of a millisecond that the first question would wait for.
-        // SAFETY: the first byte of the region, which nobody else knows of yet.
-        unsafe { first.as_ptr().write_volatile(0) };
-        Some(region)
+        let (mapping, first) = (NonNull::new(mapping.cast())?, NonNull::new(start.cast())?);
+        Some(Self { mapping, start: first, locked: lock_prefix(start), free: Mutex::new(free) })
     }
 
     /// How many of its bytes the system keeps out of swap.

@@ -26,7 +26,7 @@ use self::cipher::{Cipher, KEY_BYTES, OVERHEAD, TAG_BYTES, random};
 use self::kept::Kept;
 use self::memory::{Region, Secret, wipe};
 use super::envelope::{self, Codec, ENVELOPE_BYTES, damaged};
-use super::keys::{Key, MAX_KEY, Partition, STORE, Table, u32_at};
+use super::keys::{Key, Partition, STORE, Table, u32_at};
 use super::{identity, verified};
 use crate::{Error, ErrorKind, Result};
 
@@ -270,7 +270,7 @@ impl Vault {
         let (head, sealed) = stored.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
         let length = sealed.len().checked_sub(OVERHEAD).ok_or_else(|| damaged(key, "it is shorter than what encryption adds"))?;
         let mut value = Secret::with_room(self.region.as_ref(), ENVELOPE_BYTES + length + TAG_BYTES);
-        let opened = data_key.open(Context::of(key, head)?.bytes(), sealed, &mut value.bytes_mut()[ENVELOPE_BYTES..]);
+        let opened = data_key.open(&context_of(key, head), sealed, &mut value.bytes_mut()[ENVELOPE_BYTES..]);
         if opened.is_none() {
             return Err(damaged(key, "it was not encrypted with its key at this place, or its bytes changed"));
         }
@@ -284,7 +284,7 @@ impl Vault {
         let head = [head[0], head[1], ENCRYPTED as u8, 0];
         let mut stored = Vec::with_capacity(value.len() + OVERHEAD);
         stored.extend_from_slice(&[0; ENVELOPE_BYTES]);
-        data_key.seal(Context::of(key, &head)?.bytes(), body, &mut stored)?;
+        data_key.seal(&context_of(key, &head), body, &mut stored)?;
         envelope::seal_with_key(key, head, &mut stored);
         Ok(stored)
     }
@@ -298,21 +298,8 @@ impl Vault {
     }
 }
 
-/// What a value's ciphertext is bound to: its key, and four bytes of its head.
-struct Context([u8; MAX_KEY + 4], usize);
-
-impl Context {
-    fn of(key: &[u8], head: &[u8]) -> Result<Self> {
-        let mut bytes = [0; MAX_KEY + 4];
-        let room = bytes.get_mut(..key.len() + 4).ok_or_else(|| damaged(key, "its key is longer than any of ours"))?;
-        room[..key.len()].copy_from_slice(key);
-        room[key.len()..].copy_from_slice(&head[..4]);
-        Ok(Self(bytes, key.len() + 4))
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.0[..self.1]
-    }
+fn context_of(key: &[u8], head: &[u8]) -> Vec<u8> {
+    [key, &head[..4]].concat()
 }
 
 /// Whether a stored value says that it is encrypted.

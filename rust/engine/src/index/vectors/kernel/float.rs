@@ -6,8 +6,6 @@
 
 /// Independent sums.
 const LANES: usize = 16;
-/// Components of a vector that are multiplied at a time.
-const AT_A_TIME: usize = 16 * LANES;
 
 /// A dot product under way: for vectors that come in pieces. Every piece but the last has a multiple of [`LANES`] components.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,8 +61,8 @@ impl PartialDot {
 /// The dot product of two vectors of one length.
 pub(in super::super) fn exact_dot(a: &[f32], b: &[f32]) -> f64 {
     let mut dot = PartialDot::default();
-    let mut bytes = [[0; 4]; AT_A_TIME];
-    for (a, b) in a.chunks(AT_A_TIME).zip(b.chunks(AT_A_TIME)) {
+    let mut bytes = [[0; 4]; LANES];
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
         for (bytes, x) in bytes.iter_mut().zip(b) {
             *bytes = x.to_le_bytes();
         }
