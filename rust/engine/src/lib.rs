@@ -3,6 +3,7 @@
 //! Everything that computes or stores is here, without Python; the binding only converts.
 //! Start reading at [`store`] for what is on disk, at [`memory`] for what a write does, at [`recall`] for how a memory is found.
 
+pub mod allocator;
 pub mod audit;
 pub mod collection;
 pub mod compaction;

@@ -37,7 +37,11 @@ mod tokens;
 mod value;
 mod vectors;
 
+use memspan_engine::allocator::Allocator;
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 /// What `memspan._core` holds.
 #[pymodule(gil_used = false)]
