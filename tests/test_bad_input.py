@@ -258,6 +258,29 @@ for path, options in (({str(store)!r}, {{}}), ({str(store)!r}, {{"read_only": Tr
         assert len(list(engine.user("u").memories())) == 300
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can step down")
+def test_an_open_that_may_not_write_leaves_who_reads_alone(store: Path, tmp_path: Path) -> None:
+    """It opened the store anew for writing, which failed, and every later call of the reader failed too."""
+    written(store)
+    for path in (tmp_path, *store.parents):
+        path.chmod(path.stat().st_mode | 0o055)
+    for path in (store, *store.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o444)
+    next(store.rglob("lock.mdb")).chmod(0o666)  # a reader has a slot in it
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.seteuid(65534)
+            with memspan.open(store, read_only=True) as engine:
+                with pytest.raises(memspan.ReadOnly):
+                    memspan.open(store)
+                code = 0 if len(list(engine.user("u").memories())) == 300 else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
 def test_a_full_disk_loses_nothing(store: Path) -> None:
     # A limit on file sizes is what a test can set without being root; the write that hits it fails as on a full disk.
     written(store)

@@ -247,6 +247,32 @@ def test_an_export_replaces_a_file_whole_and_leaves_nothing_beside_it(exported: 
     assert not list(tmp_path.glob(".*.part"))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_several_exports_to_one_path_do_not_meet(tmp_path: Path, whole: bool) -> None:
+    """They wrote one file beside it, and the second one failed."""
+    with memspan.open(tmp_path / "a", durability="relaxed") as engine:
+        user = engine.user("u")
+        user.remember_many([f"Fact {number} of subject-{number}" for number in range(300)])
+        export = engine.export if whole else user.export
+        with ThreadPoolExecutor(4) as pool:
+            counts = set(pool.map(lambda _: export(tmp_path / "all.jsonl"), range(16)))
+        assert len(counts) == 1
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_an_export_removes_what_a_dead_process_left_of_another(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, other = tmp_path / f".all.jsonl.0.{dead.pid}.part", tmp_path / f".all.jsonl.0.{os.getpid()}.part"
+    with memspan.open(tmp_path / "a") as engine:
+        for export in (engine.export, engine.user("u").export):
+            left.write_text("what somebody asked to forget")
+            other.write_text("what is being written")
+            export(tmp_path / "all.jsonl")
+            assert (left.exists(), other.exists()) == (False, True)
+            other.unlink()
+
+
 def test_exporting_goes_on_beside_writes(tmp_path: Path) -> None:
     with memspan.open(tmp_path / "a", durability="relaxed") as engine:
         user, done = engine.user("u"), threading.Event()

@@ -259,6 +259,30 @@ def test_what_is_newer_of_another_thing_stays_behind(
     assert expected in best_of(told(by_meaning, *texts), question)
 
 
+def test_what_is_newer_of_another_thing_does_not_hide_what_is_newer(by_meaning: memspan.Engine) -> None:
+    """The newest alone was raised. Where it was of another thing, the new value stayed behind the old one."""
+    user = by_meaning.user("landlords")
+    told_on = ("Bob's landlord is called Petra Okafor.", "Bob has a landlord called Ivan now.", "Bob's new roommate is called Olga.")
+    for month, text in enumerate(told_on):
+        user.remember(text, occurred_at=NOW - timedelta(days=400 - 30 * month))
+    found = [hit.memory.text for hit in user.recall("Who is Bob's landlord?")]
+    assert found.index(told_on[1]) < found.index(told_on[0])
+
+
+@pytest.mark.parametrize(("values", "raised"), [(2, 1), (3, 2), (13, 2), (14, 1)])
+def test_of_many_that_say_the_like_only_the_newest_is_raised(by_meaning: memspan.Engine, values: int, raised: int) -> None:
+    """Turns of a dialogue all say something near the question: to raise every newer one is to order them by time."""
+    texts = [f"My employer is {name}." for name in ("Acme", "Globex", "Initech", "Hooli", "Umbrella", "Stark", "Wayne", "Tyrell")]
+    texts += [f"My employer is {name}." for name in ("Cyberdyne", "Soylent", "Wonka", "Oceanic", "Massive", "Dunder")]
+    user = told(by_meaning, *texts[:values])
+    hits = user.recall("who is my employer?", limit=20)
+    assert len(hits) == values
+    newest_first = sorted(hits, key=lambda hit: hit.memory.occurred_at, reverse=True)
+    assert [hit.memory for hit in hits][:raised] == [hit.memory for hit in newest_first][:raised]
+    above = [hit.explain().raised for hit in newest_first]
+    assert sum(one > 0 for one in above) <= raised
+
+
 def test_what_nobody_vouches_for_replaces_nothing(by_meaning: memspan.Engine) -> None:
     user = by_meaning.user("trust")
     user.remember("My employer is Acme.", occurred_at=NOW - timedelta(days=30))

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_numbers = count()
+
+
+def beside(target: Path) -> Path:
+    """The file that is written before it takes the place of `target`; another one at each call."""
+    return target.with_name(f".{target.name}.{next(_numbers)}.{os.getpid()}.part")
+
 
 def remove_abandoned(target: Path) -> None:
-    """Removes what dead processes left beside `target`, named `.NAME.PID.part`: it holds texts that somebody may have asked to forget."""
+    """Removes what dead processes left beside `target`, named `.NAME.N.PID.part`: it holds texts that somebody may have asked to forget."""
     with suppress(OSError):
         for path in target.parent.glob(f".{_literal(target.name)}.*.part"):
             pid = path.name.removesuffix(".part").rpartition(".")[2]

@@ -51,7 +51,7 @@ class Asked(Row):
 
 def row(user: memspan.Scope, asked: evidence.Asked, text: str, *, answerable: bool = True, swapped: bool = False) -> Asked:
     hits = user.search_transcripts(text, limit=HITS)
-    made = np.array([list(hit.explain().values()) for hit in hits]).reshape(len(hits), len(NAMES))
+    made = np.array([list(hit.explain().parts.values()) for hit in hits]).reshape(len(hits), len(NAMES))
     is_evidence = np.array([(hit.session_id, hit.index) in asked.evidence for hit in hits], bool)
     return Asked(asked.source, asked.conversation, made, is_evidence & answerable, len(asked.evidence), answerable, swapped)
 
@@ -191,7 +191,7 @@ def names() -> list[str]:
     with tempfile.TemporaryDirectory() as folder, memspan.open(Path(folder) / "names") as engine:
         user = engine.user("u")
         user.session("s", model="gpt-4o").add({"role": "user", "content": "port"})
-        return list(user.search_transcripts("port")[0].explain())
+        return list(user.search_transcripts("port")[0].explain().parts)
 
 
 NAMES: list[str] = names()

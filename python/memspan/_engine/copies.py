@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memspan._engine.part import EnginePart
 from memspan._engine.paths import local_path
+from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
 
@@ -63,7 +64,9 @@ class Copies(EnginePart):
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        return self._core.export(local_path("exporting the store", path))
+        target = local_path("exporting the store", path)
+        remove_abandoned(target)
+        return self._core.export(target)
 
     def load(self, path: str | os.PathLike[str]) -> int:
         """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import system_error
-from memspan._parts import remove_abandoned
+from memspan._parts import beside, remove_abandoned
 from memspan.exceptions import Error, InvalidInput
 
 if TYPE_CHECKING:
@@ -25,26 +25,26 @@ def export(scope: Scope, path: str | os.PathLike[str]) -> int:
     target = Path(path)
     if not target.name:
         raise InvalidInput(f"exporting {scope!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = beside(target)
     remove_abandoned(target)
     count = 0
     try:
         # Mode 0600: it holds what one user said.
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             for memory in scope.memories():
                 json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                 file.write("\n")
                 count += 1
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(target)
+        part.replace(target)
     except OSError as error:
         if isinstance(error, Error):
             raise
         raise system_error(f"exporting {scope!r}", error, target) from error
     finally:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
     return count
 
 

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::{Engine, audit};
 use crate::audit::Finding;
@@ -92,12 +93,13 @@ fn contradicts(name: &str, finding: &Finding) -> Error {
     ))
 }
 
-/// The file that an export is written to before it takes the place of `path`.
+/// The file that an export is written to before it takes the place of `path`; another one for each.
 fn beside(path: &Path) -> Result<PathBuf> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| {
         Error::invalid(format!("exporting the store: the path names a file to be written, and {} names none: add a name", path.display()))
     })?;
-    Ok(path.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id())))
+    Ok(path.with_file_name(format!(".{}.{}.{}.part", name.to_string_lossy(), NEXT.fetch_add(1, Relaxed), std::process::id())))
 }
 
 /// The lines of an export, as the store takes them.

@@ -1,5 +1,5 @@
-//! The newest first: of memories that say something of the same thing, where no slot says so, the newest stands before those that it
-//! replaces, and each of these says when.
+//! The newest first: of memories that say something of the same thing, where no slot says so, the two newest stand before those that they
+//! replace, and each of these says when. Two, because the newest may be of another thing after all, and would hide the one that is not.
 //!
 //! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
 //!
@@ -17,6 +17,7 @@ use std::cell::OnceCell;
 use super::Question;
 use super::contenders::Contender;
 use super::own::Own;
+use super::ranking::memories::newest as weights;
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::Kind;
 use crate::text::{QueryTerm, Role, Sought, analyze};
@@ -55,7 +56,7 @@ const MARK_END: u8 = 0x99;
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
 
-/// Puts the newest of each thing before what it replaces, by its score, and notes at the older ones when something newer was said.
+/// Puts the two newest of each thing before what they replace, by its score, and notes at the older ones when something newer was said.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     if bare_words(question.text()).any(asks_for_past) {
@@ -70,14 +71,18 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = right_before_wrong(&asked, &seen, answers);
     let by_time = by_time(&seen);
-    let newest: Vec<Option<usize>> = (0..hits.len()).map(|older| newest_of(older, &asked, &seen, &by_time, answers)).collect();
+    let newest: Vec<[Option<usize>; 2]> = (0..hits.len()).map(|older| two_newest(older, &asked, &seen, &by_time, answers)).collect();
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
     }
-    for (older, newest) in newest.into_iter().enumerate() {
-        let Some(newest) = newest else { continue };
-        hits[older].newer_at = Some(hits[newest].memory.occurred_at);
-        raise(hits, newest, older);
+    let is_of_facts = newest.iter().filter(|newest| newest[0].is_some()).count() <= weights::MOST_REPLACED;
+    for (older, [first, second]) in newest.into_iter().enumerate() {
+        let Some(first) = first else { continue };
+        hits[older].newer_at = Some(hits[first].memory.occurred_at);
+        raise(hits, first, older);
+        if let Some(second) = second.filter(|_| is_of_facts) {
+            raise(hits, second, older);
+        }
     }
 }
 
@@ -111,12 +116,19 @@ fn by_time(seen: &[Option<Seen>]) -> Vec<usize> {
     places.into_iter().map(|(_, at)| at).collect()
 }
 
-/// The newest of what replaces one; `by_time` has the newest first.
-fn newest_of(older: usize, asked: &Asked, seen: &[Option<Seen>], by_time: &[usize], answers: impl Fn(usize) -> bool) -> Option<usize> {
-    let old = seen[older].as_ref()?;
+/// The two newest of what replaces one; `by_time` has the newest first.
+fn two_newest(
+    older: usize,
+    asked: &Asked,
+    seen: &[Option<Seen>],
+    by_time: &[usize],
+    answers: impl Fn(usize) -> bool,
+) -> [Option<usize>; 2] {
+    let Some(old) = seen[older].as_ref() else { return [None; 2] };
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
-    let mut newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    newer.find(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at)
+    let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
+    let mut newest = newer.filter(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at);
+    [newest.next(), newest.next()]
 }
 
 /// Of whom and of what a question asks.

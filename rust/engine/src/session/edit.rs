@@ -76,7 +76,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
         }
         self.record.tally = before;
-        self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns)?;
+        self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
         self.record.edits += 1;
         self.epoch.recounted.1 = self.epoch.recounted.1.min(at);
         let covered = summary::cut_back(self.pages, self.place, at)?;
@@ -180,12 +180,14 @@ pub(super) fn tally_before<P: Pages>(view: &View<'_, P>, epoch: &StoredEpoch, at
     Ok(tally)
 }
 
-/// The block of the newest turn, if a call of it was sent with one.
-pub(super) fn sent_block<P: Pages>(pages: &P, place: SessionKey, turns: u64) -> Result<Option<SentBlock>> {
+/// The block of the newest turn, if a call of it was sent with one, counted for the epoch's model, which need not be the call's.
+pub(super) fn sent_block<P: Pages>(pages: &P, place: SessionKey, turns: u64, epoch: &StoredEpoch) -> Result<Option<SentBlock>> {
     let Some(turn) = turns.checked_sub(1) else { return Ok(None) };
     for number in (0..ledger::count(pages, place, turn)?).rev() {
-        if let Some(sent) = Call::read(pages, place, turn, number)?.sent.filter(|sent| sent.carried) {
-            return Ok(Some(SentBlock { turn, call: number, tokens: sent.block_tokens }));
+        let call = Call::read(pages, place, turn, number)?;
+        if call.sent.as_ref().is_some_and(|sent| sent.carried) {
+            let block = call.block(pages, &CachedCounter::new(epoch.model.encoding), i64::MIN)?;
+            return Ok(Some(SentBlock { turn, call: number, tokens: block.map_or(0, |block| block.tokens) }));
         }
     }
     Ok(None)

@@ -195,7 +195,7 @@ impl Copy {
             let turn = TurnRecord::read(&*writer.pages, place, newest)?;
             TurnRecord { kept: None, ..turn }.write(writer.pages, place, newest)?;
         }
-        writer.record.sent = sent_block(&*writer.pages, place, writer.record.tally.turns)?;
+        writer.record.sent = sent_block(&*writer.pages, place, writer.record.tally.turns, &writer.epoch)?;
         record::name(writer.pages, place, writer.seed, &self.new_id)?;
         let origin = writer.epoch.epoch.origin;
         let covered = super::summary::copy(writer.pages, self.source.place, place, self.at)?;

@@ -324,6 +324,36 @@ fn opening_a_session_as_it_is_writes_nothing() {
     assert_eq!(commits(), before + 1, "the control: what is new is written");
 }
 
+/// What was sent with a call was counted for the model of then, and stays in its turn by the count of the model of now.
+#[test]
+fn a_rewind_behind_a_switch_counts_by_the_new_model() {
+    let folder = Folder::new();
+    let (engine, scope) = (engine(&folder.0), Scope::new(None, ScopeType::User, "u").unwrap());
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    session.open(Options { model: Some(Model::named("gpt-4o").unwrap()), ..Options::default() }, 1).unwrap();
+    engine.remember(&scope, NewMemory::new("Окно развёртывания payments-api открыто во вторник утром".to_owned()), 1).unwrap();
+    let reply = |message: serde_json::Value| {
+        let prompt = session.assemble(&Ask { now: 3, ..Ask::default() }).unwrap();
+        let response = serde_json::json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
+        session.add_response(response.as_bytes(), Some(&prompt), 3).unwrap()
+    };
+    let add = |message: serde_json::Value| session.add(NewMessage::given(message.to_string()), None, 2).unwrap();
+    add(serde_json::json!({"role": "user", "content": "когда окно payments-api?"}));
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}});
+    reply(serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+    add(serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "nothing"}));
+    let last = reply(serde_json::json!({"role": "assistant", "content": "во вторник"})).added.index;
+    let tokens = || session.status().unwrap().record.sent.expect("a block was sent").tokens;
+    let before = tokens();
+    session.switch_model(&Model::named("gpt-4").unwrap(), crate::session::NewInstructions::default(), None, 4).unwrap();
+    let switched = tokens();
+    assert!(switched > before, "the vocabularies differ: {before}, {switched}");
+    session.rewind(last, 5).unwrap();
+    assert_eq!(tokens(), switched);
+    add(serde_json::json!({"role": "user", "content": "thanks"}));
+    assert!(engine.check().unwrap().is_sound(), "{:#?}", engine.check().unwrap().findings);
+}
+
 #[test]
 fn sessions_keep_their_promises_whatever_is_done_to_them() {
     for seed in 0..12 {

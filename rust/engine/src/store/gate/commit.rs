@@ -7,7 +7,7 @@ use crate::store::environment::{Environment, WriteTransaction};
 use crate::store::folder::GenerationNumber;
 use crate::store::group_commit::{Committer, Decision};
 use crate::store::meta;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 impl Committer for Store {
     fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
@@ -55,7 +55,8 @@ impl Store {
         let _guard = self.writer_lock(opened)?.acquire(deadline)?;
         loop {
             let mut txn = environment.write()?;
-            if let Some(next) = meta::retired(&txn)? {
+            // Not for the leader alone: others wait for what its caller may end.
+            if let Some(next) = interrupt::never(|| meta::retired(&txn))? {
                 return Ok(Some(next));
             }
             match work(&mut txn) {

@@ -109,9 +109,18 @@ impl Store {
         }
     }
 
-    /// Makes or repairs what is on disk, opens it, and reads its first record.
+    /// Makes or repairs what is on disk, opens it, and reads its first record. A store that turns out not to be writable stays open for
+    /// those who read it.
     fn check(&self, options: &StoreOptions) -> Result<()> {
-        self.widen(options)?;
+        let widened = self.widen(options)?;
+        let opened = self.check_as(options);
+        if widened && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::ReadOnly) {
+            self.narrow();
+        }
+        opened
+    }
+
+    fn check_as(&self, options: &StoreOptions) -> Result<()> {
         let deadline = Instant::now() + options.busy_timeout;
         if self.folder.look()? == Found::Nothing {
             self.create(deadline, options.now)?;
@@ -147,22 +156,29 @@ impl Store {
         if self.modes.writable.load(Relaxed) { self.repair() } else { Ok(()) }
     }
 
-    /// A second handle may need more than the first: writing, or full durability.
-    fn widen(&self, options: &StoreOptions) -> Result<()> {
+    /// A second handle may need more than the first: writing, or full durability. Says whether the store is opened anew for writing.
+    fn widen(&self, options: &StoreOptions) -> Result<bool> {
         let full = options.durability == Durability::Full;
         let reopen = !self.modes.writable.fetch_or(!options.read_only, Relaxed) && !options.read_only;
         let sync_meta = !self.modes.full.fetch_or(full, Relaxed) && full;
         if !reopen && !sync_meta {
-            return Ok(()); // and do not wait for a compaction that is under way
+            return Ok(false); // and do not wait for a compaction that is under way
         }
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         if reopen {
             state.suspend();
         }
         match &*state {
-            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
-            _ => Ok(()),
+            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false)?,
+            _ => {}
         }
+        Ok(reopen)
+    }
+
+    /// Nobody can write to it: it is opened for reading by whoever needs it next.
+    fn narrow(&self) {
+        self.modes.writable.store(false, Relaxed);
+        self.suspend();
     }
 
     fn create(&self, deadline: Instant, now: i64) -> Result<()> {
