@@ -1,8 +1,9 @@
 //! Plain values: what JSON and MessagePack say as Python's objects, and back. Forms, depths and what a form cannot say are the engine's.
 
 use memspan_engine::Error;
+use memspan_engine::plain::make::Make;
 use memspan_engine::plain::write::{Cannot, Form, Given, write};
-use memspan_engine::plain::{Plain, read};
+use memspan_engine::plain::{Plain, Whole, read};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
@@ -10,31 +11,44 @@ use crate::errors::{invalid, shown, to_python, type_name};
 
 /// The objects that a JSON text says.
 pub fn of_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    read::json(text, &mut |plain| object(py, plain)).map_err(|error| to_python(py, &error))?
+    read::json(text, &Objects(py)).map_err(|raised| raised.0)
 }
 
 /// The `dict` that MessagePack of metadata says.
 pub fn of_metadata<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    read::metadata(bytes, &mut |plain| object(py, plain)).map_err(|error| to_python(py, &error))?
+    read::metadata(bytes, &Objects(py)).map_err(|raised| raised.0)
 }
 
-fn object<'py>(py: Python<'py>, plain: Plain<'_, PyResult<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match plain {
-        Plain::Null => py.None().into_bound(py),
-        Plain::Bool(yes) => PyBool::new(py, yes).to_owned().into_any(),
-        Plain::Int(number) => number.into_pyobject(py)?.into_any(),
-        Plain::Uint(number) => number.into_pyobject(py)?.into_any(),
-        Plain::Digits(digits) => py.get_type::<PyInt>().call1((&*digits,)).unwrap_or_else(|_| PyString::new(py, &digits).into_any()),
-        Plain::Float(number) => PyFloat::new(py, number).into_any(),
-        Plain::Text(text) => PyString::new(py, &text).into_any(),
-        Plain::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
-        Plain::List(items) => PyList::new(py, items.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any(),
-        Plain::Map(entries) => {
-            let map = PyDict::new(py);
-            entries.into_iter().try_for_each(|(key, value)| map.set_item(key?, value?))?;
-            map.into_any()
+/// Python makes objects of plain values.
+pub struct Objects<'py>(pub Python<'py>);
+
+impl<'py> Make for Objects<'py> {
+    type Value = Bound<'py, PyAny>;
+    type Error = Raised;
+
+    fn make(&self, plain: Plain<'_>) -> Bound<'py, PyAny> {
+        let py = self.0;
+        match plain {
+            Plain::Null => py.None().into_bound(py),
+            Plain::Bool(yes) => PyBool::new(py, yes).to_owned().into_any(),
+            Plain::Int(number) => PyInt::new(py, number).into_any(),
+            Plain::Uint(number) => PyInt::new(py, number).into_any(),
+            Plain::Digits(digits) => py.get_type::<PyInt>().call1((&*digits,)).unwrap_or_else(|_| PyString::new(py, &digits).into_any()),
+            Plain::Float(number) => PyFloat::new(py, number).into_any(),
+            Plain::Text(text) => PyString::new(py, &text).into_any(),
+            Plain::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
+            Plain::List(()) => PyList::empty(py).into_any(),
+            Plain::Map(()) => PyDict::new(py).into_any(),
         }
-    })
+    }
+
+    fn put(&self, into: &mut Bound<'py, PyAny>, key: Option<Bound<'py, PyAny>>, value: Bound<'py, PyAny>) -> Result<(), Raised> {
+        match key {
+            Some(key) => into.set_item(key, value)?,
+            None => into.cast::<PyList>().map_err(PyErr::from)?.append(value)?,
+        }
+        Ok(())
+    }
 }
 
 /// The JSON of a message, a tool or a list of them; `what` names it in errors.
@@ -67,8 +81,8 @@ pub fn mapping<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 
 struct Object<'py>(Bound<'py, PyAny>);
 
-/// What Python raised while a value was looked at, or the engine's error.
-struct Raised(PyErr);
+/// What Python raised while a value was looked at or made, or the engine's error.
+pub struct Raised(pub PyErr);
 
 impl From<Error> for Raised {
     fn from(error: Error) -> Self {
@@ -85,7 +99,7 @@ impl From<PyErr> for Raised {
 impl Given for Object<'_> {
     type Error = Raised;
 
-    fn look(&self, form: Form) -> Result<Result<Plain<'_, Self>, Cannot>, Raised> {
+    fn look(&self, form: Form) -> Result<Result<Whole<'_, Self>, Cannot>, Raised> {
         let (value, is_json) = (&self.0, form == Form::Json);
         if let Ok(text) = value.cast::<PyString>() {
             return Ok(text.to_str().map(|text| Plain::Text(text.into())).map_err(|_| Cannot::Surrogate));
@@ -119,11 +133,11 @@ impl Given for Object<'_> {
     }
 }
 
-fn entries<'py>(map: &Bound<'py, PyDict>) -> Plain<'static, Object<'py>> {
+fn entries<'py>(map: &Bound<'py, PyDict>) -> Whole<'static, Object<'py>> {
     Plain::Map(map.iter().map(|(key, value)| (Object(key), Object(value))).collect())
 }
 
-fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Plain<'static, Object<'py>>, Cannot> {
+fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Whole<'static, Object<'py>>, Cannot> {
     if let Ok(small) = number.extract::<i64>() {
         return Ok(Plain::Int(small));
     }
@@ -138,7 +152,7 @@ fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Plain<'static
 }
 
 /// Not its own repr: a subclass (numpy's floats are one) may write anything there.
-fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Plain<'static, Object<'py>>> {
+fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Whole<'static, Object<'py>>> {
     let value = number.value();
     if !is_json || !value.is_finite() {
         return Ok(Plain::Float(value));
@@ -148,7 +162,7 @@ fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Plain<'st
 }
 
 /// The fields of an object of a provider's SDK (a pydantic model).
-fn dumped<'py>(dump: &Bound<'py, PyAny>) -> Result<Result<Plain<'static, Object<'py>>, Cannot>, Raised> {
+fn dumped<'py>(dump: &Bound<'py, PyAny>) -> Result<Result<Whole<'static, Object<'py>>, Cannot>, Raised> {
     let fields = dump.call((), Some(&[("mode", "json")].into_py_dict(dump.py())?))?;
     if fields.hasattr("model_dump")? {
         return Ok(Err(Cannot::Kind));

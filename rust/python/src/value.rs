@@ -69,6 +69,7 @@ seen! {
     Attached |py, bytes| plain::of_metadata(py, &bytes.0);
     Json<&str> |py, text| plain::of_json(py, text.0);
     Json<String> |py, text| plain::of_json(py, &text.0);
+    Result<Py<PyAny>, plain::Raised> |py, made| Ok(made.map_err(|raised| raised.0)?.into_bound(py));
     Floats |py, numbers| PyByteArray::new(py, &numbers.0.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>()).into_bound_py_any(py);
     Raw |py, bytes| PyBytes::new(py, &bytes.0).into_bound_py_any(py);
     Hex |py, hash| format!("{:032x}", hash.0).into_bound_py_any(py);
