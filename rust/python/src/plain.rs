@@ -3,21 +3,11 @@
 use memspan_engine::Error;
 use memspan_engine::plain::make::Make;
 use memspan_engine::plain::write::{Cannot, Form, Given, write};
-use memspan_engine::plain::{Plain, Whole, read};
+use memspan_engine::plain::{Plain, Whole};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 use crate::errors::{invalid, shown, to_python, type_name};
-
-/// The objects that a JSON text says.
-pub fn of_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    read::json(text, &Objects(py)).map_err(|raised| raised.0)
-}
-
-/// The `dict` that MessagePack of metadata says.
-pub fn of_metadata<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    read::metadata(bytes, &Objects(py)).map_err(|raised| raised.0)
-}
 
 /// Python makes objects of plain values.
 pub struct Objects<'py>(pub Python<'py>);
@@ -53,7 +43,7 @@ impl<'py> Make for Objects<'py> {
 
 /// The JSON of a message, a tool or a list of them; `what` names it in errors.
 pub fn json(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    write(what, Form::Json, &Object(value.clone())).map_err(|raised| raised.0)
+    Ok(write(what, Form::Json, &Object(value.clone()))?)
 }
 
 /// MessagePack of a mapping; empty where it has no key.
@@ -64,7 +54,7 @@ pub fn metadata(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 
 /// MessagePack of one value of it.
 pub fn metadata_value(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    write("metadata", Form::MessagePack, &Object(value.clone())).map_err(|raised| raised.0)
+    Ok(write("metadata", Form::MessagePack, &Object(value.clone()))?)
 }
 
 /// A `dict`, or another mapping as one.
@@ -82,11 +72,17 @@ pub fn mapping<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 struct Object<'py>(Bound<'py, PyAny>);
 
 /// What Python raised while a value was looked at or made, or the engine's error.
-pub struct Raised(pub PyErr);
+pub struct Raised(PyErr);
 
 impl From<Error> for Raised {
     fn from(error: Error) -> Self {
         Python::attach(|py| Self(to_python(py, &error)))
+    }
+}
+
+impl From<Raised> for PyErr {
+    fn from(raised: Raised) -> Self {
+        raised.0
     }
 }
 

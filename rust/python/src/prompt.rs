@@ -72,10 +72,7 @@ calls! {
         shared_with(other: GivenPrompt) Short |own| Ok(own.prompt.shared_with(&other.prompt));
         body(format: Option<Format>, stream: bool) (Pace::of_prompt(it.prompt.assembled.prompt.total_tokens)) |own|
             own.request(format, None, stream).map(Raw);
-        prefix_body(segments: usize) Short |own| {
-            let first = &own.prompt.segments[..segments.min(own.prompt.segments.len())];
-            Ok(Raw(render::openai_prefix(first, Some(&own.model.name), own.prompt.shape)))
-        };
+        prefix_body(segments: usize) Short |own| Ok(Raw(own.prefix(segments)));
         request(format: Option<Format>, stream: bool, dialect: Option<String>) Short |own|
             Ok(Python::attach(|py| own.request_made(format, dialect.as_deref(), stream, &Objects(py)).map(Bound::unbind)));
         text() Short |own| Ok(render::to_text(&own.prompt));

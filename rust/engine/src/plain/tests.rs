@@ -129,3 +129,33 @@ fn what_a_form_cannot_say_is_named() {
     refused(Form::MessagePack, deep(MAX_METADATA_DEPTH + 1), "at most 32 deep");
     refused(Form::Json, deep(101), "at most 100 deep");
 }
+
+#[test]
+fn what_is_said_part_by_part_is_made() -> Result<()> {
+    let mut maker = Maker::new(&Values);
+    maker.map(|out| {
+        out.field("a", "x");
+        out.key("b");
+        out.list(|out| {
+            out.list(|_| {});
+            out.json("[1.0,{\"c\":null}]");
+            out.map(|out| out.field("a", "y"));
+            out.word("a");
+        });
+        out.key("d");
+        out.json("7");
+    });
+    assert_eq!(maker.finish()?, json(r#"{"a":"x","b":[[],[1.0,{"c":null}],{"a":"y"},"a"],"d":7}"#)?);
+    let mut maker = Maker::new(&Values);
+    maker.text("x");
+    assert_eq!(maker.finish()?, text("x"));
+    Ok(())
+}
+
+#[test]
+fn the_first_damage_is_the_error_of_what_was_said() {
+    let mut maker = Maker::new(&Values);
+    maker.list(|out| ["1", "[2", "{", "3"].into_iter().for_each(|raw| out.json(raw)));
+    let message = maker.finish().err().map_or_else(String::new, |error| error.to_string());
+    assert!(message.contains("is not at byte 2"), "{message}");
+}

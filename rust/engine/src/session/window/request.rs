@@ -78,6 +78,13 @@ impl Assembled {
         maker.finish()
     }
 
+    /// The bytes of an OpenAI request up to the end of so many segments.
+    #[must_use]
+    pub fn prefix(&self, segments: usize) -> Vec<u8> {
+        let segments = &self.prompt.segments[..segments.min(self.prompt.segments.len())];
+        render::openai_prefix(segments, Some(&self.model.name), self.prompt.shape)
+    }
+
     fn sent_as(&self, format: Option<Format>, dialect: Option<&str>, stream: bool) -> Result<(Format, RequestOptions<'_>)> {
         let name = &self.model.name;
         let profile = models::get(name).ok();
