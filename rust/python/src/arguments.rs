@@ -89,12 +89,6 @@ pub struct Texts(pub Vec<String>);
 /// Tokens that a budget or a limit names.
 pub struct Tokens(pub u64);
 
-impl Tokens {
-    pub fn number(self) -> u64 {
-        self.0
-    }
-}
-
 /// How far a source is trusted.
 pub struct Trust(pub u8);
 

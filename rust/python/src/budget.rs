@@ -13,8 +13,8 @@ reads! {
         let results = value.getattr("tool_results")?;
         let grants = value.getattr("sections")?.call_method0("items")?.try_iter()?.map(|pair| Argument::read("sections", &pair?));
         Ok(Self {
-            max_input_tokens: field::<Option<Tokens>>(value, "max_input_tokens")?.map(Tokens::number),
-            output_tokens: field::<Option<Tokens>>(value, "output_tokens")?.map(Tokens::number),
+            max_input_tokens: field::<Option<Tokens>>(value, "max_input_tokens")?.map(|tokens| tokens.0),
+            output_tokens: field::<Option<Tokens>>(value, "output_tokens")?.map(|tokens| tokens.0),
             fill: field(value, "fill")?,
             sections: Budget {
                 order: field(value, "order")?,
@@ -27,7 +27,7 @@ reads! {
     };
     GivenGrant: |name, value| {
         let (section, grant): (Bound<'_, PyAny>, Bound<'_, PyAny>) = value.extract()?;
-        let ceiling = field::<Option<Tokens>>(&grant, "ceiling")?.map_or(u64::MAX, Tokens::number);
+        let ceiling = field::<Option<Tokens>>(&grant, "ceiling")?.map_or(u64::MAX, |tokens| tokens.0);
         let grant = Grant { floor: field::<Tokens>(&grant, "floor")?.0, weight: field(&grant, "weight")?, ceiling };
         Ok(Self(String::read("a section's name", &section)?.into(), grant))
     };

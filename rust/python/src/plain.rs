@@ -1,45 +1,49 @@
 //! Plain values: what JSON and MessagePack say as Python's objects, and back. Forms, depths and what a form cannot say are the engine's.
 
 use memspan_engine::Error;
+use memspan_engine::plain::make::Make;
 use memspan_engine::plain::write::{Cannot, Form, Given, write};
-use memspan_engine::plain::{Plain, read};
+use memspan_engine::plain::{Plain, Whole};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 use crate::errors::{invalid, shown, to_python, type_name};
 
-/// The objects that a JSON text says.
-pub fn of_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    read::json(text, &mut |plain| object(py, plain)).map_err(|error| to_python(py, &error))?
-}
+/// Python makes objects of plain values.
+pub struct Objects<'py>(pub Python<'py>);
 
-/// The `dict` that MessagePack of metadata says.
-pub fn of_metadata<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    read::metadata(bytes, &mut |plain| object(py, plain)).map_err(|error| to_python(py, &error))?
-}
+impl<'py> Make for Objects<'py> {
+    type Value = Bound<'py, PyAny>;
+    type Error = Raised;
 
-fn object<'py>(py: Python<'py>, plain: Plain<'_, PyResult<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match plain {
-        Plain::Null => py.None().into_bound(py),
-        Plain::Bool(yes) => PyBool::new(py, yes).to_owned().into_any(),
-        Plain::Int(number) => number.into_pyobject(py)?.into_any(),
-        Plain::Uint(number) => number.into_pyobject(py)?.into_any(),
-        Plain::Digits(digits) => py.get_type::<PyInt>().call1((&*digits,)).unwrap_or_else(|_| PyString::new(py, &digits).into_any()),
-        Plain::Float(number) => PyFloat::new(py, number).into_any(),
-        Plain::Text(text) => PyString::new(py, &text).into_any(),
-        Plain::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
-        Plain::List(items) => PyList::new(py, items.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any(),
-        Plain::Map(entries) => {
-            let map = PyDict::new(py);
-            entries.into_iter().try_for_each(|(key, value)| map.set_item(key?, value?))?;
-            map.into_any()
+    fn make(&self, plain: Plain<'_>) -> Bound<'py, PyAny> {
+        let py = self.0;
+        match plain {
+            Plain::Null => py.None().into_bound(py),
+            Plain::Bool(yes) => PyBool::new(py, yes).to_owned().into_any(),
+            Plain::Int(number) => PyInt::new(py, number).into_any(),
+            Plain::Uint(number) => PyInt::new(py, number).into_any(),
+            Plain::Digits(digits) => py.get_type::<PyInt>().call1((&*digits,)).unwrap_or_else(|_| PyString::new(py, &digits).into_any()),
+            Plain::Float(number) => PyFloat::new(py, number).into_any(),
+            Plain::Text(text) => PyString::new(py, &text).into_any(),
+            Plain::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
+            Plain::List(()) => PyList::empty(py).into_any(),
+            Plain::Map(()) => PyDict::new(py).into_any(),
         }
-    })
+    }
+
+    fn put(&self, into: &mut Bound<'py, PyAny>, key: Option<Bound<'py, PyAny>>, value: Bound<'py, PyAny>) -> Result<(), Raised> {
+        match key {
+            Some(key) => into.set_item(key, value)?,
+            None => into.cast::<PyList>().map_err(PyErr::from)?.append(value)?,
+        }
+        Ok(())
+    }
 }
 
 /// The JSON of a message, a tool or a list of them; `what` names it in errors.
 pub fn json(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    write(what, Form::Json, &Object(value.clone())).map_err(|raised| raised.0)
+    Ok(write(what, Form::Json, &Object(value.clone()))?)
 }
 
 /// MessagePack of a mapping; empty where it has no key.
@@ -50,7 +54,7 @@ pub fn metadata(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 
 /// MessagePack of one value of it.
 pub fn metadata_value(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    write("metadata", Form::MessagePack, &Object(value.clone())).map_err(|raised| raised.0)
+    Ok(write("metadata", Form::MessagePack, &Object(value.clone()))?)
 }
 
 /// A `dict`, or another mapping as one.
@@ -67,12 +71,18 @@ pub fn mapping<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 
 struct Object<'py>(Bound<'py, PyAny>);
 
-/// What Python raised while a value was looked at, or the engine's error.
-struct Raised(PyErr);
+/// What Python raised while a value was looked at or made, or the engine's error.
+pub struct Raised(PyErr);
 
 impl From<Error> for Raised {
     fn from(error: Error) -> Self {
         Python::attach(|py| Self(to_python(py, &error)))
+    }
+}
+
+impl From<Raised> for PyErr {
+    fn from(raised: Raised) -> Self {
+        raised.0
     }
 }
 
@@ -85,7 +95,7 @@ impl From<PyErr> for Raised {
 impl Given for Object<'_> {
     type Error = Raised;
 
-    fn look(&self, form: Form) -> Result<Result<Plain<'_, Self>, Cannot>, Raised> {
+    fn look(&self, form: Form) -> Result<Result<Whole<'_, Self>, Cannot>, Raised> {
         let (value, is_json) = (&self.0, form == Form::Json);
         if let Ok(text) = value.cast::<PyString>() {
             return Ok(text.to_str().map(|text| Plain::Text(text.into())).map_err(|_| Cannot::Surrogate));
@@ -119,11 +129,11 @@ impl Given for Object<'_> {
     }
 }
 
-fn entries<'py>(map: &Bound<'py, PyDict>) -> Plain<'static, Object<'py>> {
+fn entries<'py>(map: &Bound<'py, PyDict>) -> Whole<'static, Object<'py>> {
     Plain::Map(map.iter().map(|(key, value)| (Object(key), Object(value))).collect())
 }
 
-fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Plain<'static, Object<'py>>, Cannot> {
+fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Whole<'static, Object<'py>>, Cannot> {
     if let Ok(small) = number.extract::<i64>() {
         return Ok(Plain::Int(small));
     }
@@ -138,7 +148,7 @@ fn whole<'py>(number: &Bound<'py, PyAny>, is_json: bool) -> Result<Plain<'static
 }
 
 /// Not its own repr: a subclass (numpy's floats are one) may write anything there.
-fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Plain<'static, Object<'py>>> {
+fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Whole<'static, Object<'py>>> {
     let value = number.value();
     if !is_json || !value.is_finite() {
         return Ok(Plain::Float(value));
@@ -148,7 +158,7 @@ fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Plain<'st
 }
 
 /// The fields of an object of a provider's SDK (a pydantic model).
-fn dumped<'py>(dump: &Bound<'py, PyAny>) -> Result<Result<Plain<'static, Object<'py>>, Cannot>, Raised> {
+fn dumped<'py>(dump: &Bound<'py, PyAny>) -> Result<Result<Whole<'static, Object<'py>>, Cannot>, Raised> {
     let fields = dump.call((), Some(&[("mode", "json")].into_py_dict(dump.py())?))?;
     if fields.hasattr("model_dump")? {
         return Ok(Err(Cannot::Kind));

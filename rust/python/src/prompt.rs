@@ -9,8 +9,9 @@ use pyo3::prelude::*;
 
 use crate::arguments::{Tokens, calls, reads};
 use crate::errors::Pace;
+use crate::plain::Objects;
 use crate::session::SessionId;
-use crate::value::{Hex, Json, Raw, Tuple, as_is, keeps, shows};
+use crate::value::{Hex, Raw, Tuple, as_is, keeps, shows};
 
 shows! {
     Grant as UsedGrant |it| { floor, weight, ceiling = it.most() }
@@ -60,10 +61,6 @@ impl PromptCore {
     pub fn new(named: &Arc<SessionId>, prompt: impl Into<Replayed>) -> Self {
         Self { named: Arc::clone(named), prompt: Arc::new(prompt.into()) }
     }
-
-    fn pace(&self) -> Pace {
-        Pace::of_prompt(self.prompt.assembled.prompt.total_tokens)
-    }
 }
 
 calls! {
@@ -73,13 +70,11 @@ calls! {
         explained() Short |own| Ok(own.candidates());
         why(id as "a memory's id": String) Waits |own| it.named.own()?.why(own, &id);
         shared_with(other: GivenPrompt) Short |own| Ok(own.prompt.shared_with(&other.prompt));
-        body(format: Option<Format>, stream: bool) (it.pace()) |own| Ok(Raw(own.request_in(format, None, stream)?.into_bytes()));
-        prefix_body(segments: usize) Short |own| {
-            let first = &own.prompt.segments[..segments.min(own.prompt.segments.len())];
-            Ok(Raw(render::openai_prefix(first, Some(&own.model.name), own.prompt.shape)))
-        };
-        request(format: Option<Format>, stream: bool, dialect: Option<String>) (it.pace()) |own|
-            own.request_in(format, dialect.as_deref(), stream).map(Json);
+        body(format: Option<Format>, stream: bool) (Pace::of_prompt(it.prompt.assembled.prompt.total_tokens)) |own|
+            own.request(format, None, stream).map(Raw);
+        prefix_body(segments: usize) Short |own| Ok(Raw(own.prefix(segments)));
+        request(format: Option<Format>, stream: bool, dialect: Option<String>) Short |own|
+            Ok(Python::attach(|py| own.request_made(format, dialect.as_deref(), stream, &Objects(py)).map(Bound::unbind)));
         text() Short |own| Ok(render::to_text(&own.prompt));
     }
 

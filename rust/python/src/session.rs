@@ -66,9 +66,9 @@ calls! {
         instructions() Short |session| session.instructions().map(|(system, tools)| (system, tools.map(Json)));
         versions() Waits |session| session.versions();
         add(row: NewMessage, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
-            session.add(row, expect_index.map(Tokens::number), now);
+            session.add(row, expect_index.map(|index| index.0), now);
         add_shortened(row: NewMessage, shortened: Vec<(u32, String)>, expect_index: Option<Tokens>) (Pace::of_new(&row)) |session, now|
-            session.add(NewMessage { shortened, ..row }, expect_index.map(Tokens::number), now);
+            session.add(NewMessage { shortened, ..row }, expect_index.map(|index| index.0), now);
         long_results(row: NewMessage) (Pace::of_new(&row)) |session| session.long_results(&row);
         add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
         add_response(response as "a response": Given, prompt: Option<GivenPrompt>, holder as "a lease's holder": Option<String>)
@@ -88,8 +88,7 @@ calls! {
         open_calls() Short |session| session.open_calls();
         refused(prompt: GivenPrompt, input_tokens: Option<Tokens>, limit_tokens: Option<Tokens>, output_tokens: Option<Tokens>)
             Waits |session, now| {
-                let [input_tokens, limit_tokens, output_tokens] =
-                    [input_tokens, limit_tokens, output_tokens].map(|one| one.map(Tokens::number));
+                let [input_tokens, limit_tokens, output_tokens] = [input_tokens, limit_tokens, output_tokens].map(|one| one.map(|n| n.0));
                 Ok(it.prompt(session.refused(&prompt, Refusal { input_tokens, limit_tokens, output_tokens }, now)?))
             };
         again(prompt: GivenPrompt) Waits |session, now| Ok(it.prompt(session.again(&prompt, now)?));
@@ -105,7 +104,7 @@ calls! {
         end() Long |session, now| session.end(now);
         delete() Long |session, now| session.delete(now);
         fork(new_id as "a session's id": String, at: Option<Tokens>) Long |session, now| {
-            session.fork(&new_id, at.map(Tokens::number), now)?;
+            session.fork(&new_id, at.map(|at| at.0), now)?;
             Ok(Self::new(SessionId { id: new_id, ..SessionId::clone(&it.named) }, it.scopes.clone()))
         };
         cancel_tool_calls(reason: String) Waits |session, now| session.cancel_tool_calls(&reason, now);
@@ -118,7 +117,7 @@ calls! {
         task_ended() Waits |session, now| session.task_ended(now);
         compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
         draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Long |session|
-            Ok(session.draft(keep_exchanges, max_tokens.map(Tokens::number))?.map(Writing::new).map(CompactionDraft));
+            Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0))?.map(Writing::new).map(CompactionDraft));
         brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Long |session, now|
             session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);

@@ -6,13 +6,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memspan_engine::plain::read;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::errors::to_python;
-use crate::{plain, time};
+use crate::plain::{Objects, Raised};
+use crate::time;
 
 /// What Python is given for a value.
 pub trait Show {
@@ -66,9 +68,10 @@ seen! {
     Arc<str> |py, text| (&*text).into_bound_py_any(py);
     Bound<'_, PyAny> |py, value| Ok(value.unbind().into_bound(py));
     Moment |py, at| time::to_python(py, at.0);
-    Attached |py, bytes| plain::of_metadata(py, &bytes.0);
-    Json<&str> |py, text| plain::of_json(py, text.0);
-    Json<String> |py, text| plain::of_json(py, &text.0);
+    Attached |py, bytes| Ok(read::metadata(&bytes.0, &Objects(py))?);
+    Json<&str> |py, text| Ok(read::json(text.0, &Objects(py))?);
+    Json<String> |py, text| Ok(read::json(&text.0, &Objects(py))?);
+    Result<Py<PyAny>, Raised> |py, made| Ok(made?.into_bound(py));
     Floats |py, numbers| PyByteArray::new(py, &numbers.0.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>()).into_bound_py_any(py);
     Raw |py, bytes| PyBytes::new(py, &bytes.0).into_bound_py_any(py);
     Hex |py, hash| format!("{:032x}", hash.0).into_bound_py_any(py);

@@ -23,19 +23,25 @@ pub(super) enum Piece<'a> {
 /// The pieces of a message, tool results included.
 pub(super) fn pieces(message: &Message, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
     let shape = shape.into();
-    message.parts.iter().filter_map(move |part| lower(part, shape))
+    message.parts.iter().filter_map(move |part| piece(part, shape))
 }
 
 /// The pieces inside a tool result. Only Anthropic takes more than text there.
 pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
     let shape = shape.into();
-    result.parts.iter().filter_map(move |part| match (lower(part, shape)?, shape.format) {
+    result.parts.iter().filter_map(move |part| match (piece(part, shape)?, shape.format) {
         (piece, Format::Anthropic) => Some(piece),
         (Piece::Image(_), _) => Some(Piece::Text("[image]".into())),
         (Piece::Document(_), _) => Some(Piece::Text("[document]".into())),
         (Piece::Vendor(_), _) => None,
         (piece, _) => Some(piece),
     })
+}
+
+/// The texts of a tool result, one a line.
+pub(super) fn result_text(result: &ToolResult, shape: Shape) -> String {
+    let text = |piece| if let Piece::Text(text) = piece { Some(text) } else { None };
+    result_pieces(result, shape).filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// What of a message its model does not take, by name: it was sent as a text.
@@ -54,7 +60,8 @@ pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
     found
 }
 
-fn lower(part: &Part, shape: Shape) -> Option<Piece<'_>> {
+/// A part of a message as one vendor takes it, if it does.
+pub(super) fn piece(part: &Part, shape: Shape) -> Option<Piece<'_>> {
     let Shape { format, media } = shape;
     match (part, format) {
         (Part::Text(text), Format::OpenAi) => Some(Piece::Text(text.as_ref().into())),

@@ -1,20 +1,21 @@
 //! Plain values: what JSON and MessagePack say, between their bytes and the values of whatever language calls the engine.
 //!
-//! Whoever reads says what a value becomes once it is known ([`read`]), whoever writes says what a value is ([`mod@write`]); forms, depths and
+//! Whoever reads says what a part becomes once it is known ([`make`]), whoever writes says what a value is ([`mod@write`]); forms, depths and
 //! numbers that a language does not hold are decided here. No tree is built between the two: a part becomes a value of the caller's before
-//! the next one is read.
+//! the next one is read ([`read`]) or said.
 
 use std::borrow::Cow;
 
+pub mod make;
 pub mod read;
 pub mod write;
 
 #[cfg(test)]
 mod tests;
 
-/// A value; `V` is what the language of the caller has for the parts of a list or a map.
+/// A value; `L` and `M` are what is known of the parts of a list and of a map.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Plain<'a, V> {
+pub enum Plain<'a, L = (), M = ()> {
     /// Nothing.
     Null,
     /// Yes or no.
@@ -32,15 +33,18 @@ pub enum Plain<'a, V> {
     /// Bytes, which only MessagePack has.
     Bytes(Cow<'a, [u8]>),
     /// Values in their order.
-    List(Vec<V>),
+    List(L),
     /// Keys and values in their order.
-    Map(Vec<(V, V)>),
+    Map(M),
 }
 
-impl<V> Plain<'_, V> {
+/// A value whose parts are `V` in the language of the caller.
+pub type Whole<'a, V> = Plain<'a, Vec<V>, Vec<(V, V)>>;
+
+impl<L, M> Plain<'_, L, M> {
     /// The same, of a value that does not last.
     #[must_use]
-    pub fn into_owned(self) -> Plain<'static, V> {
+    pub fn into_owned(self) -> Plain<'static, L, M> {
         match self {
             Self::Null => Plain::Null,
             Self::Bool(yes) => Plain::Bool(yes),

@@ -6,6 +6,7 @@ use jiter::{Jiter, JiterResult, Peek};
 use rmp::{Marker, decode};
 
 use super::Plain;
+use super::make::Make;
 use crate::limits::{MAX_JSON_DEPTH, MAX_METADATA_DEPTH};
 use crate::{Error, ErrorKind, Result};
 
@@ -13,7 +14,7 @@ use crate::{Error, ErrorKind, Result};
 const MOST_DIGITS: usize = 4300;
 
 /// Reads a JSON text. Whole numbers stay whole; a number beyond every float is a text, which a model that wrote it gets back as it was.
-pub fn json<V>(text: &str, make: &mut impl FnMut(Plain<'_, V>) -> V) -> Result<V> {
+pub fn json<M: Make>(text: &str, make: &M) -> Result<M::Value, M::Error> {
     let mut reader = JsonReader { text, before: 0, json: Jiter::new(text.as_bytes()), make };
     let first = reader.json.peek();
     let first = reader.sound(first)?;
@@ -28,10 +29,10 @@ struct JsonReader<'j, 'm, M> {
     text: &'j str,
     before: usize,
     json: Jiter<'j>,
-    make: &'m mut M,
+    make: &'m M,
 }
 
-impl<'j, M> JsonReader<'j, '_, M> {
+impl<'j, M: Make> JsonReader<'j, '_, M> {
     fn sound<T>(&self, read: JiterResult<T>) -> Result<T> {
         read.map_err(|_| self.damaged())
     }
@@ -44,14 +45,11 @@ impl<'j, M> JsonReader<'j, '_, M> {
         )
     }
 
-    fn value<V>(&mut self, peek: Peek, depth: usize) -> Result<V>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
+    fn value(&mut self, peek: Peek, depth: usize) -> Result<M::Value, M::Error> {
         let plain = match peek {
-            Peek::String => return self.text(),
-            Peek::Object if depth < MAX_JSON_DEPTH => Plain::Map(self.map(depth)?),
-            Peek::Array if depth < MAX_JSON_DEPTH => Plain::List(self.list(depth)?),
+            Peek::String => return Ok(self.text()?),
+            Peek::Object if depth < MAX_JSON_DEPTH => return self.map(depth),
+            Peek::Array if depth < MAX_JSON_DEPTH => return self.list(depth),
             Peek::True | Peek::False => {
                 let read = self.json.known_bool(peek);
                 Plain::Bool(self.sound(read)?)
@@ -62,62 +60,52 @@ impl<'j, M> JsonReader<'j, '_, M> {
                 Plain::Null
             }
             _ if peek.is_num() => self.number(peek)?,
-            _ => return Err(self.damaged()),
+            _ => return Err(self.damaged().into()),
         };
-        Ok((self.make)(plain))
+        Ok(self.make.make(plain))
     }
 
-    fn text<V>(&mut self) -> Result<V>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
+    fn text(&mut self) -> Result<M::Value> {
         match self.json.known_str() {
-            Ok(text) => Ok((self.make)(Plain::Text(Cow::Borrowed(text)))),
+            Ok(text) => Ok(self.make.make(Plain::Text(Cow::Borrowed(text)))),
             Err(_) => Err(self.damaged()),
         }
     }
 
-    fn map<V>(&mut self, depth: usize) -> Result<Vec<(V, V)>>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
-        let mut map = Vec::new();
+    fn map(&mut self, depth: usize) -> Result<M::Value, M::Error> {
+        let mut map = self.make.make(Plain::Map(()));
         let mut key = self.key(Jiter::known_object)?;
         while let Some(name) = key {
             let peek = self.json.peek();
             let peek = self.sound(peek)?;
-            map.push((name, self.value(peek, depth + 1)?));
+            let value = self.value(peek, depth + 1)?;
+            self.make.put(&mut map, Some(name), value)?;
             key = self.key(Jiter::next_key)?;
         }
         Ok(map)
     }
 
-    fn key<V>(&mut self, read: for<'r> fn(&'r mut Jiter<'j>) -> JiterResult<Option<&'r str>>) -> Result<Option<V>>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
+    fn key(&mut self, read: for<'r> fn(&'r mut Jiter<'j>) -> JiterResult<Option<&'r str>>) -> Result<Option<M::Value>> {
         match read(&mut self.json) {
-            Ok(name) => Ok(name.map(|name| (self.make)(Plain::Text(Cow::Borrowed(name))))),
+            Ok(name) => Ok(name.map(|name| self.make.make(Plain::Text(Cow::Borrowed(name))))),
             Err(_) => Err(self.damaged()),
         }
     }
 
-    fn list<V>(&mut self, depth: usize) -> Result<Vec<V>>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
-        let mut list = Vec::new();
+    fn list(&mut self, depth: usize) -> Result<M::Value, M::Error> {
+        let mut list = self.make.make(Plain::List(()));
         let first = self.json.known_array();
         let mut next = self.sound(first)?;
         while let Some(peek) = next {
-            list.push(self.value(peek, depth + 1)?);
+            let value = self.value(peek, depth + 1)?;
+            self.make.put(&mut list, None, value)?;
             let step = self.json.array_step();
             next = self.sound(step)?;
         }
         Ok(list)
     }
 
-    fn number<V>(&mut self, peek: Peek) -> Result<Plain<'j, V>> {
+    fn number(&mut self, peek: Peek) -> Result<Plain<'j>> {
         let start = self.json.current_index();
         let Ok(length) = self.json.known_number_bytes(peek).map(<[u8]>::len) else { return self.long_number(start) };
         let digits = &self.text[start..start + length];
@@ -129,7 +117,7 @@ impl<'j, M> JsonReader<'j, '_, M> {
     }
 
     /// A number that jiter refuses for its length, as text; reading goes on behind it, since jiter keeps no state but its place.
-    fn long_number<V>(&mut self, start: usize) -> Result<Plain<'j, V>> {
+    fn long_number(&mut self, start: usize) -> Result<Plain<'j>> {
         let rest = &self.text[start..];
         let end = rest.find(|sign: char| !matches!(sign, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')).unwrap_or(rest.len());
         if end <= MOST_DIGITS {
@@ -142,12 +130,12 @@ impl<'j, M> JsonReader<'j, '_, M> {
 }
 
 /// Reads metadata: MessagePack of a mapping; no bytes are an empty one.
-pub fn metadata<V>(bytes: &[u8], make: &mut impl FnMut(Plain<'_, V>) -> V) -> Result<V> {
+pub fn metadata<M: Make>(bytes: &[u8], make: &M) -> Result<M::Value, M::Error> {
     if bytes.is_empty() {
-        return Ok(make(Plain::Map(Vec::new())));
+        return Ok(make.make(Plain::Map(())));
     }
     if !matches!(Marker::from_u8(bytes[0]), Marker::FixMap(_) | Marker::Map16 | Marker::Map32) {
-        return Err(no_metadata());
+        return Err(no_metadata().into());
     }
     PackReader { bytes, make }.value(0)
 }
@@ -159,35 +147,38 @@ fn no_metadata() -> Error {
 
 struct PackReader<'b, 'm, M> {
     bytes: &'b [u8],
-    make: &'m mut M,
+    make: &'m M,
 }
 
-impl<'b, M> PackReader<'b, '_, M> {
-    fn value<V>(&mut self, depth: usize) -> Result<V>
-    where
-        M: FnMut(Plain<'_, V>) -> V,
-    {
+impl<'b, M: Make> PackReader<'b, '_, M> {
+    fn value(&mut self, depth: usize) -> Result<M::Value, M::Error> {
         let marker =
             self.bytes.first().map(|byte| Marker::from_u8(*byte)).filter(|_| depth <= MAX_METADATA_DEPTH).ok_or_else(no_metadata)?;
         let plain = match marker {
             Marker::Null => self.known(decode::read_nil).map(|()| Plain::Null)?,
             Marker::True | Marker::False => Plain::Bool(self.known(decode::read_bool)?),
             Marker::F64 => Plain::Float(self.known(decode::read_f64)?),
-            Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => {
-                let length = self.known(decode::read_str_len)?;
-                Plain::Text(Cow::Borrowed(std::str::from_utf8(self.take(length)?).map_err(|_| no_metadata())?))
-            }
+            Marker::FixStr(_) | Marker::Str8 | Marker::Str16 | Marker::Str32 => Plain::Text(Cow::Borrowed(self.text()?)),
             Marker::Bin8 | Marker::Bin16 | Marker::Bin32 => {
                 let length = self.known(decode::read_bin_len)?;
                 Plain::Bytes(Cow::Borrowed(self.take(length)?))
             }
             Marker::FixArray(_) | Marker::Array16 | Marker::Array32 => {
-                let length = self.known(decode::read_array_len)?;
-                Plain::List((0..length).map(|_| self.value(depth + 1)).collect::<Result<_>>()?)
+                let (mut list, length) = (self.make.make(Plain::List(())), self.known(decode::read_array_len)?);
+                for _ in 0..length {
+                    let value = self.value(depth + 1)?;
+                    self.make.put(&mut list, None, value)?;
+                }
+                return Ok(list);
             }
             Marker::FixMap(_) | Marker::Map16 | Marker::Map32 => {
-                let length = self.known(decode::read_map_len)?;
-                Plain::Map((0..length).map(|_| Ok((self.value(depth + 1)?, self.value(depth + 1)?))).collect::<Result<_>>()?)
+                let (mut map, length) = (self.make.make(Plain::Map(())), self.known(decode::read_map_len)?);
+                for _ in 0..length {
+                    let key = self.make.make(Plain::Text(Cow::Borrowed(self.text()?)));
+                    let value = self.value(depth + 1)?;
+                    self.make.put(&mut map, Some(key), value)?;
+                }
+                return Ok(map);
             }
             Marker::U64 => {
                 let number = self.known(decode::read_u64)?;
@@ -195,10 +186,15 @@ impl<'b, M> PackReader<'b, '_, M> {
             }
             _ => Plain::Int(self.known(decode::read_int::<i64, _>)?),
         };
-        Ok((self.make)(plain))
+        Ok(self.make.make(plain))
     }
 
-    fn known<T, E>(&mut self, read: impl FnOnce(&mut &'b [u8]) -> std::result::Result<T, E>) -> Result<T> {
+    fn text(&mut self) -> Result<&'b str> {
+        let length = self.known(decode::read_str_len)?;
+        std::str::from_utf8(self.take(length)?).map_err(|_| no_metadata())
+    }
+
+    fn known<T, E>(&mut self, read: impl FnOnce(&mut &'b [u8]) -> Result<T, E>) -> Result<T> {
         read(&mut self.bytes).map_err(|_| no_metadata())
     }
 

@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
+use super::make::{Make, Maker, Parts};
 use super::write::{Cannot, Form, Given, write};
-use super::{Plain, read};
+use super::{Plain, Whole, read};
 use crate::limits::MAX_METADATA_DEPTH;
 use crate::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq)]
-struct Value(Plain<'static, Value>);
+struct Value(Whole<'static, Value>);
 
 impl Given for Value {
     type Error = Error;
 
-    fn look(&self, _: Form) -> Result<std::result::Result<Plain<'_, Self>, Cannot>> {
+    fn look(&self, _: Form) -> Result<std::result::Result<Whole<'_, Self>, Cannot>> {
         Ok(match &self.0 {
             Plain::Text(text) if text == "a set" => Err(Cannot::Kind),
             other => Ok(other.clone()),
@@ -25,8 +26,35 @@ impl Given for Value {
     }
 }
 
-fn made(plain: Plain<'_, Value>) -> Value {
-    Value(plain.into_owned())
+struct Values;
+
+impl Make for Values {
+    type Value = Value;
+    type Error = Error;
+
+    fn make(&self, plain: Plain<'_>) -> Value {
+        Value(match plain.into_owned() {
+            Plain::List(()) => Plain::List(Vec::new()),
+            Plain::Map(()) => Plain::Map(Vec::new()),
+            Plain::Null => Plain::Null,
+            Plain::Bool(yes) => Plain::Bool(yes),
+            Plain::Int(number) => Plain::Int(number),
+            Plain::Uint(number) => Plain::Uint(number),
+            Plain::Digits(digits) => Plain::Digits(digits),
+            Plain::Float(number) => Plain::Float(number),
+            Plain::Text(text) => Plain::Text(text),
+            Plain::Bytes(bytes) => Plain::Bytes(bytes),
+        })
+    }
+
+    fn put(&self, into: &mut Value, key: Option<Value>, value: Value) -> Result<()> {
+        match (&mut into.0, key) {
+            (Plain::List(items), None) => items.push(value),
+            (Plain::Map(entries), Some(key)) => entries.push((key, value)),
+            (other, key) => panic!("{value:?} was put into {other:?} under {key:?}"),
+        }
+        Ok(())
+    }
 }
 
 fn text(text: &'static str) -> Value {
@@ -34,7 +62,7 @@ fn text(text: &'static str) -> Value {
 }
 
 fn json(given: &str) -> Result<Value> {
-    read::json(given, &mut made)
+    read::json(given, &Values)
 }
 
 fn written(form: Form, value: &Value) -> std::result::Result<Vec<u8>, String> {
@@ -77,12 +105,12 @@ fn metadata_comes_back_and_damage_is_an_error() -> Result<()> {
     ];
     let map = Value(Plain::Map(vec![(text("key"), Value(Plain::List(values)))]));
     let bytes = write("metadata", Form::MessagePack, &map)?;
-    assert_eq!(read::metadata(&bytes, &mut made)?, map);
+    assert_eq!(read::metadata(&bytes, &Values)?, map);
     for cut in 1..bytes.len() {
-        assert!(read::metadata(&bytes[..cut], &mut made).is_err(), "cut at {cut}");
+        assert!(read::metadata(&bytes[..cut], &Values).is_err(), "cut at {cut}");
     }
-    assert!(read::metadata(&bytes[5..], &mut made).is_err());
-    assert_eq!(read::metadata(b"", &mut made)?, Value(Plain::Map(Vec::new())));
+    assert!(read::metadata(&bytes[5..], &Values).is_err());
+    assert_eq!(read::metadata(b"", &Values)?, Value(Plain::Map(Vec::new())));
     Ok(())
 }
 
@@ -100,4 +128,34 @@ fn what_a_form_cannot_say_is_named() {
     assert!(written(Form::MessagePack, &deep(MAX_METADATA_DEPTH)).is_ok());
     refused(Form::MessagePack, deep(MAX_METADATA_DEPTH + 1), "at most 32 deep");
     refused(Form::Json, deep(101), "at most 100 deep");
+}
+
+#[test]
+fn what_is_said_part_by_part_is_made() -> Result<()> {
+    let mut maker = Maker::new(&Values);
+    maker.map(|out| {
+        out.field("a", "x");
+        out.key("b");
+        out.list(|out| {
+            out.list(|_| {});
+            out.json("[1.0,{\"c\":null}]");
+            out.map(|out| out.field("a", "y"));
+            out.word("a");
+        });
+        out.key("d");
+        out.json("7");
+    });
+    assert_eq!(maker.finish()?, json(r#"{"a":"x","b":[[],[1.0,{"c":null}],{"a":"y"},"a"],"d":7}"#)?);
+    let mut maker = Maker::new(&Values);
+    maker.text("x");
+    assert_eq!(maker.finish()?, text("x"));
+    Ok(())
+}
+
+#[test]
+fn the_first_damage_is_the_error_of_what_was_said() {
+    let mut maker = Maker::new(&Values);
+    maker.list(|out| ["1", "[2", "{", "3"].into_iter().for_each(|raw| out.json(raw)));
+    let message = maker.finish().err().map_or_else(String::new, |error| error.to_string());
+    assert!(message.contains("is not at byte 2"), "{message}");
 }

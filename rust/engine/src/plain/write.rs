@@ -4,7 +4,7 @@
 
 use rmp::encode;
 
-use super::Plain;
+use super::{Plain, Whole};
 use crate::limits::MAX_METADATA_DEPTH;
 use crate::{Error, Result};
 
@@ -60,7 +60,7 @@ pub trait Given: Sized {
     type Error: From<Error>;
 
     /// What it is. An object that stands for others is looked at as those.
-    fn look(&self, form: Form) -> std::result::Result<std::result::Result<Plain<'_, Self>, Cannot>, Self::Error>;
+    fn look(&self, form: Form) -> std::result::Result<std::result::Result<Whole<'_, Self>, Cannot>, Self::Error>;
 
     /// Itself and its type, in a few words.
     fn in_words(&self) -> String;

@@ -314,6 +314,11 @@ impl SessionRecord {
         Self::decode(key.as_slice(), schema, &body).map(Some)
     }
 
+    /// The record of a session that something refers to.
+    pub(super) fn expect<P: Pages>(pages: &P, place: SessionKey) -> Result<Self> {
+        Self::read(pages, place)?.ok_or_else(|| damaged(place.record().as_slice(), "its id refers to it and it is missing"))
+    }
+
     /// Writes it.
     pub(super) fn write(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<()> {
         let schema = if self.budget.output_tokens.is_some() { NAMED_OUTPUT_SCHEMA } else { SCHEMA };
@@ -331,24 +336,30 @@ impl SessionRecord {
     }
 }
 
-/// The number of a session by its id.
-pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<SessionKey>> {
+/// The place of a session by its id, and its record.
+pub(super) fn find<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str) -> Result<Option<(SessionKey, SessionRecord)>> {
     let key = by_name(partition, seed, id);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
     let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
     let place = SessionKey { partition, session: r.uint()? as u32 };
-    match SessionRecord::read(pages, place)? {
-        Some(record) if record.id != id => Err(envelope::damaged(key.as_slice(), "it belongs to a session of another id")),
-        _ => Ok(Some(place)),
+    let record = SessionRecord::expect(pages, place)?;
+    if record.id != id {
+        return Err(envelope::damaged(key.as_slice(), "it belongs to a session of another id"));
+    }
+    Ok(Some((place, record)))
+}
+
+/// The same in a scope.
+pub(super) fn find_in<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<(SessionKey, SessionRecord)>> {
+    match scope.find(pages)? {
+        Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),
+        None => Ok(None),
     }
 }
 
 /// Where the session of an id is.
 pub(super) fn locate<P: Pages>(pages: &P, scope: &Scope, id: &str) -> Result<Option<SessionKey>> {
-    match scope.find(pages)? {
-        Some(partition) => find(pages, partition, scope.seed(pages.secret()), id),
-        None => Ok(None),
-    }
+    Ok(find_in(pages, scope, id)?.map(|(place, _)| place))
 }
 
 /// Names a session.

@@ -127,9 +127,7 @@ impl Session<'_> {
     }
 
     pub(super) fn find(&self, pages: &Snapshot) -> Result<Option<Status>> {
-        let Some(place) = record::locate(pages, self.scope, self.id)? else { return Ok(None) };
-        let missing = || crate::store::envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
-        let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
+        let Some((place, record)) = record::find_in(pages, self.scope, self.id)? else { return Ok(None) };
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         Ok(Some(Status { place, record, epoch }))
     }

@@ -84,14 +84,17 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
 impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// The session of that id, whatever its state.
     pub fn open(pages: &'t mut P, scope: &'t Scope, id: &str, clock: i64) -> Result<Self> {
-        let place = record::locate(pages, scope, id)?.ok_or_else(|| record::no_such_session(id))?;
-        Self::at(pages, scope, place, clock)
+        let (place, record) = record::find_in(pages, scope, id)?.ok_or_else(|| record::no_such_session(id))?;
+        Self::of(pages, scope, place, record, clock)
     }
 
     /// The same by its place.
     pub fn at(pages: &'t mut P, scope: &'t Scope, place: SessionKey, clock: i64) -> Result<Self> {
-        let missing = || envelope::damaged(place.record().as_slice(), "its id refers to it and it is missing");
-        let record = SessionRecord::read(pages, place)?.ok_or_else(missing)?;
+        let record = SessionRecord::expect(pages, place)?;
+        Self::of(pages, scope, place, record, clock)
+    }
+
+    fn of(pages: &'t mut P, scope: &'t Scope, place: SessionKey, record: SessionRecord, clock: i64) -> Result<Self> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);

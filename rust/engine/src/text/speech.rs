@@ -16,8 +16,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::speech_words::{
-    ACKNOWLEDGEMENTS, ARABIC_QUESTIONS, AUXILIARIES, BUT, CHINESE_QUESTIONS, COURTESY, COURTESY_WORDS, DETERMINERS, IGNORANT,
-    IGNORANT_ACCENTED, LEADS, OFFERS, QUESTION_ENDS, QUESTIONS, QUESTIONS_ACCENTED, REQUESTS, SUBJECTS,
+    BUT, CHINESE_QUESTIONS, COURTESY, IGNORANT_ACCENTED, Known, List, Phrases, QUESTION_ENDS, QUESTIONS_ACCENTED, known,
 };
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
@@ -74,7 +73,8 @@ pub fn is_courtesy(text: &str) -> bool {
 #[must_use]
 pub fn acknowledges(text: &str) -> bool {
     let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
-    !words.is_empty() && words.iter().all(|word| COURTESY_WORDS.contains(&word.as_str()) || ACKNOWLEDGEMENTS.contains(&word.as_str()))
+    let is_said = |word: &Known| word.is_in(List::Courtesy) || word.is_in(List::Acknowledgements);
+    !words.is_empty() && words.iter().all(|word| is_said(known(word)))
 }
 
 /// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.
@@ -126,7 +126,8 @@ fn clauses(text: &str) -> Vec<&str> {
 }
 
 fn split_at_but<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
-    let at = BUT.iter().filter_map(|but| sentence.find(but).map(|at| (at, at + but.len()))).min();
+    let but_at = |at: usize| BUT.iter().find(|but| sentence[at..].starts_with(**but)).map(|but| (at, at + but.len()));
+    let at = sentence.match_indices([' ', ',']).find_map(|(at, _)| but_at(at));
     let (first, rest) = at.map_or((sentence, ""), |(end, start)| (&sentence[..end], &sentence[start..]));
     found.extend([first, rest].into_iter().filter(|clause| clause.chars().any(|one| one.is_alphanumeric() || is_question_mark(one))));
 }
@@ -137,7 +138,7 @@ fn is_question_mark(one: char) -> bool {
 
 fn classify(clause: &str) -> Clause {
     let lower = clause.to_lowercase();
-    let words = words(&lower);
+    let words: Vec<Word> = words(&lower).into_iter().map(Word::of).collect();
     if !is_courteous_start(&words) && is_ignorant(&lower, &words) {
         return Clause::Ignorant;
     }
@@ -167,26 +168,48 @@ fn words(lower: &str) -> Vec<String> {
     words
 }
 
-/// A phrase, at word boundaries.
-fn has_phrase(words: &[String], phrase: &str) -> bool {
-    (0..words.len()).any(|at| begins(&words[at..], phrase))
+/// A word, with what it is known for.
+struct Word {
+    text: String,
+    known: &'static Known,
 }
 
-fn begins(words: &[String], phrase: &str) -> bool {
-    let mut rest = words.iter();
-    // Most phrases begin with another word: that is seen before they are split.
-    words.first().is_some_and(|first| phrase.starts_with(first.as_str()))
-        && phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word == wanted))
+impl Word {
+    fn of(text: String) -> Self {
+        Self { known: known(&text), text }
+    }
+}
+
+fn text_at(words: &[Word], at: usize) -> &str {
+    words.get(at).map_or("", |word| &word.text)
+}
+
+fn is_in(words: &[Word], at: usize, list: List) -> bool {
+    words.get(at).is_some_and(|word| word.known.is_in(list))
+}
+
+/// Whether a phrase of a list stands in front.
+fn begins(words: &[Word], list: Phrases) -> bool {
+    let is_here = |phrase: &str| {
+        let mut rest = words.iter();
+        phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word.text == wanted))
+    };
+    words.first().is_some_and(|first| first.known.begins(list).any(is_here))
 }
 
 /// `if I don't know ...` tells of a condition.
-fn is_courteous_start(words: &[String]) -> bool {
-    words.first().is_some_and(|word| matches!(word.as_str(), "if" | "when" | "because" | "since"))
+fn is_courteous_start(words: &[Word]) -> bool {
+    matches!(text_at(words, 0), "if" | "when" | "because" | "since")
 }
 
-fn is_ignorant(lower: &str, words: &[String]) -> bool {
-    words.len() <= MOST_IGNORANT_WORDS
-        && (IGNORANT.iter().any(|phrase| has_phrase(words, phrase)) || IGNORANT_ACCENTED.iter().any(|part| lower.contains(part)))
+fn is_ignorant(lower: &str, words: &[Word]) -> bool {
+    let has_phrase = || (0..words.len()).any(|at| begins(&words[at..], Phrases::Ignorant));
+    words.len() <= MOST_IGNORANT_WORDS && (has_phrase() || has_any(lower, &IGNORANT_ACCENTED))
+}
+
+/// Whether one of these stands in a text; each has a letter that is not ASCII.
+fn has_any(text: &str, parts: &[&str]) -> bool {
+    !text.is_ascii() && parts.iter().any(|part| text.contains(part))
 }
 
 fn without_closing_marks(clause: &str) -> &str {
@@ -198,60 +221,50 @@ fn is_marked_as_question(clause: &str) -> bool {
     without_closing_marks(clause).ends_with(is_question_mark)
 }
 
-fn is_question(lower: &str, words: &[String]) -> bool {
+fn is_question(lower: &str, words: &[Word]) -> bool {
     let end = without_closing_marks(lower);
     let bare = end.trim_end_matches(['\u{3002}', '.']);
     if is_marked_as_question(lower) || lower.trim_start().starts_with('\u{bf}') || QUESTION_ENDS.iter().any(|end| bare.ends_with(end)) {
         return true;
     }
-    let leads = words.iter().take_while(|word| LEADS.contains(&word.as_str())).count();
+    let leads = words.iter().take_while(|word| word.known.is_in(List::Leads)).count();
     let words = &words[leads..];
     let first = lower.split(|one: char| !one.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
     QUESTIONS_ACCENTED.contains(&first)
-        || QUESTIONS.iter().any(|phrase| begins(words, phrase))
-        || ARABIC_QUESTIONS.iter().any(|word| words.first().is_some_and(|first| first == word))
-        || REQUESTS.iter().any(|phrase| begins(words, phrase))
+        || begins(words, Phrases::Questions)
         || is_english_question(words)
         || is_german_question(words)
-        || CHINESE_QUESTIONS.iter().any(|word| bare.contains(word))
-}
-
-fn is_auxiliary(word: &str) -> bool {
-    AUXILIARIES.contains(&word)
-}
-
-fn is_subject(word: &str) -> bool {
-    SUBJECTS.contains(&word)
+        || has_any(bare, &CHINESE_QUESTIONS)
 }
 
 /// "which port does it use", "did we deploy", "how to restart it"; not "what I need is rest", "when the server was down".
-fn is_english_question(words: &[String]) -> bool {
-    let word = |at: usize| words.get(at).map_or("", String::as_str);
+fn is_english_question(words: &[Word]) -> bool {
+    let word = |at| text_at(words, at);
     match word(0) {
         "how" if matches!(word(1), "to" | "many" | "much" | "long" | "often" | "old") => true,
         "what" | "how" | "which" | "whose" | "who" if matches!(word(1), "a" | "an") => false,
-        "when" | "where" | "why" => is_auxiliary(word(1)) && word(1) != "is" || word(1) == "is" && words.len() > 2,
-        "who" => words.len() <= 12 && words.len() > 1 && !is_subject(word(1)),
+        "when" | "where" | "why" => is_in(words, 1, List::Auxiliaries) && word(1) != "is" || word(1) == "is" && words.len() > 2,
+        "who" => words.len() <= 12 && words.len() > 1 && !is_in(words, 1, List::Subjects),
         "what" | "how" => auxiliary_before_subject(words, 1),
         "which" | "whose" => auxiliary_before_subject(words, 2),
         "do" | "have" | "may" | "might" => matches!(word(1), "you" | "we" | "they" | "i" | "anyone" | "anybody"),
         "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt"
         | "arent" | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => {
-            is_subject(word(1)) || DETERMINERS.contains(&word(1))
+            is_in(words, 1, List::Subjects) || is_in(words, 1, List::Determiners)
         }
         _ => false,
     }
 }
 
 /// Whether an auxiliary stands at `from` or within three words behind it, and no subject before it.
-fn auxiliary_before_subject(words: &[String], from: usize) -> bool {
+fn auxiliary_before_subject(words: &[Word], from: usize) -> bool {
     let before = words.iter().skip(1).take(from + 3);
-    let at = before.clone().position(|word| is_auxiliary(word)).map(|at| at + 1);
-    at.is_some_and(|at| at >= from && !words[1..at].iter().any(|word| is_subject(word)))
+    let at = before.clone().position(|word| word.known.is_in(List::Auxiliaries)).map(|at| at + 1);
+    at.is_some_and(|at| at >= from && !words[1..at].iter().any(|word| word.known.is_in(List::Subjects)))
 }
 
 /// "wann war das", "kannst du"; not "was ich brauche", "wie immer".
-fn is_german_question(words: &[String]) -> bool {
+fn is_german_question(words: &[Word]) -> bool {
     const ASK: [&str; 16] = [
         "wie", "was", "wer", "wo", "wann", "warum", "wieso", "wohin", "woher", "wem", "wessen", "welche", "welcher", "welches", "welchen",
         "welchem",
@@ -261,16 +274,16 @@ fn is_german_question(words: &[String]) -> bool {
         "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird",
         "soll", "darf",
     ];
-    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    let word = |at| text_at(words, at);
     let subject =
         |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
-    ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_auxiliary(word(1))
+    ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_in(words, 1, List::Auxiliaries)
         || VERBS.contains(&word(0)) && subject(word(1))
 }
 
-fn says_nothing(lower: &str, words: &[String]) -> bool {
-    words.iter().all(|word| COURTESY_WORDS.contains(&word.as_str()))
-        || OFFERS.iter().any(|phrase| begins(words, phrase))
+fn says_nothing(lower: &str, words: &[Word]) -> bool {
+    words.iter().all(|word| word.known.is_in(List::Courtesy))
+        || begins(words, Phrases::Offers)
         || words.len() <= 8 && COURTESY.iter().any(|part| lower.contains(part))
 }
 
@@ -408,6 +421,26 @@ mod tests {
             assert!(!acknowledges(text), "{text}");
         }
         assert!(!is_courtesy("thanks, the port is 8443") && !is_courtesy("") && !is_courtesy("how are you?"));
+    }
+
+    #[test]
+    fn what_is_skipped_has_nothing_of_the_lists() {
+        assert!(
+            IGNORANT_ACCENTED.iter().chain(&CHINESE_QUESTIONS).all(|part| !part.is_ascii()),
+            "a text of ASCII is not searched for them"
+        );
+        assert!(BUT.iter().all(|but| but.starts_with([' ', ','])), "a clause is cut at these alone");
+        assert_eq!(clauses("It is so , but no, aber ja but x"), ["It is so ", "no, aber ja but x"]);
+    }
+
+    #[test]
+    fn a_word_is_known_for_all_its_lists() {
+        for (word, lists) in [("so", [true, false, true]), ("is", [false, true, false]), ("port", [false; 3])] {
+            assert_eq!([List::Leads, List::Auxiliaries, List::Courtesy].map(|list| known(word).is_in(list)), lists, "{word}");
+        }
+        assert_eq!(known("aucune").begins(Phrases::Ignorant).collect::<Vec<_>>(), ["aucune idee"]);
+        assert_eq!(known("any").begins(Phrases::Questions).collect::<Vec<_>>(), ["any idea"]);
+        assert_eq!(known("any").begins(Phrases::Ignorant).next(), None);
     }
 
     #[test]

@@ -1,29 +1,104 @@
-//! The words and phrases that [`super::speech`] goes by: lower case, without accents and apostrophes where nothing else is said.
+//! The words and phrases that [`super::speech`] goes by: lower case, without accents and apostrophes where nothing else is said. Lists that
+//! are asked for every word stand in one table ([`known`]), so that a word is looked up once.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What a word is known for.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The lists that it stands in, a bit for each.
+    lists: u8,
+    /// The phrases that it begins.
+    phrases: Vec<(Phrases, &'static str)>,
+}
+
+/// A list of words.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum List {
+    Leads,
+    Auxiliaries,
+    Subjects,
+    Determiners,
+    Courtesy,
+    Acknowledgements,
+}
+
+/// A list of phrases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phrases {
+    Questions,
+    Ignorant,
+    Offers,
+}
+
+impl Known {
+    pub(super) fn is_in(&self, list: List) -> bool {
+        self.lists & 1 << list as u8 != 0
+    }
+
+    /// The phrases of a list that it begins.
+    pub(super) fn begins(&self, list: Phrases) -> impl Iterator<Item = &'static str> {
+        self.phrases.iter().filter(move |(of, _)| *of == list).map(|(_, phrase)| *phrase)
+    }
+}
+
+/// What a word is known for, in every list at once.
+pub(super) fn known(word: &str) -> &'static Known {
+    static NOTHING: Known = Known { lists: 0, phrases: Vec::new() };
+    static KNOWN: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
+        let mut words: HashMap<&str, Known> = HashMap::new();
+        let lists: [(List, &[&'static str]); 6] = [
+            (List::Leads, &LEADS),
+            (List::Auxiliaries, &AUXILIARIES),
+            (List::Subjects, &SUBJECTS),
+            (List::Determiners, &DETERMINERS),
+            (List::Courtesy, &COURTESY_WORDS),
+            (List::Acknowledgements, &ACKNOWLEDGEMENTS),
+        ];
+        for (list, word) in lists.iter().flat_map(|(list, words)| words.iter().map(move |word| (*list, *word))) {
+            words.entry(word).or_default().lists |= 1 << list as u8;
+        }
+        let phrases: [(Phrases, &[&'static str]); 5] = [
+            (Phrases::Questions, &QUESTIONS),
+            (Phrases::Questions, &ARABIC_QUESTIONS),
+            (Phrases::Questions, &REQUESTS),
+            (Phrases::Ignorant, &IGNORANT),
+            (Phrases::Offers, &OFFERS),
+        ];
+        for (list, phrase) in phrases.iter().flat_map(|(list, phrases)| phrases.iter().map(move |phrase| (*list, *phrase))) {
+            let first = phrase.split_once(' ').map_or(phrase, |(first, _)| first);
+            words.entry(first).or_default().phrases.push((list, phrase));
+        }
+        words
+    });
+    KNOWN.get(word).unwrap_or(&NOTHING)
+}
 
 /// What opens a clause of its own.
 pub(super) const BUT: [&str; 9] = [", but ", " but ", ", aber ", " aber ", ", pero ", ", mais ", ", mas ", " \u{43d}\u{43e} ", ", ma "];
 
 /// What may stand before a question.
-pub(super) const LEADS: [&str; 26] = [
+const LEADS: [&str; 26] = [
     "and", "so", "ok", "okay", "hey", "hi", "hello", "but", "also", "please", "well", "oh", "wow", "sorry", "und", "also", "et", "y", "e",
     "hola", "bonjour", "hallo", "thanks", "by", "the", "way",
 ];
 
-pub(super) const AUXILIARIES: [&str; 40] = [
+const AUXILIARIES: [&str; 40] = [
     "is", "are", "was", "were", "am", "do", "does", "did", "can", "could", "will", "would", "shall", "should", "may", "might", "must",
     "have", "has", "had", "isnt", "arent", "wasnt", "werent", "dont", "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt",
     "havent", "hasnt", "hadnt", "whats", "wheres", "whos", "hows", "gonna",
 ];
 
-pub(super) const SUBJECTS: [&str; 20] = [
+const SUBJECTS: [&str; 20] = [
     "i", "you", "he", "she", "it", "we", "they", "this", "that", "these", "those", "there", "anyone", "anybody", "someone", "everyone",
     "anything", "youre", "theyre", "im",
 ];
 
-pub(super) const DETERMINERS: [&str; 12] = ["the", "my", "your", "our", "his", "her", "their", "its", "any", "a", "an", "some"];
+const DETERMINERS: [&str; 12] = ["the", "my", "your", "our", "his", "her", "their", "its", "any", "a", "an", "some"];
 
 /// What a question begins with.
-pub(super) const QUESTIONS: [&str; 49] = [
+const QUESTIONS: [&str; 49] = [
     "whats",
     "wheres",
     "whos",
@@ -89,7 +164,7 @@ pub(super) const QUESTIONS_ACCENTED: [&str; 10] = [
     "cu\u{e1}ntos",
 ];
 
-pub(super) const ARABIC_QUESTIONS: [&str; 8] = [
+const ARABIC_QUESTIONS: [&str; 8] = [
     "\u{647}\u{644}",
     "\u{623}\u{64a}\u{646}",
     "\u{627}\u{64a}\u{646}",
@@ -125,7 +200,7 @@ pub(super) const CHINESE_QUESTIONS: [&str; 9] = [
 ];
 
 /// Requests to be told something.
-pub(super) const REQUESTS: [&str; 17] = [
+const REQUESTS: [&str; 17] = [
     "tell me what",
     "tell me which",
     "tell me who",
@@ -146,7 +221,7 @@ pub(super) const REQUESTS: [&str; 17] = [
 ];
 
 /// Not knowing, word by word.
-pub(super) const IGNORANT: [&str; 102] = [
+const IGNORANT: [&str; 102] = [
     "i dont know",
     "i do not know",
     "dont know that",
@@ -296,11 +371,11 @@ pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
 ];
 
 /// What acknowledges beside [`COURTESY_WORDS`]. A text of these alone is no hit of a search.
-pub(super) const ACKNOWLEDGEMENTS: [&str; 15] =
+const ACKNOWLEDGEMENTS: [&str; 15] =
     ["noted", "got", "it", "understood", "will", "do", "done", "thats", "that", "all", "right", "alright", "cool", "nice", "bye"];
 
 /// A clause of such words alone says nothing.
-pub(super) const COURTESY_WORDS: [&str; 50] = [
+const COURTESY_WORDS: [&str; 50] = [
     "sorry",
     "im",
     "i",
@@ -354,7 +429,7 @@ pub(super) const COURTESY_WORDS: [&str; 50] = [
 ];
 
 /// What an offer or a request for help begins with.
-pub(super) const OFFERS: [&str; 27] = [
+const OFFERS: [&str; 27] = [
     "let me know",
     "if you tell me",
     "if you let me know",

@@ -11,17 +11,17 @@ use super::super::dialect::called;
 use super::super::escape::escape_attribute;
 use super::super::json;
 use super::super::lower::{Piece, pieces, result_pieces};
-use super::super::message::{Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
+use super::super::message::{Document, Format, Message, Role, Shape, Source, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, input, write_field, write_text_part};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_text, say_type};
+use crate::plain::make::Parts;
 
-const CACHE_CONTROL: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}}";
+/// What ends a block with a breakpoint.
+const CACHE_CONTROL: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
-/// The keyword arguments of `client.messages.create` as JSON.
-#[must_use]
-pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
     let shape = Shape { format: Format::Anthropic, ..prompt.shape };
     let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
     for (index, segment) in prompt.segments.iter().enumerate() {
@@ -31,53 +31,58 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
         }
     }
     blocks.end(prompt, options);
-    let mut out = Vec::with_capacity(1024 + blocks.bytes());
-    out.push(b'{');
-    if let Some(model) = options.model {
-        write_field(&mut out, "model", model);
-        out.push(b',');
-    }
-    write_list(&mut out, "tools", &blocks.tools);
-    write_list(&mut out, "system", &blocks.system);
-    blocks.write_messages(&mut out);
-    out.extend_from_slice(format!("\"max_tokens\":{}", prompt.max_output_tokens).as_bytes());
-    if options.stream {
-        out.extend_from_slice(b",\"stream\":true");
-    }
-    out.push(b'}');
-    out
+    out.map(|out| {
+        if let Some(model) = options.model {
+            out.field("model", model);
+        }
+        if !blocks.tools.is_empty() {
+            out.key("tools");
+            out.list(|out| blocks.tools.iter().for_each(|tool| say_tool(out, tool.of, tool.marked)));
+        }
+        if !blocks.system.is_empty() {
+            out.key("system");
+            out.list(|out| blocks.system.iter().for_each(|block| say_block(out, &block.of, block.marked, shape)));
+        }
+        out.key("messages");
+        out.list(|out| blocks.turns.iter().for_each(|turn| say_turn(out, turn, shape)));
+        out.key("max_tokens");
+        out.json(&prompt.max_output_tokens.to_string());
+        if options.stream {
+            out.key("stream");
+            out.json("true");
+        }
+    });
 }
 
-fn write_list(out: &mut Vec<u8>, key: &str, blocks: &[Vec<u8>]) {
-    if blocks.is_empty() {
-        return;
-    }
-    out.extend_from_slice(format!("\"{key}\":[").as_bytes());
-    let mut commas = Commas::new();
-    for block in blocks {
-        commas.next(out);
-        out.extend_from_slice(block);
-    }
-    out.extend_from_slice(b"],");
-}
-
-/// The content blocks of a request; each is one JSON object.
+/// The content blocks of a request.
 #[derive(Default)]
-struct Blocks {
-    tools: Vec<Vec<u8>>,
-    system: Vec<Vec<u8>>,
-    turns: Vec<Turn>,
+struct Blocks<'a> {
+    tools: Vec<Block<&'a Tool>>,
+    system: Vec<Block<Piece<'a>>>,
+    turns: Vec<Turn<'a>>,
     last: Last,
     /// What the user says first, where the assistant would.
     beginning: &'static str,
 }
 
+/// A block, and whether a breakpoint is on it.
+struct Block<T> {
+    of: T,
+    marked: bool,
+}
+
+impl<T> Block<T> {
+    fn new(of: T) -> Self {
+        Self { of, marked: false }
+    }
+}
+
 /// Neighbouring messages of one role.
-struct Turn {
+struct Turn<'a> {
     user: bool,
     /// Blocks that must stand first (results) or last (calls), and the others.
-    tool: Vec<Vec<u8>>,
-    rest: Vec<Vec<u8>>,
+    tool: Vec<Block<Piece<'a>>>,
+    rest: Vec<Block<Piece<'a>>>,
 }
 
 /// Where the newest block went.
@@ -90,56 +95,53 @@ enum Last {
     Turn,
 }
 
-impl Blocks {
-    fn segment(&mut self, segment: &Segment, shape: Shape) {
+impl<'a> Blocks<'a> {
+    fn segment(&mut self, segment: &'a Segment, shape: Shape) {
         match &segment.body {
             Body::Tools(tools) => {
                 let sent = tools.tools.tools.iter().filter(|tool| tool.function.is_some() || tool.format == Format::Anthropic);
-                self.tools.extend(sent.map(tool_block));
+                self.tools.extend(sent.map(Block::new));
                 self.last = if self.tools.is_empty() { Last::Nowhere } else { Last::Tools };
             }
             Body::Text(text) => {
-                self.system.push(text_block(&text.text));
+                self.system.push(Block::new(Piece::Text((&*text.text).into())));
                 self.last = Last::System;
             }
-            Body::Block(block) => self.push(true, false, text_block(&block.text)),
+            Body::Block(block) => self.push(true, Piece::Text((&*block.text).into())),
             Body::Message(_, stored) => self.message(&stored.message, shape),
         }
     }
 
-    fn message(&mut self, message: &Message, shape: Shape) {
+    fn message(&mut self, message: &'a Message, shape: Shape) {
         let user = message.role != Role::Assistant;
         let instruction = matches!(message.role, Role::System | Role::Developer);
         let mut name = message.name.as_deref();
         for piece in pieces(message, shape) {
-            match &piece {
-                Piece::Text(text) if instruction => {
-                    self.push(user, false, text_block(&format!("<system_message>\n{text}\n</system_message>")));
-                }
-                Piece::Text(text) => {
-                    let prefix = name.take().map_or_else(String::new, |name| format!("<from name=\"{}\"/>\n", escape_attribute(name)));
-                    self.push(user, false, text_block(&format!("{prefix}{text}")));
-                }
-                Piece::Call(call) => self.push(user, true, call_block(call)),
-                Piece::Result(result) => self.push(user, true, result_block(result, shape)),
-                other => self.push(user, false, part_block(other, shape)),
-            }
+            self.push(
+                user,
+                match piece {
+                    Piece::Text(text) if instruction => Piece::Text(format!("<system_message>\n{text}\n</system_message>").into()),
+                    Piece::Text(text) => Piece::Text(match name.take() {
+                        Some(name) => format!("<from name=\"{}\"/>\n{text}", escape_attribute(name)).into(),
+                        None => text,
+                    }),
+                    other => other,
+                },
+            );
         }
     }
 
-    fn push(&mut self, user: bool, tool: bool, block: Vec<u8>) {
+    fn push(&mut self, user: bool, piece: Piece<'a>) {
         if self.turns.last().is_none_or(|turn| turn.user != user) {
             if self.turns.is_empty() && !user {
-                self.turns.push(Turn { user: true, tool: Vec::new(), rest: vec![text_block(self.beginning)] });
+                let first = Block::new(Piece::Text(self.beginning.into()));
+                self.turns.push(Turn { user: true, tool: Vec::new(), rest: vec![first] });
             }
             self.turns.push(Turn { user, tool: Vec::new(), rest: Vec::new() });
         }
         let turn = self.turns.last_mut().expect("a turn of this role was pushed if there was none");
-        if tool {
-            turn.tool.push(block);
-        } else {
-            turn.rest.push(block);
-        }
+        let blocks = if matches!(piece, Piece::Call(_) | Piece::Result(_)) { &mut turn.tool } else { &mut turn.rest };
+        blocks.push(Block::new(piece));
         self.last = Last::Turn;
     }
 
@@ -148,137 +150,146 @@ impl Blocks {
         let silent = matches!(prompt.segments.last(), Some(Segment { body: Body::Block(_), .. }));
         let begun = self.turns.last().is_some_and(|turn| !turn.user && (options.ends_with_user || turn.ends_in_thinking()));
         if self.turns.is_empty() {
-            self.push(true, false, text_block(NOTHING_YET));
+            self.push(true, Piece::Text(NOTHING_YET.into()));
         } else if silent || begun {
-            self.push(true, false, text_block(GO_ON));
+            self.push(true, Piece::Text(GO_ON.into()));
         } else if let Some(block) =
             self.turns.last_mut().filter(|turn| !turn.user && turn.tool.is_empty()).and_then(|turn| turn.rest.last_mut())
         {
-            trim(block);
+            trim(&mut block.of);
         }
     }
 
     /// Puts a breakpoint on the last block of the request so far that takes one: thinking does not, nor does what stands in it.
     fn mark(&mut self) {
-        let block = match self.last {
+        let marked = match self.last {
             Last::Nowhere => None,
-            Last::Tools => self.tools.last_mut(),
-            Last::System => self.system.last_mut(),
-            Last::Turn => self.turns.iter_mut().rev().find_map(Turn::last_block).or(self.system.last_mut()),
+            Last::Tools => self.tools.last_mut().map(|block| &mut block.marked),
+            Last::System => self.system.last_mut().map(|block| &mut block.marked),
+            Last::Turn => {
+                let block = self.turns.iter_mut().rev().find_map(Turn::last_block).or(self.system.last_mut());
+                block.map(|block| &mut block.marked)
+            }
         };
-        if let Some(block) = block.filter(|block| !block.ends_with(CACHE_CONTROL)) {
-            block.pop();
-            block.extend_from_slice(CACHE_CONTROL);
+        if let Some(marked) = marked {
+            *marked = true;
         }
-    }
-
-    fn write_messages(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"\"messages\":[");
-        let mut commas = Commas::new();
-        for turn in &self.turns {
-            commas.next(out);
-            out.push(b'{');
-            write_field(out, "role", if turn.user { "user" } else { "assistant" });
-            out.push(b',');
-            let (first, second) = if turn.user { (&turn.tool, &turn.rest) } else { (&turn.rest, &turn.tool) };
-            let blocks: Vec<Vec<u8>> = first.iter().chain(second).cloned().collect();
-            write_list(out, "content", &blocks);
-            out.pop();
-            out.push(b'}');
-        }
-        out.extend_from_slice(b"],");
-    }
-
-    fn bytes(&self) -> usize {
-        let turns = self.turns.iter().flat_map(|turn| turn.tool.iter().chain(&turn.rest));
-        self.tools.iter().chain(&self.system).chain(turns).map(|block| block.len() + 32).sum()
     }
 }
 
-impl Turn {
+impl<'a> Turn<'a> {
     /// From which no model goes on.
     fn ends_in_thinking(&self) -> bool {
-        self.tool.is_empty() && self.rest.last().is_some_and(|block| is_thinking(block))
+        self.tool.is_empty() && self.rest.last().is_some_and(|block| is_thinking(&block.of))
     }
 
     /// The last block that takes a breakpoint.
-    fn last_block(&mut self) -> Option<&mut Vec<u8>> {
+    fn last_block(&mut self) -> Option<&mut Block<Piece<'a>>> {
         let (first, second) = if self.user { (&mut self.tool, &mut self.rest) } else { (&mut self.rest, &mut self.tool) };
-        second.iter_mut().chain(first.iter_mut()).rev().find(|block| !is_thinking(block))
+        second.iter_mut().chain(first.iter_mut()).rev().find(|block| !is_thinking(&block.of))
     }
 }
 
 /// A reply that is begun for the model may not end in white space.
-fn trim(block: &mut Vec<u8>) {
-    let raw = std::str::from_utf8(block).unwrap_or_default();
-    let text = json::object(raw).filter(|block| block.get("type") == Some("\"text\"")).and_then(|block| json::text(block.get("text")?));
-    let Some(text) = text.filter(|text| text.ends_with(char::is_whitespace)) else { return };
-    let (trimmed, marked) = (text_block(text.trim_end()), block.ends_with(CACHE_CONTROL));
-    *block = trimmed;
-    if marked {
-        block.pop();
-        block.extend_from_slice(CACHE_CONTROL);
+fn trim(piece: &mut Piece<'_>) {
+    let text = match piece {
+        Piece::Text(text) => Some(text.clone()),
+        Piece::Vendor(raw) => json::object(raw).filter(|_| kind(raw) == Some("\"text\"")).and_then(|block| json::text(block.get("text")?)),
+        _ => None,
+    };
+    if let Some(text) = text.filter(|text| text.ends_with(char::is_whitespace)) {
+        *piece = Piece::Text(text.trim_end().to_owned().into());
     }
 }
 
 /// A model's thinking, which must go back as it came.
-fn is_thinking(block: &[u8]) -> bool {
-    let raw = std::str::from_utf8(block).unwrap_or_default();
-    let kind = json::object(raw).and_then(|block| block.get("type"));
-    matches!(kind, Some("\"thinking\"" | "\"redacted_thinking\""))
+fn is_thinking(piece: &Piece<'_>) -> bool {
+    matches!(piece, Piece::Vendor(raw) if matches!(kind(raw), Some("\"thinking\"" | "\"redacted_thinking\"")))
 }
 
-fn tool_block(tool: &Tool) -> Vec<u8> {
+/// The type of a vendor's block, as JSON.
+fn kind(raw: &str) -> Option<&str> {
+    json::object(raw)?.get("type")
+}
+
+fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
+    out.map(|out| {
+        out.key("role");
+        out.word(if turn.user { "user" } else { "assistant" });
+        let (first, second) = if turn.user { (&turn.tool, &turn.rest) } else { (&turn.rest, &turn.tool) };
+        out.key("content");
+        out.list(|out| first.iter().chain(second).for_each(|block| say_block(out, &block.of, block.marked, shape)));
+    });
+}
+
+fn say_block(out: &mut impl Parts, piece: &Piece<'_>, marked: bool, shape: Shape) {
+    match piece {
+        Piece::Text(text) => say_marked(out, marked, |out| say_text(out, text)),
+        Piece::Refusal(text) => say_marked(out, marked, |out| say_text(out, text)),
+        Piece::Image(image) => say_marked(out, marked, |out| {
+            say_type(out, "image");
+            say_source(out, &image.source);
+        }),
+        Piece::Document(document) => say_marked(out, marked, |out| say_document(out, document)),
+        Piece::Vendor(raw) => say_given(out, marked, raw),
+        Piece::Call(call) => say_marked(out, marked, |out| {
+            say_type(out, "tool_use");
+            out.field("id", &tool_id(&call.id));
+            out.field("name", &called(&call.name, 128, false));
+            out.key("input");
+            out.json(&input(call));
+        }),
+        Piece::Result(result) => say_marked(out, marked, |out| say_result(out, result, shape)),
+    }
+}
+
+/// A block of these fields; a breakpoint on it is one more.
+fn say_marked<P: Parts>(out: &mut P, marked: bool, fields: impl FnOnce(&mut P)) {
+    out.map(|out| {
+        fields(out);
+        if marked {
+            out.key("cache_control");
+            out.json("{\"type\":\"ephemeral\"}");
+        }
+    });
+}
+
+/// A block that goes as it was given, perhaps with a breakpoint of its own.
+fn say_given(out: &mut impl Parts, marked: bool, raw: &str) {
+    match raw.strip_suffix('}').filter(|_| marked && !raw.ends_with(CACHE_CONTROL)) {
+        Some(open) => out.json(&[open, CACHE_CONTROL].concat()),
+        None => out.json(raw),
+    }
+}
+
+fn say_tool(out: &mut impl Parts, tool: &Tool, marked: bool) {
     match &tool.function {
-        Some(function) if tool.format != Format::Anthropic => function_block(function),
-        _ => tool.given.as_bytes().to_vec(),
+        Some(function) if tool.format != Format::Anthropic => say_marked(out, marked, |out| say_function(out, function)),
+        _ => say_given(out, marked, &tool.given),
     }
 }
 
-fn function_block(function: &Function) -> Vec<u8> {
-    let mut out = vec![b'{'];
-    write_field(&mut out, "name", &function.name);
+fn say_function(out: &mut impl Parts, function: &Function) {
+    out.field("name", &function.name);
     if let Some(description) = &function.description {
-        out.push(b',');
-        write_field(&mut out, "description", description);
+        out.field("description", description);
     }
-    out.extend_from_slice(b",\"input_schema\":");
-    out.extend_from_slice(function.parameters.as_deref().unwrap_or("{\"type\":\"object\",\"properties\":{}}").as_bytes());
-    out.push(b'}');
-    out
+    out.key("input_schema");
+    out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
 }
 
-fn text_block(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 32);
-    write_text_part(&mut out, text);
-    out
-}
-
-fn call_block(call: &ToolCall) -> Vec<u8> {
-    let mut out = b"{\"type\":\"tool_use\",".to_vec();
-    write_field(&mut out, "id", &tool_id(&call.id));
-    out.push(b',');
-    write_field(&mut out, "name", &called(&call.name, 128, false));
-    out.extend_from_slice(b",\"input\":");
-    out.extend_from_slice(input(call).as_bytes());
-    out.push(b'}');
-    out
-}
-
-fn result_block(result: &ToolResult, shape: Shape) -> Vec<u8> {
-    let mut out = b"{\"type\":\"tool_result\",".to_vec();
-    write_field(&mut out, "tool_use_id", &tool_id(&result.call_id));
-    let blocks: Vec<Vec<u8>> = result_pieces(result, shape).map(|piece| part_block(&piece, shape)).collect();
-    if !blocks.is_empty() {
-        out.push(b',');
-        write_list(&mut out, "content", &blocks);
-        out.pop();
+fn say_result(out: &mut impl Parts, result: &ToolResult, shape: Shape) {
+    say_type(out, "tool_result");
+    out.field("tool_use_id", &tool_id(&result.call_id));
+    let mut pieces = result_pieces(result, shape).peekable();
+    if pieces.peek().is_some() {
+        out.key("content");
+        out.list(|out| pieces.for_each(|piece| say_block(out, &piece, false, shape)));
     }
     if result.is_error {
-        out.extend_from_slice(b",\"is_error\":true");
+        out.key("is_error");
+        out.json("true");
     }
-    out.push(b'}');
-    out
 }
 
 /// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct.
@@ -294,58 +305,34 @@ fn tool_id(id: &str) -> String {
     out
 }
 
-fn part_block(piece: &Piece<'_>, shape: Shape) -> Vec<u8> {
-    match piece {
-        Piece::Text(text) => text_block(text),
-        Piece::Refusal(text) => text_block(text),
-        Piece::Image(image) => image_block(image),
-        Piece::Document(document) => document_block(document),
-        Piece::Vendor(raw) => raw.as_bytes().to_vec(),
-        Piece::Call(call) => call_block(call),
-        Piece::Result(result) => result_block(result, shape),
-    }
-}
-
-fn image_block(image: &Image) -> Vec<u8> {
-    let mut out = b"{\"type\":\"image\",\"source\":{".to_vec();
-    write_source(&mut out, &image.source);
-    out.extend_from_slice(b"}}");
-    out
-}
-
-fn document_block(document: &Document) -> Vec<u8> {
-    let mut out = b"{\"type\":\"document\",\"source\":{".to_vec();
-    write_source(&mut out, &document.source);
-    out.push(b'}');
+fn say_document(out: &mut impl Parts, document: &Document) {
+    say_type(out, "document");
+    say_source(out, &document.source);
     for (key, text) in [("title", &document.title), ("context", &document.context)] {
         if let Some(text) = text {
-            out.push(b',');
-            write_field(&mut out, key, text);
+            out.field(key, text);
         }
     }
     if let Some(citations) = &document.citations {
-        out.extend_from_slice(b",\"citations\":");
-        out.extend_from_slice(citations.as_bytes());
+        out.key("citations");
+        out.json(citations);
     }
-    out.push(b'}');
-    out
 }
 
-fn write_source(out: &mut Vec<u8>, source: &Source) {
-    match source {
+fn say_source(out: &mut impl Parts, source: &Source) {
+    out.key("source");
+    out.map(|out| match source {
         Source::Url(url) => {
-            out.extend_from_slice(b"\"type\":\"url\",");
-            write_field(out, "url", url);
+            say_type(out, "url");
+            out.field("url", url);
         }
-        Source::Base64 { media_type, data } => write_data(out, "base64", media_type, data),
-        Source::Text(text) => write_data(out, "text", "text/plain", text),
-    }
+        Source::Base64 { media_type, data } => say_data(out, "base64", media_type, data),
+        Source::Text(text) => say_data(out, "text", "text/plain", text),
+    });
 }
 
-fn write_data(out: &mut Vec<u8>, kind: &str, media_type: &str, data: &str) {
-    write_field(out, "type", kind);
-    out.push(b',');
-    write_field(out, "media_type", media_type);
-    out.push(b',');
-    write_field(out, "data", data);
+fn say_data(out: &mut impl Parts, kind: &'static str, media_type: &str, data: &str) {
+    say_type(out, kind);
+    out.field("media_type", media_type);
+    out.field("data", data);
 }

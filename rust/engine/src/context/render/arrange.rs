@@ -29,7 +29,7 @@ impl<'a> Entry<'a> {
         Self::Message { role, name: None, pieces: vec![Piece::Text(text.into())] }
     }
 
-    fn role(&self) -> Role {
+    pub(super) fn role(&self) -> Role {
         match self {
             Self::Message { role, .. } => *role,
             Self::Result(_) => Role::Tool,

@@ -5,24 +5,25 @@
 //! vendor's model made carry the word that the documentation gives for that. Bytes are base64, as in the REST API; Python's SDK wants
 //! bytes, and `Prompt.to_gemini` makes them. Source: Gemini API, "Generating content", "Function calling", "Thought signatures".
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::dialect::called;
 use super::super::image::ImageRule;
 use super::super::json;
-use super::super::lower::{Piece, pieces, result_pieces};
-use super::super::message::{Document, Format, Image, Message, Part, Role, Shape, Source, ToolCall, ToolResult};
+use super::super::lower::{Piece, piece, result_text};
+use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, beginning, input, write_field};
+use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input};
+use crate::plain::make::Parts;
 
 /// Says that a call has no signature because another model made it.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The keyword arguments of `client.models.generate_content` as JSON, byte fields in base64.
-#[must_use]
-pub fn to_gemini(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+/// Byte fields are base64.
+pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
     let mut contents = Contents {
         shape: Shape { format: Format::Gemini, ..prompt.shape },
         signs: matches!(prompt.images, ImageRule::GeminiResolution),
@@ -36,17 +37,29 @@ pub fn to_gemini(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     for segment in &prompt.segments {
         match &segment.body {
             Body::Tools(tools) => tools.tools.tools.iter().for_each(|tool| contents.tool(tool)),
-            Body::Text(text) => contents.system.push(text_part(&text.text, None)),
-            Body::Block(block) => contents.push(Kind::User, text_part(&block.text, None)),
+            Body::Text(text) => contents.system.push(&text.text),
+            Body::Block(block) => contents.push(Kind::User, Said::text(&*block.text)),
             Body::Message(_, stored) => contents.message(&stored.message),
         }
     }
     match contents.turns.last().map(|turn| turn.kind) {
-        None => contents.push(Kind::User, text_part(NOTHING_YET, None)),
-        Some(Kind::Model) => contents.push(Kind::User, text_part(GO_ON, None)),
+        None => contents.push(Kind::User, Said::text(NOTHING_YET)),
+        Some(Kind::Model) => contents.push(Kind::User, Said::text(GO_ON)),
         _ => {}
     }
-    contents.write(prompt, options)
+    out.map(|out| {
+        if let Some(model) = options.model {
+            out.field("model", model);
+        }
+        out.key("contents");
+        out.list(|out| contents.turns.iter().for_each(|turn| say_turn(out, turn, contents.shape)));
+        out.key("config");
+        out.map(|out| {
+            contents.say_config(out);
+            out.key("max_output_tokens");
+            out.json(&prompt.max_output_tokens.to_string());
+        });
+    });
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,36 +70,50 @@ enum Kind {
 }
 
 /// Neighbouring parts of one kind.
-struct Turn {
+struct Turn<'a> {
     kind: Kind,
-    parts: Vec<Vec<u8>>,
+    parts: Vec<Said<'a>>,
 }
 
-struct Contents {
+/// A part of a content.
+enum Said<'a> {
+    /// What was said, and its signature.
+    Piece(Piece<'a>, Option<&'a str>),
+    /// The result of a tool of that name.
+    Result(&'a ToolResult, Cow<'a, str>),
+}
+
+impl<'a> Said<'a> {
+    fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Piece(Piece::Text(text.into()), None)
+    }
+}
+
+struct Contents<'a> {
     shape: Shape,
     /// The model checks signatures.
     signs: bool,
     beginning: &'static str,
-    system: Vec<Vec<u8>>,
-    functions: Vec<Vec<u8>>,
-    others: Vec<Vec<u8>>,
-    turns: Vec<Turn>,
+    system: Vec<&'a str>,
+    functions: Vec<&'a Function>,
+    others: Vec<&'a str>,
+    turns: Vec<Turn<'a>>,
     /// The tools of calls: a result names its tool.
-    names: BTreeMap<Box<str>, Box<str>>,
+    names: BTreeMap<&'a str, Cow<'a, str>>,
 }
 
-impl Contents {
-    fn tool(&mut self, tool: &Tool) {
+impl<'a> Contents<'a> {
+    fn tool(&mut self, tool: &'a Tool) {
         match &tool.function {
-            Some(function) => self.functions.push(declaration(function)),
-            None if tool.format == Format::Gemini => self.others.push(tool.given.as_bytes().to_vec()),
+            Some(function) => self.functions.push(function),
+            None if tool.format == Format::Gemini => self.others.push(&tool.given),
             None => {}
         }
     }
 
-    fn push(&mut self, kind: Kind, part: Vec<u8>) {
+    fn push(&mut self, kind: Kind, part: Said<'a>) {
         if self.turns.is_empty() && kind == Kind::Model {
-            self.turns.push(Turn { kind: Kind::User, parts: vec![text_part(self.beginning, None)] });
+            self.turns.push(Turn { kind: Kind::User, parts: vec![Said::text(self.beginning)] });
         }
         match self.turns.last_mut().filter(|turn| turn.kind == kind) {
             Some(turn) => turn.parts.push(part),
@@ -94,92 +121,59 @@ impl Contents {
         }
     }
 
-    fn message(&mut self, message: &Message) {
+    fn message(&mut self, message: &'a Message) {
         for result in message.tool_results() {
-            let name = self.names.get(&result.call_id).cloned().unwrap_or_else(|| "tool".into());
-            self.push(Kind::Results, result_part(result, &name, self.shape));
+            let name = self.names.get(&*result.call_id).cloned().unwrap_or_else(|| "tool".into());
+            self.push(Kind::Results, Said::Result(result, name));
         }
         let kind = if message.role == Role::Assistant { Kind::Model } else { Kind::User };
         let instruction = matches!(message.role, Role::System | Role::Developer);
         let mut name = message.name.as_deref();
         let mut first_call = true;
         for (index, part) in message.parts.iter().enumerate() {
-            let alone = Message { role: message.role, name: None, parts: vec![part.clone()] };
-            let Some(piece) = pieces(&alone, self.shape).next() else { continue };
             let signature = signature_after(message, index);
-            let out = match &piece {
-                Piece::Text(text) if instruction => text_part(&format!("<system_message>\n{text}\n</system_message>"), None),
-                Piece::Text(text) => match name.take() {
-                    Some(name) => text_part(&format!("({name}) {text}"), signature),
-                    None => text_part(text, signature),
-                },
-                Piece::Refusal(text) => text_part(text, None),
-                Piece::Call(call) => {
-                    self.names.insert(call.id.clone(), called(&call.name, 64, true).into());
+            let said = match piece(part, self.shape) {
+                Some(Piece::Text(text)) if instruction => Said::text(format!("<system_message>\n{text}\n</system_message>")),
+                Some(Piece::Text(text)) => {
+                    let text = name.take().map(|name| format!("({name}) {text}").into()).unwrap_or(text);
+                    Said::Piece(Piece::Text(text), signature)
+                }
+                Some(Piece::Call(call)) => {
+                    self.names.insert(&call.id, called(&call.name, 64, true));
                     let unsigned = (self.signs && first_call).then_some(UNSIGNED);
                     first_call = false;
-                    call_part(call, signature.or(unsigned))
+                    Said::Piece(Piece::Call(call), signature.or(unsigned))
                 }
-                Piece::Image(image) => image_part(image),
-                Piece::Document(document) => document_part(document),
-                Piece::Vendor(raw) if is_signature(raw) => continue,
-                Piece::Vendor(raw) => raw.as_bytes().to_vec(),
-                Piece::Result(_) => continue,
+                Some(Piece::Vendor(raw)) if is_signature(raw) => continue,
+                Some(Piece::Result(_)) | None => continue,
+                Some(other) => Said::Piece(other, None),
             };
-            self.push(kind, out);
+            self.push(kind, said);
         }
     }
 
-    fn write(&self, prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
-        let mut out = Vec::with_capacity(1024);
-        out.push(b'{');
-        if let Some(model) = options.model {
-            write_field(&mut out, "model", model);
-            out.push(b',');
-        }
-        out.extend_from_slice(b"\"contents\":[");
-        let mut commas = Commas::new();
-        for turn in &self.turns {
-            commas.next(&mut out);
-            out.push(b'{');
-            write_field(&mut out, "role", if turn.kind == Kind::Model { "model" } else { "user" });
-            write_list(&mut out, ",\"parts\"", &turn.parts);
-            out.push(b'}');
-        }
-        out.extend_from_slice(b"],\"config\":{");
+    fn say_config(&self, out: &mut impl Parts) {
         if !self.system.is_empty() {
-            write_list(&mut out, "\"system_instruction\":{\"parts\"", &self.system);
-            out.extend_from_slice(b"},");
+            out.key("system_instruction");
+            out.map(|out| {
+                out.key("parts");
+                out.list(|out| self.system.iter().for_each(|text| out.map(|out| out.field("text", text))));
+            });
         }
-        self.write_tools(&mut out);
-        out.extend_from_slice(format!("\"max_output_tokens\":{}}}}}", prompt.max_output_tokens).as_bytes());
-        out
-    }
-
-    fn write_tools(&self, out: &mut Vec<u8>) {
-        let mut tools = self.others.clone();
-        if !self.functions.is_empty() {
-            let mut declarations = b"{".to_vec();
-            write_list(&mut declarations, "\"function_declarations\"", &self.functions);
-            declarations.push(b'}');
-            tools.insert(0, declarations);
+        if self.functions.is_empty() && self.others.is_empty() {
+            return;
         }
-        if !tools.is_empty() {
-            write_list(out, "\"tools\"", &tools);
-            out.push(b',');
-        }
+        out.key("tools");
+        out.list(|out| {
+            if !self.functions.is_empty() {
+                out.map(|out| {
+                    out.key("function_declarations");
+                    out.list(|out| self.functions.iter().for_each(|function| say_function(out, function)));
+                });
+            }
+            self.others.iter().for_each(|raw| out.json(raw));
+        });
     }
-}
-
-fn write_list(out: &mut Vec<u8>, key: &str, items: &[Vec<u8>]) {
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b":[");
-    let mut commas = Commas::new();
-    for item in items {
-        commas.next(out);
-        out.extend_from_slice(item);
-    }
-    out.push(b']');
 }
 
 /// What the parser puts behind a part that was signed.
@@ -194,88 +188,90 @@ fn signature_after(message: &Message, index: usize) -> Option<&str> {
     is_signature(raw).then(|| json::object(raw)?.get("thoughtSignature")?.strip_prefix('"')?.strip_suffix('"'))?
 }
 
-fn signed(mut out: Vec<u8>, signature: Option<&str>) -> Vec<u8> {
-    if let Some(signature) = signature {
-        out.push(b',');
-        write_field(&mut out, "thought_signature", signature);
+fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
+    out.map(|out| {
+        out.key("role");
+        out.word(if turn.kind == Kind::Model { "model" } else { "user" });
+        out.key("parts");
+        out.list(|out| turn.parts.iter().for_each(|part| say_part(out, part, shape)));
+    });
+}
+
+fn say_part(out: &mut impl Parts, part: &Said<'_>, shape: Shape) {
+    match part {
+        Said::Result(result, name) => say_result(out, result, name, shape),
+        Said::Piece(Piece::Vendor(raw), _) => out.json(raw),
+        Said::Piece(piece, signature) => out.map(|out| {
+            say_piece(out, piece);
+            if let Some(signature) = signature {
+                out.field("thought_signature", signature);
+            }
+        }),
     }
-    out.push(b'}');
-    out
 }
 
-fn text_part(text: &str, signature: Option<&str>) -> Vec<u8> {
-    let mut out = b"{".to_vec();
-    write_field(&mut out, "text", text);
-    signed(out, signature)
+/// The fields of a part, in its map.
+fn say_piece(out: &mut impl Parts, piece: &Piece<'_>) {
+    match piece {
+        Piece::Text(text) => out.field("text", text),
+        Piece::Refusal(text) => out.field("text", text),
+        Piece::Image(image) => say_source(out, &image.source, "image/jpeg"),
+        Piece::Document(document) => say_source(out, &document.source, "application/pdf"),
+        Piece::Call(call) => {
+            out.key("function_call");
+            out.map(|out| {
+                out.field("id", &call.id);
+                out.field("name", &called(&call.name, 64, true));
+                out.key("args");
+                out.json(&input(call));
+            });
+        }
+        Piece::Vendor(_) | Piece::Result(_) => {}
+    }
 }
 
-fn call_part(call: &ToolCall, signature: Option<&str>) -> Vec<u8> {
-    let mut out = b"{\"function_call\":{".to_vec();
-    write_field(&mut out, "id", &call.id);
-    out.push(b',');
-    write_field(&mut out, "name", &called(&call.name, 64, true));
-    out.extend_from_slice(b",\"args\":");
-    out.extend_from_slice(input(call).as_bytes());
-    out.push(b'}');
-    signed(out, signature)
+fn say_result(out: &mut impl Parts, result: &ToolResult, name: &str, shape: Shape) {
+    out.map(|out| {
+        out.key("function_response");
+        out.map(|out| {
+            out.field("id", &result.call_id);
+            out.field("name", name);
+            out.key("response");
+            out.map(|out| out.field(if result.is_error { "error" } else { "output" }, &result_text(result, shape)));
+        });
+    });
 }
 
-fn result_part(result: &ToolResult, name: &str, shape: Shape) -> Vec<u8> {
-    let texts: Vec<String> = result_pieces(result, shape)
-        .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None })
-        .collect();
-    let mut out = b"{\"function_response\":{".to_vec();
-    write_field(&mut out, "id", &result.call_id);
-    out.push(b',');
-    write_field(&mut out, "name", name);
-    out.extend_from_slice(b",\"response\":{");
-    write_field(&mut out, if result.is_error { "error" } else { "output" }, &texts.join("\n"));
-    out.extend_from_slice(b"}}}");
-    out
-}
-
-fn image_part(image: &Image) -> Vec<u8> {
-    source_part(&image.source, "image/jpeg")
-}
-
-fn document_part(document: &Document) -> Vec<u8> {
-    source_part(&document.source, "application/pdf")
-}
-
-fn source_part(source: &Source, media_type: &str) -> Vec<u8> {
-    let mut out = Vec::new();
+fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
     match source {
         Source::Base64 { media_type, data } => {
-            out.extend_from_slice(b"{\"inline_data\":{");
-            write_field(&mut out, "mime_type", media_type);
-            out.push(b',');
-            write_field(&mut out, "data", data);
-            out.extend_from_slice(b"}}");
+            out.key("inline_data");
+            out.map(|out| {
+                out.field("mime_type", media_type);
+                out.field("data", data);
+            });
         }
         Source::Url(url) => {
-            out.extend_from_slice(b"{\"file_data\":{");
-            write_field(&mut out, "file_uri", url);
-            out.push(b',');
-            write_field(&mut out, "mime_type", media_type);
-            out.extend_from_slice(b"}}");
+            out.key("file_data");
+            out.map(|out| {
+                out.field("file_uri", url);
+                out.field("mime_type", media_type);
+            });
         }
-        Source::Text(text) => out = text_part(text, None),
+        Source::Text(text) => out.field("text", text),
     }
-    out
 }
 
-fn declaration(function: &Function) -> Vec<u8> {
-    let mut out = b"{".to_vec();
-    write_field(&mut out, "name", &function.name);
-    if let Some(description) = &function.description {
-        out.push(b',');
-        write_field(&mut out, "description", description);
-    }
-    if let Some(parameters) = &function.parameters {
-        // The API's own `parameters` is a dialect of OpenAPI; this field takes JSON Schema.
-        out.extend_from_slice(b",\"parameters_json_schema\":");
-        out.extend_from_slice(parameters.as_bytes());
-    }
-    out.push(b'}');
-    out
+fn say_function(out: &mut impl Parts, function: &Function) {
+    out.map(|out| {
+        out.field("name", &function.name);
+        if let Some(description) = &function.description {
+            out.field("description", description);
+        }
+        if let Some(parameters) = &function.parameters {
+            // The API's own `parameters` is a dialect of OpenAPI; this field takes JSON Schema.
+            out.key("parameters_json_schema");
+            out.json(parameters);
+        }
+    });
 }

@@ -5,23 +5,23 @@
 
 mod anthropic;
 mod arrange;
+mod body;
 mod gemini;
 mod openai;
 mod responses;
 mod text;
 
-pub use anthropic::to_anthropic;
-pub use gemini::to_gemini;
-pub use openai::{openai_prefix, to_openai};
-pub use responses::to_responses;
+pub use openai::openai_prefix;
 pub use text::to_text;
 
 use std::borrow::Cow;
 
 use super::dialect::Dialect;
 use super::json;
-use super::message::ToolCall;
+use super::message::{Format, Source, ToolCall};
 use super::prompt::Prompt;
+use crate::plain::make::Parts;
+use body::Body;
 
 /// What stands in a request besides the prompt.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +31,7 @@ pub struct RequestOptions<'a> {
     /// Ask for a stream.
     pub stream: bool,
     /// The server's own rules of a chat completion; `None` is `OpenAI`'s.
-    pub dialect: Option<&'a Dialect>,
+    pub dialect: Option<&'static Dialect>,
     /// The model takes no reply that is begun for it: the request must end with the user.
     pub ends_with_user: bool,
     /// The model thinks before it answers: its encrypted reasoning is asked for.
@@ -44,6 +44,37 @@ impl<'a> RequestOptions<'a> {
     pub const fn new(model: Option<&'a str>, stream: bool) -> Self {
         Self { model, stream, dialect: None, ends_with_user: false, reasons: false }
     }
+}
+
+/// The schema of a function that takes nothing, where there must be one.
+const NO_PARAMETERS: &str = "{\"type\":\"object\",\"properties\":{}}";
+
+/// Says the keyword arguments of the call that sends a prompt, part by part.
+pub fn say(prompt: &Prompt, format: Format, options: RequestOptions<'_>, out: &mut impl Parts) {
+    match format {
+        Format::OpenAi => openai::say(prompt, options, out),
+        Format::Anthropic => anthropic::say(prompt, options, out),
+        Format::Responses => responses::say(prompt, options, out),
+        Format::Gemini => gemini::say(prompt, options, out),
+    }
+}
+
+/// The same as JSON.
+#[must_use]
+pub fn to_json(prompt: &Prompt, format: Format, options: RequestOptions<'_>) -> Vec<u8> {
+    Body::of(&prompt.segments, |out| say(prompt, format, options, out))
+}
+
+/// The keyword arguments of `client.chat.completions.create` as JSON.
+#[must_use]
+pub fn to_openai(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+    to_json(prompt, Format::OpenAi, options)
+}
+
+/// The keyword arguments of `client.messages.create` as JSON.
+#[must_use]
+pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+    to_json(prompt, Format::Anthropic, options)
 }
 
 /// What the user says first where history begins with the assistant because it was cut.
@@ -60,35 +91,23 @@ fn beginning(prompt: &Prompt) -> &'static str {
     if prompt.is_cut() { CUT } else { ASSISTANT_FIRST }
 }
 
-/// Writes the elements of a JSON list or the fields of an object with commas between.
-struct Commas {
-    first: bool,
+fn say_type(out: &mut impl Parts, kind: &'static str) {
+    out.key("type");
+    out.word(kind);
 }
 
-impl Commas {
-    fn new() -> Self {
-        Self { first: true }
+/// The fields of a text part: the same in both formats.
+fn say_text(out: &mut impl Parts, text: &str) {
+    say_type(out, "text");
+    out.field("text", text);
+}
+
+/// A link, or the bytes themselves in one.
+fn say_source(out: &mut impl Parts, key: &'static str, source: &Source) {
+    match source {
+        Source::Url(text) | Source::Text(text) => out.field(key, text),
+        Source::Base64 { media_type, data } => out.field(key, &format!("data:{media_type};base64,{data}")),
     }
-
-    fn next(&mut self, out: &mut Vec<u8>) {
-        if !std::mem::take(&mut self.first) {
-            out.push(b',');
-        }
-    }
-}
-
-fn write_field(out: &mut Vec<u8>, key: &str, text: &str) {
-    out.push(b'"');
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b"\":");
-    json::write_text(out, text);
-}
-
-/// `{"type":"text","text":...}`: the same in both formats.
-fn write_text_part(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(b"{\"type\":\"text\",");
-    write_field(out, "text", text);
-    out.push(b'}');
 }
 
 /// Arguments stand at most so deep: a request must be read again where it is sent, and no reader goes as deep as a model may write.
@@ -105,8 +124,8 @@ fn input(call: &ToolCall) -> Cow<'_, str> {
     if !call.custom && json::is_object(given) && can_be_read() {
         return given.into();
     }
-    let mut wrapped = b"{".to_vec();
-    write_field(&mut wrapped, "input", &call.arguments);
+    let mut wrapped = b"{\"input\":".to_vec();
+    json::write_text(&mut wrapped, &call.arguments);
     wrapped.push(b'}');
     String::from_utf8_lossy(&wrapped).into_owned().into()
 }

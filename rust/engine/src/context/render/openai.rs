@@ -6,217 +6,200 @@
 use std::borrow::Cow;
 
 use super::super::dialect::{Dialect, called};
-use super::super::json;
 use super::super::lower::{Piece, result_pieces};
-use super::super::message::{Detail, Document, Format, Image, Role, Shape, Source, ToolCall, ToolResult};
+use super::super::message::{Detail, Document, Format, Image, Shape, ToolCall};
 use super::super::prompt::Prompt;
-use super::super::segment::{Body, Segment};
+use super::super::segment::{self, Segment};
 use super::super::tools::{Function, Tool};
 use super::arrange::{self, Entry};
-use super::{Commas, RequestOptions, input, write_field, write_text_part};
+use super::body::Body;
+use super::{RequestOptions, input, say_source, say_text, say_type};
+use crate::plain::make::Parts;
 
 const FORMAT: Format = Format::OpenAi;
 
-/// The keyword arguments of `client.chat.completions.create` as JSON.
-#[must_use]
-pub fn to_openai(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
     let shape = Shape { format: FORMAT, ..prompt.shape };
-    let mut out = begin(&prompt.segments, options.model);
     let entries = match options.dialect {
         Some(dialect) => arrange::arranged(prompt, shape, dialect),
         None => arrange::entries(&prompt.segments, shape),
     };
-    write_entries(&mut out, &entries, shape, options.dialect);
-    out.extend_from_slice(b"],");
-    let parameter = options.dialect.map_or("max_completion_tokens", |dialect| &*dialect.output_parameter);
-    out.extend_from_slice(format!("\"{parameter}\":{}", prompt.max_output_tokens).as_bytes());
-    if options.stream {
-        out.extend_from_slice(b",\"stream\":true");
-        if options.dialect.is_none_or(|dialect| dialect.stream_usage) {
-            out.extend_from_slice(b",\"stream_options\":{\"include_usage\":true}");
+    out.map(|out| {
+        say_segments(out, &prompt.segments, &entries, shape, options);
+        out.key(options.dialect.map_or("max_completion_tokens", |dialect| &*dialect.output_parameter));
+        out.json(&prompt.max_output_tokens.to_string());
+        if options.stream {
+            out.key("stream");
+            out.json("true");
+            if options.dialect.is_none_or(|dialect| dialect.stream_usage) {
+                out.key("stream_options");
+                out.json("{\"include_usage\":true}");
+            }
         }
-    }
-    out.push(b'}');
-    out
+    });
 }
 
 /// The bytes of a request up to the end of these segments: a request that begins with them begins with these bytes.
 #[must_use]
 pub fn openai_prefix(segments: &[Segment], model: Option<&str>, shape: Shape) -> Vec<u8> {
-    let mut out = begin(segments, model);
     let shape = Shape { format: FORMAT, ..shape };
-    write_entries(&mut out, &arrange::entries(segments, shape), shape, None);
-    out
+    let entries = arrange::entries(segments, shape);
+    let options = RequestOptions::new(model, false);
+    let mut body = Body::of(segments, |out| out.map(|out| say_segments(out, segments, &entries, shape, options)));
+    body.truncate(body.len() - "]}".len());
+    body
 }
 
-fn begin(segments: &[Segment], model: Option<&str>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1024 + segments.iter().map(|segment| segment.digest().length as usize).sum::<usize>() * 9 / 8);
-    out.push(b'{');
-    if let Some(model) = model {
-        write_field(&mut out, "model", model);
-        out.push(b',');
+fn say_segments(out: &mut impl Parts, segments: &[Segment], entries: &[Entry<'_>], shape: Shape, options: RequestOptions<'_>) {
+    if let Some(model) = options.model {
+        out.field("model", model);
     }
-    if let Some(Segment { body: Body::Tools(tools), .. }) = segments.first() {
-        write_tools(&mut out, &tools.tools.tools);
+    if let Some(Segment { body: segment::Body::Tools(tools), .. }) = segments.first() {
+        say_tools(out, &tools.tools.tools);
     }
-    out.extend_from_slice(b"\"messages\":[");
-    out
+    out.key("messages");
+    out.list(|out| entries.iter().for_each(|entry| say_entry(out, entry, shape, options.dialect)));
 }
 
-fn write_tools(out: &mut Vec<u8>, tools: &[Tool]) {
-    let start = out.len();
-    out.extend_from_slice(b"\"tools\":[");
-    let mut commas = Commas::new();
-    for tool in tools.iter().filter(|tool| tool.function.is_some() || tool.format == FORMAT) {
-        commas.next(out);
-        match &tool.function {
-            Some(function) if tool.format != FORMAT => write_function(out, function),
-            _ => out.extend_from_slice(tool.given.as_bytes()),
-        }
+fn say_tools(out: &mut impl Parts, tools: &[Tool]) {
+    let mut sent = tools.iter().filter(|tool| tool.function.is_some() || tool.format == FORMAT).peekable();
+    if sent.peek().is_none() {
+        return;
     }
-    if commas.first { out.truncate(start) } else { out.extend_from_slice(b"],") }
+    out.key("tools");
+    out.list(|out| {
+        sent.for_each(|tool| match &tool.function {
+            Some(function) if tool.format != FORMAT => say_function(out, function),
+            _ => out.json(&tool.given),
+        });
+    });
 }
 
-fn write_function(out: &mut Vec<u8>, function: &Function) {
-    out.extend_from_slice(b"{\"type\":\"function\",\"function\":{");
-    write_field(out, "name", &function.name);
-    if let Some(description) = &function.description {
-        out.push(b',');
-        write_field(out, "description", description);
-    }
-    if let Some(parameters) = &function.parameters {
-        out.extend_from_slice(b",\"parameters\":");
-        out.extend_from_slice(parameters.as_bytes());
-    }
-    out.extend_from_slice(b"}}");
+fn say_function(out: &mut impl Parts, function: &Function) {
+    out.map(|out| {
+        say_type(out, "function");
+        out.key("function");
+        out.map(|out| {
+            out.field("name", &function.name);
+            if let Some(description) = &function.description {
+                out.field("description", description);
+            }
+            if let Some(parameters) = &function.parameters {
+                out.key("parameters");
+                out.json(parameters);
+            }
+        });
+    });
 }
 
-fn write_entries(out: &mut Vec<u8>, entries: &[Entry<'_>], shape: Shape, dialect: Option<&Dialect>) {
-    let mut commas = Commas::new();
-    for entry in entries {
+fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Option<&Dialect>) {
+    out.map(|out| {
+        out.key("role");
+        out.word(entry.role().name());
         match entry {
-            Entry::Result(result) => write_result(out, &mut commas, result, shape, dialect),
-            Entry::Message { role, name, pieces } => {
-                begin_message(out, &mut commas, *role);
+            Entry::Result(result) => {
+                out.field("tool_call_id", &id(&result.call_id, dialect));
+                let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
+                say_content(out, &pieces, dialect);
+            }
+            Entry::Message { name, pieces, .. } => {
                 if let Some(name) = name {
-                    out.push(b',');
-                    write_field(out, "name", name);
+                    out.field("name", name);
                 }
-                write_content(out, pieces, dialect);
-                write_calls(out, pieces, dialect);
-                out.push(b'}');
+                say_content(out, pieces, dialect);
+                say_calls(out, pieces, dialect);
             }
         }
-    }
-}
-
-fn begin_message(out: &mut Vec<u8>, commas: &mut Commas, role: Role) {
-    commas.next(out);
-    out.push(b'{');
-    write_field(out, "role", role.name());
+    });
 }
 
 /// A single text is a string; anything else a list of parts. An assistant that only calls tools has no content.
-fn write_content(out: &mut Vec<u8>, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
-    let parts: Vec<&Piece<'_>> = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_))).collect();
-    out.extend_from_slice(b",\"content\":");
-    match parts[..] {
-        [] if pieces.is_empty() => out.extend_from_slice(b"\"\""),
-        [] => out.extend_from_slice(b"null"),
-        [Piece::Text(text)] => json::write_text(out, text),
-        _ if dialect.is_some_and(|dialect| !dialect.text_parts) => json::write_text(out, &joined(&parts)),
-        _ => {
-            out.push(b'[');
-            let mut commas = Commas::new();
-            for piece in parts {
-                commas.next(out);
-                write_part(out, piece);
-            }
-            out.push(b']');
-        }
+fn say_content(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
+    out.key("content");
+    let parts = pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)));
+    let mut first = parts.clone();
+    match (first.next(), first.next()) {
+        (None, _) if pieces.is_empty() => out.text(""),
+        (None, _) => out.json("null"),
+        (Some(Piece::Text(text)), None) => out.text(text),
+        _ if dialect.is_some_and(|dialect| !dialect.text_parts) => out.text(&parts.map(as_text).collect::<Vec<_>>().join("\n\n")),
+        _ => out.list(|out| parts.for_each(|piece| say_part(out, piece))),
     }
 }
 
-/// All parts as one text, for servers that take nothing else.
-fn joined(parts: &[&Piece<'_>]) -> String {
-    let text = |piece: &&Piece<'_>| match piece {
-        Piece::Text(text) => text.to_string(),
-        Piece::Refusal(text) => (*text).to_owned(),
-        Piece::Image(_) => "[image]".to_owned(),
-        _ => "[file]".to_owned(),
-    };
-    parts.iter().map(text).collect::<Vec<_>>().join("\n\n")
+/// A part for servers that take nothing but text.
+fn as_text<'p>(piece: &'p Piece<'_>) -> &'p str {
+    match piece {
+        Piece::Text(text) => text,
+        Piece::Refusal(text) => text,
+        Piece::Image(_) => "[image]",
+        _ => "[file]",
+    }
 }
 
-fn write_part(out: &mut Vec<u8>, piece: &Piece<'_>) {
+fn say_part(out: &mut impl Parts, piece: &Piece<'_>) {
     match piece {
-        Piece::Text(text) => write_text_part(out, text),
-        Piece::Refusal(text) => {
-            out.extend_from_slice(b"{\"type\":\"refusal\",");
-            write_field(out, "refusal", text);
-            out.push(b'}');
-        }
-        Piece::Image(image) => write_image(out, image),
-        Piece::Document(document) => write_file(out, document),
-        Piece::Vendor(raw) => out.extend_from_slice(raw.as_bytes()),
+        Piece::Text(text) => out.map(|out| say_text(out, text)),
+        Piece::Refusal(text) => out.map(|out| {
+            say_type(out, "refusal");
+            out.field("refusal", text);
+        }),
+        Piece::Image(image) => say_image(out, image),
+        Piece::Document(document) => say_file(out, document),
+        Piece::Vendor(raw) => out.json(raw),
         Piece::Call(_) | Piece::Result(_) => {}
     }
 }
 
-fn write_image(out: &mut Vec<u8>, image: &Image) {
-    out.extend_from_slice(b"{\"type\":\"image_url\",\"image_url\":{");
-    write_source(out, "url", &image.source);
-    match image.detail {
-        Detail::Auto => {}
-        Detail::Low => out.extend_from_slice(b",\"detail\":\"low\""),
-        Detail::High => out.extend_from_slice(b",\"detail\":\"high\""),
-    }
-    out.extend_from_slice(b"}}");
+fn say_image(out: &mut impl Parts, image: &Image) {
+    out.map(|out| {
+        say_type(out, "image_url");
+        out.key("image_url");
+        out.map(|out| {
+            say_source(out, "url", &image.source);
+            match image.detail {
+                Detail::Auto => {}
+                Detail::Low => out.field("detail", "low"),
+                Detail::High => out.field("detail", "high"),
+            }
+        });
+    });
 }
 
-fn write_file(out: &mut Vec<u8>, document: &Document) {
-    out.extend_from_slice(b"{\"type\":\"file\",\"file\":{");
-    write_field(out, "filename", document.title.as_deref().unwrap_or("document"));
-    out.push(b',');
-    write_source(out, "file_data", &document.source);
-    out.extend_from_slice(b"}}");
+fn say_file(out: &mut impl Parts, document: &Document) {
+    out.map(|out| {
+        say_type(out, "file");
+        out.key("file");
+        out.map(|out| {
+            out.field("filename", document.title.as_deref().unwrap_or("document"));
+            say_source(out, "file_data", &document.source);
+        });
+    });
 }
 
-fn write_source(out: &mut Vec<u8>, key: &str, source: &Source) {
-    match source {
-        Source::Url(text) | Source::Text(text) => write_field(out, key, text),
-        Source::Base64 { media_type, data } => write_field(out, key, &format!("data:{media_type};base64,{data}")),
-    }
-}
-
-fn write_calls(out: &mut Vec<u8>, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
+fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialect>) {
     let mut calls = pieces.iter().filter_map(|piece| if let Piece::Call(call) = piece { Some(*call) } else { None }).peekable();
     if calls.peek().is_none() {
         return;
     }
-    out.extend_from_slice(b",\"tool_calls\":[");
-    let mut commas = Commas::new();
-    for call in calls {
-        commas.next(out);
-        write_call(out, call, dialect);
-    }
-    out.push(b']');
+    out.key("tool_calls");
+    out.list(|out| calls.for_each(|call| say_call(out, call, dialect)));
 }
 
 /// `OpenAI` takes arguments as its model wrote them. Other servers read them as JSON for the model's template, and refuse what is none
 /// (llama.cpp answers 500 to "{", which a reply that was cut leaves behind); they know no custom tools either.
-fn write_call(out: &mut Vec<u8>, call: &ToolCall, dialect: Option<&Dialect>) {
+fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
     let own = dialect.is_none_or(|dialect| &*dialect.name == "openai");
     let (kind, arguments) = if call.custom && own { ("custom", "input") } else { ("function", "arguments") };
-    out.push(b'{');
-    write_field(out, "id", &id(&call.id, dialect));
-    out.push(b',');
-    write_field(out, "type", kind);
-    out.extend_from_slice(format!(",\"{kind}\":{{").as_bytes());
-    write_field(out, "name", &called(&call.name, 64, dialect.is_none_or(|dialect| &*dialect.name != "openai")));
-    out.push(b',');
-    write_field(out, arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
-    out.extend_from_slice(b"}}");
+    out.map(|out| {
+        out.field("id", &id(&call.id, dialect));
+        say_type(out, kind);
+        out.key(kind);
+        out.map(|out| {
+            out.field("name", &called(&call.name, 64, dialect.is_none_or(|dialect| &*dialect.name != "openai")));
+            out.field(arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
+        });
+    });
 }
 
 /// The id of a call as the server takes it.
@@ -225,14 +208,4 @@ fn id<'a>(id: &'a str, dialect: Option<&Dialect>) -> Cow<'a, str> {
         Some(dialect) if !dialect.call_ids.takes(id) => dialect.call_ids.id(id).into(),
         _ => id.into(),
     }
-}
-
-/// A result with one text is a string; several texts are parts.
-fn write_result(out: &mut Vec<u8>, commas: &mut Commas, result: &ToolResult, shape: Shape, dialect: Option<&Dialect>) {
-    begin_message(out, commas, Role::Tool);
-    out.push(b',');
-    write_field(out, "tool_call_id", &id(&result.call_id, dialect));
-    let pieces: Vec<Piece<'_>> = result_pieces(result, shape).collect();
-    write_content(out, &pieces, dialect);
-    out.push(b'}');
 }

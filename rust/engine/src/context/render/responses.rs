@@ -4,27 +4,28 @@
 //! item that it came as, before the calls that it led to. A call and its output are items of their own. Source: `OpenAI` API reference,
 //! "Create a model response"; guide "Reasoning models", encrypted reasoning items.
 
+use std::borrow::Cow;
+
 use super::super::dialect::{CallIds, called};
 use super::super::json;
-use super::super::lower::{Piece, pieces, result_pieces};
+use super::super::lower::{Piece, pieces, result_text};
 use super::super::message::{Detail, Document, Format, Image, Message, Role, Shape, Source, ToolCall, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{Commas, GO_ON, NOTHING_YET, RequestOptions, write_field};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_source, say_type};
+use crate::plain::make::Parts;
 
 /// Ids of calls have at most 64 bytes.
 const IDS: CallIds = CallIds::Any(64);
 
-/// The keyword arguments of `client.responses.create` as JSON.
-#[must_use]
-pub fn to_responses(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
+pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
     let mut items = Items { shape: Shape { format: Format::Responses, ..prompt.shape }, ..Items::default() };
     let mut block = None;
     for segment in &prompt.segments {
         match &segment.body {
-            Body::Tools(tools) => items.tools.extend(tools.tools.tools.iter().filter_map(tool_item)),
-            Body::Text(text) => items.plain(Role::System, &text.text),
+            Body::Tools(tools) => items.tools.extend(tools.tools.tools.iter().filter(|tool| is_sent(tool))),
+            Body::Text(text) => items.plain(Role::System, &*text.text),
             Body::Block(waiting) => block = Some(&*waiting.text),
             Body::Message(_, stored) => items.message(&stored.message, block.take()),
         }
@@ -37,45 +38,73 @@ pub fn to_responses(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
         Some(Role::Assistant) if options.ends_with_user => items.plain(Role::User, GO_ON),
         _ => {}
     }
-    items.write(prompt, options)
+    out.map(|out| {
+        if let Some(model) = options.model {
+            out.field("model", model);
+        }
+        if !items.tools.is_empty() {
+            out.key("tools");
+            out.list(|out| items.tools.iter().for_each(|tool| say_tool(out, tool)));
+        }
+        out.key("input");
+        out.list(|out| items.input.iter().for_each(|item| say_item(out, item, items.shape)));
+        out.key("max_output_tokens");
+        out.json(&prompt.max_output_tokens.max(16).to_string());
+        out.key("store");
+        out.json("false");
+        if options.reasons {
+            out.key("include");
+            out.json("[\"reasoning.encrypted_content\"]");
+        }
+        if options.stream {
+            out.key("stream");
+            out.json("true");
+        }
+    });
 }
 
-struct Items {
+struct Items<'a> {
     shape: Shape,
-    tools: Vec<Vec<u8>>,
-    input: Vec<Vec<u8>>,
+    tools: Vec<&'a Tool>,
+    input: Vec<Item<'a>>,
     /// Ids of calls that took free text: their outputs are of another kind.
-    custom: Vec<Box<str>>,
+    custom: Vec<&'a str>,
     /// Who spoke last.
     last: Option<Role>,
 }
 
-impl Default for Items {
+enum Item<'a> {
+    Text(Role, Cow<'a, str>),
+    Parts(Role, Vec<Piece<'a>>),
+    Call(&'a ToolCall),
+    /// The result of a call, and whether that took free text.
+    Output(&'a ToolResult, bool),
+    Vendor(&'a str),
+}
+
+impl Default for Items<'_> {
     fn default() -> Self {
         Self { shape: Format::Responses.into(), tools: Vec::new(), input: Vec::new(), custom: Vec::new(), last: None }
     }
 }
 
-impl Items {
-    fn plain(&mut self, role: Role, text: &str) {
-        let mut out = begin(role);
-        json::write_text(&mut out, text);
-        out.push(b'}');
-        self.push(role, out);
+impl<'a> Items<'a> {
+    fn plain(&mut self, role: Role, text: impl Into<Cow<'a, str>>) {
+        self.push(role, Item::Text(role, text.into()));
     }
 
-    fn push(&mut self, role: Role, item: Vec<u8>) {
+    fn push(&mut self, role: Role, item: Item<'a>) {
         self.input.push(item);
         self.last = Some(if role == Role::Developer { Role::System } else { role });
     }
 
-    fn message(&mut self, message: &Message, block: Option<&str>) {
-        let own: Vec<Piece<'_>> = pieces(message, self.shape).collect();
-        if message.role == Role::Assistant { self.assistant(&own) } else { self.given(message, &own, block) }
+    fn message(&mut self, message: &'a Message, block: Option<&'a str>) {
+        let own = pieces(message, self.shape);
+        if message.role == Role::Assistant { self.assistant(own) } else { self.given(message, own, block) }
     }
 
     /// What a model said and called, in its order.
-    fn assistant(&mut self, pieces: &[Piece<'_>]) {
+    fn assistant(&mut self, pieces: impl Iterator<Item = Piece<'a>>) {
         // Reasoning is refused without the item that it led to.
         let mut held: Vec<&str> = Vec::new();
         for piece in pieces {
@@ -86,18 +115,18 @@ impl Items {
                 continue;
             }
             for raw in held.drain(..) {
-                self.push(Role::Tool, raw.as_bytes().to_vec());
+                self.push(Role::Tool, Item::Vendor(raw));
             }
             match piece {
                 Piece::Text(text) => self.plain(Role::Assistant, text),
                 Piece::Refusal(text) => self.plain(Role::Assistant, text),
                 Piece::Call(call) => {
                     if call.custom {
-                        self.custom.push(call.id.clone());
+                        self.custom.push(&call.id);
                     }
-                    self.push(Role::Tool, call_item(call));
+                    self.push(Role::Tool, Item::Call(call));
                 }
-                Piece::Vendor(raw) => self.push(Role::Tool, raw.as_bytes().to_vec()),
+                Piece::Vendor(raw) => self.push(Role::Tool, Item::Vendor(raw)),
                 Piece::Image(_) => self.plain(Role::Assistant, "[image]"),
                 Piece::Document(_) => self.plain(Role::Assistant, "[document]"),
                 Piece::Result(_) => {}
@@ -106,46 +135,20 @@ impl Items {
     }
 
     /// What was said to the model: results first, then a message of parts.
-    fn given(&mut self, message: &Message, pieces: &[Piece<'_>], block: Option<&str>) {
+    fn given(&mut self, message: &'a Message, pieces: impl Iterator<Item = Piece<'a>>, block: Option<&'a str>) {
         for result in message.tool_results() {
-            let custom = self.custom.contains(&result.call_id);
-            self.push(Role::Tool, output_item(result, custom, self.shape));
+            let custom = self.custom.contains(&&*result.call_id);
+            self.push(Role::Tool, Item::Output(result, custom));
         }
-        let parts: Vec<Vec<u8>> = block.map(text_part).into_iter().chain(pieces.iter().filter_map(part)).collect();
+        let own = pieces.filter(|piece| !matches!(piece, Piece::Call(_) | Piece::Result(_)));
+        let mut parts: Vec<Piece<'_>> = block.map(|text| Piece::Text(text.into())).into_iter().chain(own).collect();
         if parts.is_empty() {
             return;
         }
-        let name = message.name.as_deref().map(|name| text_part(&format!("({name})")));
-        let mut out = begin(message.role);
-        write_parts(&mut out, name.iter().chain(&parts));
-        out.push(b'}');
-        self.push(message.role, out);
-    }
-
-    fn write(&self, prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
-        let bytes = self.tools.iter().chain(&self.input).map(|item| item.len() + 1).sum::<usize>();
-        let mut out = Vec::with_capacity(256 + bytes);
-        out.push(b'{');
-        if let Some(model) = options.model {
-            write_field(&mut out, "model", model);
-            out.push(b',');
+        if let Some(name) = &message.name {
+            parts.insert(0, Piece::Text(format!("({name})").into()));
         }
-        if !self.tools.is_empty() {
-            out.extend_from_slice(b"\"tools\":");
-            write_parts(&mut out, self.tools.iter());
-            out.push(b',');
-        }
-        out.extend_from_slice(b"\"input\":");
-        write_parts(&mut out, self.input.iter());
-        out.extend_from_slice(format!(",\"max_output_tokens\":{},\"store\":false", prompt.max_output_tokens.max(16)).as_bytes());
-        if options.reasons {
-            out.extend_from_slice(b",\"include\":[\"reasoning.encrypted_content\"]");
-        }
-        if options.stream {
-            out.extend_from_slice(b",\"stream\":true");
-        }
-        out.push(b'}');
-        out
+        self.push(message.role, Item::Parts(message.role, parts));
     }
 }
 
@@ -153,119 +156,109 @@ fn is_reasoning(raw: &str) -> bool {
     json::object(raw).and_then(|item| item.get("type")) == Some("\"reasoning\"")
 }
 
-fn begin(role: Role) -> Vec<u8> {
-    let mut out = b"{\"type\":\"message\",".to_vec();
-    write_field(&mut out, "role", if role == Role::Tool { "user" } else { role.name() });
-    out.extend_from_slice(b",\"content\":");
-    out
-}
-
-fn write_parts<'a>(out: &mut Vec<u8>, parts: impl Iterator<Item = &'a Vec<u8>>) {
-    out.push(b'[');
-    let mut commas = Commas::new();
-    for part in parts {
-        commas.next(out);
-        out.extend_from_slice(part);
+fn say_item(out: &mut impl Parts, item: &Item<'_>, shape: Shape) {
+    match item {
+        Item::Text(role, text) => say_message(out, *role, |out| out.text(text)),
+        Item::Parts(role, parts) => say_message(out, *role, |out| out.list(|out| parts.iter().for_each(|piece| say_part(out, piece)))),
+        Item::Call(call) => say_call(out, call),
+        Item::Output(result, custom) => say_output(out, result, *custom, shape),
+        Item::Vendor(raw) => out.json(raw),
     }
-    out.push(b']');
 }
 
-fn text_part(text: &str) -> Vec<u8> {
-    let mut out = b"{\"type\":\"input_text\",".to_vec();
-    write_field(&mut out, "text", text);
-    out.push(b'}');
-    out
+fn say_message<P: Parts>(out: &mut P, role: Role, content: impl FnOnce(&mut P)) {
+    out.map(|out| {
+        say_type(out, "message");
+        out.key("role");
+        out.word(if role == Role::Tool { "user" } else { role.name() });
+        out.key("content");
+        content(out);
+    });
 }
 
-fn part(piece: &Piece<'_>) -> Option<Vec<u8>> {
+fn say_part(out: &mut impl Parts, piece: &Piece<'_>) {
     match piece {
-        Piece::Text(text) => Some(text_part(text)),
-        Piece::Refusal(text) => Some(text_part(text)),
-        Piece::Image(image) => Some(image_part(image)),
-        Piece::Document(document) => Some(file_part(document)),
-        Piece::Vendor(raw) => Some(raw.as_bytes().to_vec()),
-        Piece::Call(_) | Piece::Result(_) => None,
+        Piece::Text(text) => say_text(out, text),
+        Piece::Refusal(text) => say_text(out, text),
+        Piece::Image(image) => say_image(out, image),
+        Piece::Document(document) => say_file(out, document),
+        Piece::Vendor(raw) => out.json(raw),
+        Piece::Call(_) | Piece::Result(_) => {}
     }
 }
 
-fn image_part(image: &Image) -> Vec<u8> {
-    let mut out = b"{\"type\":\"input_image\",".to_vec();
-    write_source(&mut out, "image_url", &image.source);
-    let detail = match image.detail {
-        Detail::Auto => "auto",
-        Detail::Low => "low",
-        Detail::High => "high",
-    };
-    out.push(b',');
-    write_field(&mut out, "detail", detail);
-    out.push(b'}');
-    out
+fn say_text(out: &mut impl Parts, text: &str) {
+    out.map(|out| {
+        say_type(out, "input_text");
+        out.field("text", text);
+    });
 }
 
-fn file_part(document: &Document) -> Vec<u8> {
-    let mut out = b"{\"type\":\"input_file\",".to_vec();
-    if let Source::Url(url) = &document.source {
-        write_field(&mut out, "file_url", url);
-    } else {
-        write_field(&mut out, "filename", document.title.as_deref().unwrap_or("document"));
-        out.push(b',');
-        write_source(&mut out, "file_data", &document.source);
-    }
-    out.push(b'}');
-    out
+fn say_image(out: &mut impl Parts, image: &Image) {
+    out.map(|out| {
+        say_type(out, "input_image");
+        say_source(out, "image_url", &image.source);
+        out.key("detail");
+        out.word(match image.detail {
+            Detail::Auto => "auto",
+            Detail::Low => "low",
+            Detail::High => "high",
+        });
+    });
 }
 
-fn write_source(out: &mut Vec<u8>, key: &str, source: &Source) {
-    match source {
-        Source::Url(text) | Source::Text(text) => write_field(out, key, text),
-        Source::Base64 { media_type, data } => write_field(out, key, &format!("data:{media_type};base64,{data}")),
-    }
+fn say_file(out: &mut impl Parts, document: &Document) {
+    out.map(|out| {
+        say_type(out, "input_file");
+        if let Source::Url(url) = &document.source {
+            out.field("file_url", url);
+        } else {
+            out.field("filename", document.title.as_deref().unwrap_or("document"));
+            say_source(out, "file_data", &document.source);
+        }
+    });
 }
 
-fn call_item(call: &ToolCall) -> Vec<u8> {
+fn say_call(out: &mut impl Parts, call: &ToolCall) {
     let (kind, arguments) = if call.custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
-    let mut out = b"{".to_vec();
-    write_field(&mut out, "type", kind);
-    for (key, text) in [("call_id", &*IDS.id(&call.id)), ("name", &*called(&call.name, 64, false)), (arguments, &*call.arguments)] {
-        out.push(b',');
-        write_field(&mut out, key, text);
-    }
-    out.push(b'}');
-    out
+    out.map(|out| {
+        say_type(out, kind);
+        out.field("call_id", &IDS.id(&call.id));
+        out.field("name", &called(&call.name, 64, false));
+        out.field(arguments, &call.arguments);
+    });
 }
 
-fn output_item(result: &ToolResult, custom: bool, shape: Shape) -> Vec<u8> {
-    let mut out = b"{".to_vec();
-    write_field(&mut out, "type", if custom { "custom_tool_call_output" } else { "function_call_output" });
-    out.push(b',');
-    write_field(&mut out, "call_id", &IDS.id(&result.call_id));
-    let texts: Vec<String> = result_pieces(result, shape)
-        .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.into_owned()) } else { None })
-        .collect();
-    out.push(b',');
-    write_field(&mut out, "output", &texts.join("\n"));
-    out.push(b'}');
-    out
+fn say_output(out: &mut impl Parts, result: &ToolResult, custom: bool, shape: Shape) {
+    out.map(|out| {
+        say_type(out, if custom { "custom_tool_call_output" } else { "function_call_output" });
+        out.field("call_id", &IDS.id(&result.call_id));
+        out.field("output", &result_text(result, shape));
+    });
 }
 
-fn tool_item(tool: &Tool) -> Option<Vec<u8>> {
+fn is_sent(tool: &Tool) -> bool {
+    tool.function.is_some() || matches!(tool.format, Format::OpenAi | Format::Responses)
+}
+
+fn say_tool(out: &mut impl Parts, tool: &Tool) {
     match &tool.function {
-        Some(function) => Some(function_item(function)),
-        None if matches!(tool.format, Format::OpenAi | Format::Responses) => Some(tool.given.as_bytes().to_vec()),
-        None => None,
+        Some(function) => say_function(out, function),
+        None => out.json(&tool.given),
     }
 }
 
-fn function_item(function: &Function) -> Vec<u8> {
-    let mut out = b"{\"type\":\"function\",".to_vec();
-    write_field(&mut out, "name", &function.name);
-    if let Some(description) = &function.description {
-        out.push(b',');
-        write_field(&mut out, "description", description);
-    }
-    out.extend_from_slice(b",\"parameters\":");
-    out.extend_from_slice(function.parameters.as_deref().unwrap_or("{\"type\":\"object\",\"properties\":{}}").as_bytes());
-    // Where it is left out, schemas of this API are strict, and most are not written for that.
-    out.extend_from_slice(b",\"strict\":false}");
-    out
+fn say_function(out: &mut impl Parts, function: &Function) {
+    out.map(|out| {
+        say_type(out, "function");
+        out.field("name", &function.name);
+        if let Some(description) = &function.description {
+            out.field("description", description);
+        }
+        out.key("parameters");
+        out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
+        // Where it is left out, schemas of this API are strict, and most are not written for that.
+        out.key("strict");
+        out.json("false");
+    });
 }

@@ -4,9 +4,9 @@ use super::assemble::Assembled;
 use crate::context::Format;
 use crate::context::render::{self, RequestOptions};
 use crate::context::segment::message_name;
-use crate::models;
+use crate::plain::make::{Make, Maker};
 use crate::units::score::SCORE_UNIT;
-use crate::{Error, ErrorKind, Result};
+use crate::{Result, models};
 
 /// One candidate for a prompt, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,16 +57,35 @@ impl Assembled {
         self.prompt.explained.iter().map(candidate).chain(texts.into_iter().map(as_text)).collect()
     }
 
-    /// The request as a text; `format` is the model's own by default.
-    pub fn request_in(&self, format: Option<Format>, dialect: Option<&str>, stream: bool) -> Result<String> {
-        let bytes = self.request(format.unwrap_or(self.model.framing.format), dialect, stream)?;
-        String::from_utf8(bytes).map_err(|_| {
-            Error::new(ErrorKind::StoreCorrupt, "rendering a prompt: a text in it is not UTF-8: restore the store from a backup")
-        })
+    /// The request as JSON. `format` is the model's own by default; `dialect` names the rules of a server that is compatible with OpenAI's, by
+    /// default those of the model's vendor.
+    pub fn request(&self, format: Option<Format>, dialect: Option<&str>, stream: bool) -> Result<Vec<u8>> {
+        let (format, options) = self.sent_as(format, dialect, stream)?;
+        Ok(render::to_json(&self.prompt, format, options))
     }
 
-    /// The request as JSON. `dialect` names the rules of a server that is compatible with OpenAI's; by default those of the model's vendor.
-    pub fn request(&self, format: Format, dialect: Option<&str>, stream: bool) -> Result<Vec<u8>> {
+    /// The same as a value of the caller's language.
+    pub fn request_made<M: Make>(
+        &self,
+        format: Option<Format>,
+        dialect: Option<&str>,
+        stream: bool,
+        make: &M,
+    ) -> Result<M::Value, M::Error> {
+        let (format, options) = self.sent_as(format, dialect, stream)?;
+        let mut maker = Maker::new(make);
+        render::say(&self.prompt, format, options, &mut maker);
+        maker.finish()
+    }
+
+    /// The bytes of an OpenAI request up to the end of so many segments.
+    #[must_use]
+    pub fn prefix(&self, segments: usize) -> Vec<u8> {
+        let segments = &self.prompt.segments[..segments.min(self.prompt.segments.len())];
+        render::openai_prefix(segments, Some(&self.model.name), self.prompt.shape)
+    }
+
+    fn sent_as(&self, format: Option<Format>, dialect: Option<&str>, stream: bool) -> Result<(Format, RequestOptions<'_>)> {
         let name = &self.model.name;
         let profile = models::get(name).ok();
         let can = |what: &str| profile.as_ref().is_some_and(|profile| profile.capabilities.iter().any(|one| &**one == what));
@@ -75,6 +94,7 @@ impl Assembled {
             None => profile.as_ref().map_or_else(|| &models::dialects()[0], |profile| models::dialect_of(profile)),
         };
         let is_anthropics = profile.as_ref().is_some_and(|one| &*one.vendor == "anthropic");
+        let format = format.unwrap_or(self.model.framing.format);
         let options = RequestOptions {
             model: Some(name),
             stream,
@@ -82,12 +102,6 @@ impl Assembled {
             ends_with_user: format == Format::Anthropic && !can("prefill") && is_anthropics,
             reasons: can("reasoning"),
         };
-        let write = match format {
-            Format::OpenAi => render::to_openai,
-            Format::Anthropic => render::to_anthropic,
-            Format::Responses => render::to_responses,
-            Format::Gemini => render::to_gemini,
-        };
-        Ok(write(&self.prompt, options))
+        Ok((format, options))
     }
 }
