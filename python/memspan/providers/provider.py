@@ -222,6 +222,12 @@ class Writer:
         """The reply's text to chat messages of role and content. Raises what the SDK raises."""
         return self._provider._written(self._model, messages, max_tokens)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Writer) and self._provider is other._provider and self._model == other._model
+
+    def __hash__(self) -> int:
+        return hash((id(self._provider), self._model))
+
     def __repr__(self) -> str:
         return f"{self._provider!r}.with_model({self._model!r})"
 
