@@ -48,6 +48,7 @@ class Bedrock(Provider):
 
     package = "boto3"
     extra = "bedrock"
+    address_variable = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
     vendors = None
     awaits = False
 
@@ -80,6 +81,9 @@ class Bedrock(Provider):
     def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         del options
         return {key: value for key, value in request.items() if key != "model"}  # it is named already
+
+    def _address_of(self, client_options: Mapping[str, Any]) -> Any:
+        return client_options.get("endpoint_url")
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memspan import InvalidInput
 from memspan.providers import gemini_caches
 from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
+from memspan.stream import get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,6 +39,7 @@ class Gemini(Provider):
 
     package = "google.genai"
     extra = "gemini"
+    address_variable = "GOOGLE_GEMINI_BASE_URL"
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
@@ -46,7 +48,7 @@ class Gemini(Provider):
                 f"making a provider: cache_seconds must be None or from a minute to a day, got {cache_seconds!r}: Google bills by the hour"
             )
         super().__init__(client, **options)
-        self._own = True  # its one client has both kinds of calls
+        self._async = self._sync  # its one client has both kinds of calls
         self._caches = None if cache_seconds is None else gemini_caches.Caches(int(cache_seconds), cache_least_tokens)
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
@@ -129,6 +131,9 @@ class Gemini(Provider):
 
     def _text(self, response: Any) -> str:
         return response.text or ""
+
+    def _address_of(self, client_options: Mapping[str, Any]) -> Any:
+        return get(client_options.get("http_options"), "base_url")
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable
