@@ -163,19 +163,21 @@ def _is_of_the_call(error: BaseException) -> bool:
 
 
 def _is_callers(error: BaseException) -> bool:
-    """Whether it was raised in code that is not this package's."""
-    trace = error.__traceback__
-    if trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    name = trace.tb_frame.f_code.co_filename
-    return not (name.startswith((_HERE, "<")) or _is_standard(name))
+    """Whether the last code on the way to it is not this package's. Python's own library does not count: both call it."""
+    trace, callers = error.__traceback__, False
+    while trace is not None:
+        frame, trace = trace.tb_frame, trace.tb_next
+        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        if file.startswith(_HERE) or module.partition(".")[0] == "memspan":
+            callers = False
+        elif not _is_standard(file):
+            callers = True
+    return callers
 
 
-def _is_standard(name: str) -> bool:
-    """Python's own library, which this package's code calls with what it was given."""
-    return name.startswith(os.path.dirname(os.__file__)) and "site-packages" not in name  # noqa: PTH120
+def _is_standard(file: str) -> bool:
+    """Python's own library. What a program, `exec`, a notebook or the REPL runs without a file is the caller's, too."""
+    return file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
 
 
 def text_of(error: BaseException) -> str:
