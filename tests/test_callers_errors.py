@@ -81,4 +81,3 @@ def test_it_keeps_its_type(tmp_path: Path, runs: Callable[[str, Path], list[str]
     raised = {"raise ValueError('line 7')": "ValueError", "raise KeyError('name')": "KeyError", "int('x')": "ValueError"}
     expected = raised.get(raises, "JSONDecodeError" if "json" in raises else "IndexError")
     assert done.stdout.split() == [expected] * 4 + ["InvalidInput"] * 3
-

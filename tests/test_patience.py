@@ -22,7 +22,11 @@ TALK = "The thing with the Aurora migration is that Priya owns it."
 TALKS = [{"role": "user", "content": f"Agreed: build {n} must run on host-{n}."} for n in range(8)]
 LONG = "\n".join(f"line {n} of the log" for n in range(20_000))
 CLAIM = json.dumps(
-    {"claims": [{"message": 0, "quote": "Priya owns it", "category": "semantic", "text": "Priya owns it.", "slot": None, "importance": 0.7}]}
+    {
+        "claims": [
+            {"message": 0, "quote": "Priya owns it", "category": "semantic", "text": "Priya owns it.", "slot": None, "importance": 0.7}
+        ]
+    }
 )
 
 

@@ -47,9 +47,7 @@ def calling_home(made: type[providers.Provider], client: Any) -> providers.Provi
 
 @pytest.mark.parametrize("said_by", ["option", "environment", "client", "nobody"])
 @pytest.mark.parametrize("kind", [*KINDS, "compatible", "gemini", "bedrock"])
-def test_it_is_the_same_after_the_first_call(
-    user: memspan.Scope, monkeypatch: pytest.MonkeyPatch, kind: str, said_by: str
-) -> None:
+def test_it_is_the_same_after_the_first_call(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch, kind: str, said_by: str) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     dialect = {"compatible": "chat", "bedrock": "anthropic"}.get(kind, kind)
@@ -65,10 +63,16 @@ def test_it_is_the_same_after_the_first_call(
         ours._sync.close()
 
 
-def made(kind: str, said_by: str, base: str, monkeypatch: pytest.MonkeyPatch) -> providers.Provider:
+def made(  # noqa: PLR0911  a way for each kind
+    kind: str, said_by: str, base: str, monkeypatch: pytest.MonkeyPatch
+) -> providers.Provider:
     if kind == "compatible":
         client = openai.OpenAI(base_url=base, api_key="k")
-        return providers.OpenAICompatible(client=client, dialect="openai") if said_by == "client" else providers.OpenAICompatible(base, dialect="openai")
+        return (
+            providers.OpenAICompatible(client=client, dialect="openai")
+            if said_by == "client"
+            else providers.OpenAICompatible(base, dialect="openai")
+        )
     if kind == "gemini":
         genai = pytest.importorskip("google.genai")
         options = genai.types.HttpOptions(base_url=base)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memspan._twins import loop_to_use
@@ -15,6 +14,7 @@ from memspan._twins import loop_to_use
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
 __all__ = ["MOST_THREADS", "answered", "begun"]
 
@@ -109,6 +109,8 @@ def _settled(value: Any, loop: AbstractEventLoop | None, until: float | None) ->
 
 def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Future[T]], Callable[[], None]]:
     """The results to be of all works, in their order, and what takes back those that have not begun."""
+    from concurrent.futures import Future  # noqa: PLC0415  import memspan is spared it
+
     futures: list[Future[T]] = [Future() for _ in works]
     waiting = list(zip(futures, works, strict=True))[::-1]
 

@@ -23,7 +23,7 @@ from memspan.refusals import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Gatherer", "get", "json_object", "misread", "plain", "response_text"]
+__all__ = ["Gatherer", "get", "json_object", "plain", "response_text"]
 
 _MOST_LINE = 64 << 20
 _NOT_PYDANTIC = object()
@@ -172,7 +172,7 @@ class Gatherer:
         try:
             response: dict[str, Any] = whole(self._dialect.response())
         except Exception as wrong:
-            raise misread("a streamed reply", self.text, wrong) from wrong
+            raise _misread(self.text, wrong) from wrong
         return response
 
     def _take(self, chunk: Any) -> str:
@@ -186,14 +186,14 @@ class Gatherer:
         except Exception as wrong:
             if isinstance(wrong, Error):
                 raise
-            raise misread("a streamed reply", chunk, wrong) from wrong
+            raise _misread(chunk, wrong) from wrong
 
 
-def misread(what: str, given: object, wrong: Exception) -> ProviderError:
+def _misread(given: object, wrong: Exception) -> ProviderError:
     """The error for what a provider sent, where reading it raised: the fence around whatever may come."""
     return ProviderError(
-        f"reading {what}: it must have the shape of its dialect, got {_shown(given)} ({type(wrong).__name__}: {text_of(wrong)}): what came "
-        "of a stream is in partial_reply, send the request again"
+        f"reading a streamed reply: a chunk must have the shape of its dialect, got {_shown(given)} ({type(wrong).__name__}: "
+        f"{text_of(wrong)}): what came is in partial_reply, send the request again"
     )
 
 

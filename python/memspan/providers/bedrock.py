@@ -8,9 +8,8 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from memspan import InvalidInput, UnknownModel, models
+from memspan import InvalidInput, ProviderError, UnknownModel, models
 from memspan.providers.provider import Provider
-from memspan.stream import get, misread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -194,14 +193,18 @@ def _message(given: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _response(given: Mapping[str, Any], model: str) -> dict[str, Any]:
-    message = get(given.get("output"), "message")
-    if not message:
-        raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
     try:
+        message = (given.get("output") or {}).get("message")
+        if not message:
+            raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
         content = [block for block in map(_received, message["content"]) if block is not None]
         return {**_message(given, model), "content": content, "stop_reason": given.get("stopReason"), "usage": _usage(given.get("usage"))}
-    except Exception as wrong:
-        raise misread("Converse's answer", given, wrong) from wrong
+    except (TypeError, AttributeError, LookupError) as wrong:
+        raise _misread("Converse's answer", wrong) from wrong
+
+
+def _misread(what: str, wrong: Exception) -> ProviderError:
+    return ProviderError(f"reading {what}: it must have Converse's shape, and it has not ({type(wrong).__name__}: {wrong}): ask again")
 
 
 def _usage(given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -232,8 +235,8 @@ def _events(given: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
         for event in source:
             try:
                 read = _read(event, opened, ended)
-            except Exception as wrong:
-                raise misread("Converse's stream", event, wrong) from wrong
+            except (TypeError, AttributeError, LookupError, ValueError) as wrong:
+                raise _misread("Converse's stream", wrong) from wrong
             yield from read
     finally:
         source.close()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from memspan import InvalidInput
 from memspan.providers import gemini_caches
 from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
-from memspan.stream import get
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -133,7 +132,8 @@ class Gemini(Provider):
         return response.text or ""
 
     def _address_of(self, client_options: Mapping[str, Any]) -> Any:
-        return get(client_options.get("http_options"), "base_url")
+        http = client_options.get("http_options")
+        return http.get("base_url") if isinstance(http, dict) else getattr(http, "base_url", None)
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable
