@@ -37,7 +37,8 @@ with memspan.open({store!r}, embedder=None, clock=clock) as engine:
     def broken():
         clock.broken = True
         user.remember("x")
-    for call in (lambda: user.remember_many(texts()), lambda: memspan.fit(messages(), model='gpt-4o'), lambda: user.learn(messages()), broken):
+    fit = lambda: memspan.fit(messages(), model='gpt-4o')
+    for call in (lambda: user.remember_many(texts()), fit, lambda: user.learn(messages()), broken):
         try:
             call()
         except Exception as error:

@@ -52,7 +52,7 @@ def _callables(given: object) -> tuple[Detector, ...]:
 
 
 class LanguageModel(Protocol):
-    """What may be asked to refine: called with messages of role and content, it returns the reply's text. It may be a coroutine function."""
+    """What may be asked to refine: a function of messages of role and content that returns the reply's text, synchronous or not."""
 
     def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str | Awaitable[str]:
         """The reply's text."""

@@ -8,7 +8,6 @@ unless its caller allows it: what it read on a web page would stand in every pro
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._values import dataclass, field
@@ -16,6 +15,8 @@ from memspan.exceptions import InvalidInput, NotFound
 from memspan.function_tools import Function, checked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from memspan._kept import Memory
     from memspan.long_term import Scope
     from memspan.short_term import Session
@@ -130,13 +131,18 @@ def call(scope: Scope, name: str, arguments: Mapping[str, Any] | str, allow: Ite
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
     permitted = allowed(allow)
     try:
-        if name not in _SCOPE_TOOLS:
-            raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(_SCOPE_TOOLS)}")
-        [tool] = functions([name], permitted, Place(scope, permitted), memory_id="memory_id")
+        tool = _named(name, functions(_SCOPE_TOOLS, permitted, Place(scope, permitted), memory_id="memory_id"))
         done = tool.run(checked(tool, _decoded(arguments)))
     except (InvalidInput, NotFound) as error:
         done = {"error": str(error)}
     return json.dumps(done, ensure_ascii=False)
+
+
+def _named(name: str, tools: list[Function]) -> Function:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(tool.name for tool in tools)}")
 
 
 def _decoded(arguments: Mapping[str, Any] | str) -> object:

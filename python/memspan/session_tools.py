@@ -6,7 +6,6 @@ arguments is the tool's result, because the model can correct it. The tools them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan.exceptions import Error, InvalidInput, UnknownModel
@@ -16,6 +15,8 @@ from memspan.memory_tools import functions as own_tools
 from memspan.model import models
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from memspan.reply import ToolCall
     from memspan.short_term import Session
 

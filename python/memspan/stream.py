@@ -12,7 +12,7 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from memspan._characters import Halves, whole, whole_text
 from memspan._fence import is_mapping, is_whole, kind_of, text_of
@@ -179,9 +179,8 @@ class Gatherer:
         try:
             if self._dialect is None:
                 self._dialect = _dialect_of(chunk)
-            error = get(chunk, "error") if get(chunk, "type") in (None, "error") else None
-            if error:
-                raise _failed(plain(error))
+            if get(chunk, "type") in (None, "error") and get(chunk, "error"):
+                _fail(plain(get(chunk, "error")))
             return "" if self._dialect is None else self._halves.take(self._dialect.take(chunk))
         except Exception as wrong:
             if isinstance(wrong, Error):
@@ -204,9 +203,9 @@ def _shown(given: object) -> str:
         return f"a {kind_of(given)}"
 
 
-def _failed(error: Any) -> ProviderError:
-    """What a provider says in place of a reply."""
-    return ProviderError(
+def _fail(error: Any) -> NoReturn:
+    """Raises what a provider says in place of a reply."""
+    raise ProviderError(
         f"reading a streamed reply: the provider says that it failed, {str(error)[:500]}: what came is in partial_reply, send the "
         "request again",
         error=error,
@@ -509,7 +508,7 @@ class _Responses(_Dialect):
             return
         error: Any = response.get("error")
         if response.get("status") == "failed" or error:
-            raise _failed(error)
+            _fail(error)
         reason = _object(response.get("incomplete_details")).get("reason")
         self.ended, self.whole, self.finish = response, True, str(reason or response.get("status") or "completed")
 

@@ -42,9 +42,9 @@ class Learning(Recalling):
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
                 "created_at" is when it was said.
-            llm: Refines what the rules left open, in batches: a function `(messages, *, max_tokens) -> str`, synchronous or not. Each of its
-                claims must quote its message and use no other words; what fails leaves the rules' decisions. By default that of
-                `memspan.open`.
+            llm: Refines what the rules left open, in batches: a function `(messages, *, max_tokens) -> str`, synchronous or not.
+                Each of its claims must quote its message and use no other words; what fails leaves the rules' decisions. By default that
+                of `memspan.open`.
             dry_run: Only say what would be stored.
             llm_timeout_seconds: How long one of its calls may take.
 
