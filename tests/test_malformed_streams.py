@@ -82,9 +82,9 @@ def test_a_malformed_object_of_an_sdk_is_one_too(dialect: str, sdk: str) -> None
     if dialect == "chat":
         from openai.types.chat import ChatCompletionChunk as Event
     elif dialect == "responses":
-        from openai.types.responses import ResponseStreamEvent as Event  # type: ignore[assignment]
+        from openai.types.responses import ResponseStreamEvent as Event
     else:
-        from anthropic.types import RawMessageStreamEvent as Event  # type: ignore[assignment]
+        from anthropic.types import RawMessageStreamEvent as Event
     several = [chunks for chunks in streams(STREAMS[dialect]) if DEEP not in chunks]
     for chunks in random.Random(7).sample(several, 500):
         gathered([models.construct_type(type_=Event, value=chunk) for chunk in chunks])

@@ -69,7 +69,7 @@ def ask_in_every_way(store: Path, model: Hanging) -> dict[str, Callable[[], obje
     tools = memspan.Budget(tool_results=memspan.ToolResults(summarise=model.ask))
     engine = memspan.open(store, embedder=None)
     session = engine.user("u").session("s", model="gpt-4o", budget=tools)
-    embedding = memspan.open(store, embedder=model, embed_timeout_seconds=0.05).user("v")  # type: ignore[arg-type]
+    embedding = memspan.open(store, embedder=model, embed_timeout_seconds=0.05).user("v")
     return {
         "compact": lambda: (session.add_many(TALKS), session.compact(llm=model.ask, timeout_seconds=0.05)),
         "summarise": lambda: session.add({"role": "tool", "tool_call_id": call(session), "content": LONG}),

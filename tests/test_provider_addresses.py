@@ -85,7 +85,7 @@ def made(  # noqa: PLR0911  a way for each kind
         return providers.Gemini(google) if said_by == "client" else calling_home(providers.Gemini, google)
     if kind == "bedrock":
         boto3 = pytest.importorskip("boto3")
-        about = {"region_name": "us-east-1", "aws_access_key_id": "k", "aws_secret_access_key": "k"}
+        about: dict[str, Any] = {"region_name": "us-east-1", "aws_access_key_id": "k", "aws_secret_access_key": "k"}
         if said_by == "option":
             return providers.Bedrock(endpoint_url=base, **about)
         if said_by == "environment":

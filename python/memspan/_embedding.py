@@ -142,12 +142,14 @@ class Embedding:
     def _call(self, method: str, argument: object) -> object:
         """Calls the embedder within the time limit: by its awaitable form where an event loop waits for us and it has one."""
         awaitable: Callable[[object], Awaitable[object]] | None = getattr(self._embedder, f"a{method}", None)
-        work = partial(getattr(self._embedder, method) if awaitable is None or loop_to_use() is None else awaitable, argument)
+        work: Callable[[], object] = partial(
+            getattr(self._embedder, method) if awaitable is None or loop_to_use() is None else awaitable, argument
+        )
         if self._timeout_seconds is None:
             value = work()
             if not hasattr(value, "__await__"):
                 return value
-            work = partial(lambda awaited: awaited, value)
+            work = partial(_itself, value)
         outcome = answered(self._embedder, work, self._timeout_seconds)
         if not outcome:
             raise self._too_slow()
@@ -167,6 +169,10 @@ class Embedding:
         elif reason is None and self._failing:
             _logger().info("the embedder %r works again", self.name)
         self._failing = reason is not None
+
+
+def _itself(value: object) -> object:
+    return value
 
 
 def _reason(error: Exception) -> str:

@@ -87,8 +87,9 @@ def _settled(value: Any, loop: AbstractEventLoop | None, until: float | None) ->
     left = None if until is None else max(until - time.monotonic(), 0.0)
 
     async def settled() -> list[object]:
+        limit = asyncio.timeout(left)
         try:
-            async with asyncio.timeout(left) as limit:
+            async with limit:
                 return [await value]
         except TimeoutError:
             if limit.expired():

@@ -15,7 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from memspan._characters import Halves, whole, whole_text
-from memspan._fence import is_mapping, is_whole, kind_of, text_of
+from memspan._fence import is_list, is_mapping, is_whole, kind_of, text_of
 from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError
 from memspan.refusals import Refusal
@@ -90,7 +90,7 @@ def _texts(content: Any) -> str:
 
 def _items(value: Any) -> list[Any]:
     """A list that came, or none: what a provider sends may be anything, and is neither hashed nor taken at its word."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if is_list(value) else []
 
 
 def _said(value: Any) -> str:
@@ -562,7 +562,7 @@ class _Gemini(_Dialect):
         if not isinstance(text, str):
             self.parts.append((_camel(part), []))
             return ""
-        last, pieces = self.parts[-1] if self.parts else ({}, [])
+        last, pieces = self.parts[-1] if self.parts else (dict[str, Any](), list[str]())
         if not pieces or "thoughtSignature" in last or bool(last.get("thought")) != thought:
             last, pieces = {"text": "", **({"thought": True} if thought else {})}, []
             self.parts.append((last, pieces))

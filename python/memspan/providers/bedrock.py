@@ -194,7 +194,8 @@ def _message(given: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 def _response(given: Mapping[str, Any], model: str) -> dict[str, Any]:
     try:
-        message = (given.get("output") or {}).get("message")
+        output: dict[str, Any] = given.get("output") or {}
+        message = output.get("message")
         if not message:
             raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
         content = [block for block in map(_received, message["content"]) if block is not None]

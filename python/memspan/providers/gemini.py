@@ -132,8 +132,8 @@ class Gemini(Provider):
         return response.text or ""
 
     def _address_of(self, client_options: Mapping[str, Any]) -> Any:
-        http = client_options.get("http_options")
-        return http.get("base_url") if isinstance(http, dict) else getattr(http, "base_url", None)
+        http: dict[str, Any] | Any = client_options.get("http_options")
+        return dict(http or ()).get("base_url")  # a mapping, or pydantic's model of it
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable
