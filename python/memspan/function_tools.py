@@ -101,7 +101,7 @@ def checked(function: Function, arguments: object) -> dict[str, Any]:
     """The arguments of a call, where they are an object with what the schema requires and nothing that a closed schema does not know."""
     name, schema = function.name, function.parameters
     if not is_mapping(arguments):
-        raise InvalidInput(f"the arguments of {name} are a JSON object, and these are {arguments!r:.200}: write them again")
+        raise InvalidInput(f"the arguments of {name} must be a JSON object, got {arguments!r:.200}: write them again")
     given, properties = dict(arguments), cast("Mapping[str, Any]", schema.get("properties") or {})
     for key in schema.get("required", ()):
         if key not in given:

@@ -119,7 +119,7 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
     """The guarded kinds that a caller allows.
 
     Raises:
-        InvalidInput: One is no guarded kind.
+        InvalidInput: One is another kind.
     """
     given = (allow,) if isinstance(allow, str) else tuple(allow)
     if unknown := [kind for kind in given if kind not in _GUARDED]:
