@@ -348,14 +348,8 @@ def test_a_time_that_cannot_be_waited_is_refused(user: memspan.Scope, seconds: A
 
 
 def test_a_model_that_is_no_function_is_refused(user: memspan.Scope) -> None:
-    """learn(llm=5) and a coroutine function counted as calls that failed, for ever and silently.
-
-    They are errors of the program, and are told at once."""
-
-    async def later(*_: Any, **__: Any) -> str:
-        return ""
-
-    for wrong in (5, "gpt-4o", later):
+    """learn(llm=5) counted as calls that failed, for ever and silently. It is an error of the program, and is told at once."""
+    for wrong in (5, "gpt-4o"):
         with pytest.raises(memspan.InvalidInput, match="llm must be a function"):
             user.learn(said("Call me Ana."), llm=wrong)  # type: ignore[arg-type]
 

@@ -1,13 +1,9 @@
-"""What becomes of memories: merged, distilled, forgotten by rule; profile, tools for a model, relations, maintenance, evaluation."""
+"""What becomes of memories: merged, distilled, forgotten by rule; profile, tools for a model, relations, evaluation."""
 
 from __future__ import annotations
 
 import json
 import random
-import signal
-import subprocess
-import sys
-import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -412,38 +408,7 @@ def test_unslotted_preferences_are_given_slots_to_choose(engine: memspan.Engine)
     assert user.consolidate().proposals == ()
 
 
-# --- maintenance, evaluation
-
-
-def test_maintain_every_goes_on_until_it_is_interrupted(store: Path) -> None:
-    with memspan.open(store) as engine:
-        engine.user("u").remember("Prefers tea", ttl_seconds=0.1)
-    time.sleep(0.2)
-    command = [sys.executable, "-m", "memspan.cli", "maintain", str(store), "--every", "1s"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        reports = [json.loads(process.stdout.readline()) for _ in range(2)]
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) in {130, 0, 1}
-    assert [report["expired"] for report in reports] == [1, 0]
-    with memspan.open(store) as engine:
-        assert list(engine.user("u").memories()) == []
-        assert engine.maintenance().last is not None
-    assert cli.main(["maintain", str(store), "--every", "0s"]) != 0
-
-
-def test_one_maintainer_at_a_time_and_its_report_is_kept(engine: memspan.Engine) -> None:
-    engine.user("u").remember("Prefers tea")
-    with engine.maintenance(every=timedelta(hours=1)) as first:
-        report = first.wait_for_report(30)
-        with engine.maintenance(every=timedelta(hours=1)) as second, pytest.raises(memspan.StateError, match="another process"):
-            second.wait_for_report(0.5)
-    assert report.expired == 0
-    last = engine.maintenance().last
-    assert last is not None
-    assert last["expired"] == 0
-    with pytest.raises(memspan.InvalidInput, match="every="):
-        engine.maintenance(every=0)
+# --- evaluation
 
 
 def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

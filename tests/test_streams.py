@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import time
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -269,6 +271,33 @@ def test_it_is_kept_every_two_seconds(user: memspan.Scope, monkeypatch: pytest.M
                 assert partial is not None
                 assert partial.text == "I look it "
     assert session.partial_reply is None
+
+
+@pytest.mark.parametrize("ends", ["well", "early", "with an error", "refused"])
+def test_a_copy_that_cannot_be_kept_ends_no_stream(store: Path, monkeypatch: pytest.MonkeyPatch, ends: str) -> None:
+    """The copy of every two seconds raised StoreBusy out of feed(), and the reply that was being paid for was lost."""
+    monkeypatch.setattr("memspan.reply._CHECKPOINT_SECONDS", 0.0)
+    events: list[memspan.Event] = []
+    errors: dict[str, type[Exception]] = {"early": memspan.ProviderError, "with an error": LookupError, "refused": memspan.StoreBusy}
+    outcome = pytest.raises(errors[ends]) if ends in errors else nullcontext()
+    with memspan.open(store, on_event=events.append, busy_timeout_seconds=0.01, embedder=None) as engine:
+        session = session_of(engine.user("u"), "chat")
+        prompt = session.assemble()
+        with outcome as raised, ExitStack() as busy, session.reply(prompt) as reply:
+            reply.feed(CHAT[0])
+            lock = busy.enter_context((store / "lock").open("r+b"))
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another writer holds the store
+            for chunk in CHAT[1 : 3 if ends == "early" else None]:
+                reply.feed(chunk)
+            if ends == "well":
+                busy.close()
+            if ends == "with an error":
+                raise LookupError("\ud800")
+        if raised is None:
+            assert session.messages[-1].text.startswith("I look it up")
+        else:
+            assert any("could not be kept" in note for note in raised.value.__notes__)
+        assert [(event.kind, event.session) for event in events] == [("partial", session.id)]
 
 
 @pytest.mark.parametrize(

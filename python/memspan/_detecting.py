@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memspan._fence import is_whole
+from memspan._fence import is_whole, text_of
 from memspan._patience import answered
 from memspan.detectors import DetectorError, Found
 
@@ -36,7 +36,7 @@ def _asked(detector: Detector, text: str, seconds: float) -> object:
         raise _failed(detector, f"it answers within {seconds:g} seconds, and it did not", "make it faster, or raise detector_seconds")
     if isinstance(outcome[0], BaseException):
         error = outcome[0]
-        rule = f"it returns the parts that it finds, and it raised {type(error).__name__}: {error!s:.200}"
+        rule = f"it returns the parts that it finds, and it raised {type(error).__name__}: {text_of(error)}"
         raise _failed(detector, rule, "mend it, or leave it out") from error
     return outcome[0]
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._core import Limits
 from memspan._fence import is_number
-from memspan._twins import awaiting_loop
+from memspan._patience import answered
+from memspan._twins import loop_to_use
 from memspan.exceptions import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
     import logging
-    from asyncio import AbstractEventLoop
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
-    from threading import Thread
 
     from memspan.embedding import Embedder, Event
 
 _BATCH = 256
 _MAX_REASON = 500
-_GRACE_SECONDS = 0.05  # in which an embedder that hung may return before the next call is refused
 
 
 class Embedding:
@@ -50,7 +49,6 @@ class Embedding:
         self._embedder = embedder
         self._timeout_seconds = timeout_seconds
         self._failing = False
-        self._hanging: list[Thread] = []
         self._core: _core.EngineCore | None = None
         self._probed = False
         self.place = 0
@@ -142,56 +140,22 @@ class Embedding:
         return _core.Vectors.embedded(matrix, count, self.dimensions, self.place)
 
     def _call(self, method: str, argument: object) -> object:
-        """Calls the embedder: in the event loop that waits for us, where it has an awaitable form, else here, within the time limit."""
-        loop = _loop_to_use()
+        """Calls the embedder within the time limit: by its awaitable form where an event loop waits for us and it has one."""
         awaitable: Callable[[object], Awaitable[object]] | None = getattr(self._embedder, f"a{method}", None)
-        if loop is not None and awaitable is not None:
-            return self._call_in(loop, awaitable, argument)
-        plain = getattr(self._embedder, method)
+        work: Callable[[], object] = partial(
+            getattr(self._embedder, method) if awaitable is None or loop_to_use() is None else awaitable, argument
+        )
         if self._timeout_seconds is None:
-            return plain(argument)
-        import threading  # noqa: PLC0415
-
-        # A thread for each call, and a daemon: one that hangs does not hold up the end of the process. While it hangs no other is begun:
-        # who does not answer now would only cost one thread more.
-        for thread in self._hanging:
-            thread.join(min(self._timeout_seconds, _GRACE_SECONDS))
-        self._hanging = [thread for thread in self._hanging if thread.is_alive()]
-        if self._hanging:
-            raise self._too_slow()
-        outcome: list[object] = []
-        errors: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                outcome.append(plain(argument))
-            except BaseException as error:  # noqa: BLE001  raised again where it is waited for
-                errors.append(error)
-
-        thread = threading.Thread(target=work, name="memspan-embed", daemon=True)
-        thread.start()
-        thread.join(self._timeout_seconds)
-        if errors:
-            raise errors[0]
+            value = work()
+            if not hasattr(value, "__await__"):
+                return value
+            work = partial(_itself, value)
+        outcome = answered(self._embedder, work, self._timeout_seconds)
         if not outcome:
-            self._hanging.append(thread)
             raise self._too_slow()
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
         return outcome[0]
-
-    def _call_in(self, loop: AbstractEventLoop, awaitable: Callable[[object], Awaitable[object]], argument: object) -> object:
-        import asyncio  # noqa: PLC0415
-
-        async def ask() -> object:
-            return await awaitable(argument)
-
-        future = asyncio.run_coroutine_threadsafe(ask(), loop)
-        try:
-            return future.result(self._timeout_seconds)
-        except TimeoutError:
-            if future.done():
-                raise  # its own
-            future.cancel()
-            raise self._too_slow() from None
 
     def _too_slow(self) -> EmbedderError:
         return EmbedderError(f"it did not return within embed_timeout_seconds={self._timeout_seconds}", reason="timeout")
@@ -207,18 +171,8 @@ class Embedding:
         self._failing = reason is not None
 
 
-def _loop_to_use() -> AbstractEventLoop | None:
-    """The event loop in which a twin waits for this thread; none on the loop's own thread, which cannot wait for itself."""
-    loop = awaiting_loop.get()
-    if loop is None or not loop.is_running():
-        return None
-    import asyncio  # noqa: PLC0415
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return loop
-    return None
+def _itself(value: object) -> object:
+    return value
 
 
 def _reason(error: Exception) -> str:

@@ -135,7 +135,7 @@ def _raise(plain: Callable[..., Any], error: BaseException, given: tuple[object,
 
 
 def _ours(plain: Callable[..., Any], error: BaseException) -> Error:
-    said = f"{type(error).__name__}: {_text(error)}"
+    said = f"{type(error).__name__}: {text_of(error)}"
     if isinstance(error, OSError) and error.errno is not None:
         return system_error(f"calling {plain.__qualname__}()", error)
     return InvalidInput(
@@ -148,7 +148,7 @@ def system_error(doing: str, error: OSError, path: object = None) -> Error:
     """The error of memspan for one of the operating system."""
     where = path if path is not None else error.filename
     at = f" at {str(where)[:_MOST]}" if where is not None else ""
-    said = error.strerror or _text(error)
+    said = error.strerror or text_of(error)
     fields: dict[str, object] = {"path": str(where), "errno": error.errno}
     if error.errno in _NO_ROOM:
         return StoreFull(f"{doing}{at}: the system has no room ({said}); nothing half written is left: make room, try again", **fields)
@@ -163,23 +163,26 @@ def _is_of_the_call(error: BaseException) -> bool:
 
 
 def _is_callers(error: BaseException) -> bool:
-    """Whether it was raised in code that is not this package's."""
-    trace = error.__traceback__
-    if trace is None:
-        return False
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    name = trace.tb_frame.f_code.co_filename
-    return not (name.startswith((_HERE, "<")) or _is_standard(name))
+    """Whether the last code on the way to it is not this package's. Python's own library does not count: both call it."""
+    trace, callers = error.__traceback__, False
+    while trace is not None:
+        frame, trace = trace.tb_frame, trace.tb_next
+        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        if file.startswith(_HERE) or module.partition(".")[0] == "memspan":
+            callers = False
+        elif not _is_standard(file):
+            callers = True
+    return callers
 
 
-def _is_standard(name: str) -> bool:
-    """Python's own library, which this package's code calls with what it was given."""
-    return name.startswith(os.path.dirname(os.__file__)) and "site-packages" not in name  # noqa: PTH120
+def _is_standard(file: str) -> bool:
+    """Python's own library. What a program, `exec`, a notebook or the REPL runs without a file is the caller's, too."""
+    return file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
 
 
-def _text(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """What an error says of itself, as text that can be shown and stored."""
     try:
-        return str(error)[:_MOST]
+        return str(error)[:_MOST].encode("utf-8", "replace").decode()
     except Exception:  # noqa: BLE001  a broken __str__ of the caller's must not hide what went wrong
         return "it cannot say why"

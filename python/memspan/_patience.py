@@ -1,13 +1,20 @@
-"""Functions of a caller's in threads of their own: one that hangs holds up neither its caller nor the end of the process."""
+"""Functions of a caller's in threads of their own: one that hangs holds up neither its caller nor the end of the process.
+
+`answered` is the one call with a deadline: embedders, detectors and language models are asked by it.
+"""
 
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeVar
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memspan._twins import loop_to_use
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
 __all__ = ["MOST_THREADS", "answered", "begun"]
 
@@ -19,43 +26,92 @@ GRACE_SECONDS = 0.05
 
 T = TypeVar("T")
 
-_hanging: dict[int, threading.Thread] = {}
+_hanging: list[tuple[object, threading.Thread]] = []
+_lock = threading.Lock()
 _own = threading.local()
 
 
-def answered(function: object, work: Callable[[], object], seconds: float) -> list[object]:
+def answered(function: object, work: Callable[[], object], seconds: float | None) -> list[object]:
     """What `work` returned or raised, which calls `function`; empty where it takes longer, or where an earlier call of it still hangs.
 
-    A function that hangs so costs one thread, however often it is asked. One that comes back here by what it calls itself waits for itself.
+    A function that hangs so costs one thread for each caller that waits for it at once, however often it is asked. One that comes back
+    here by what it calls itself waits for itself, and is not asked. An awaitable is awaited: in the event loop of the awaitable twin that
+    is waiting, else in one of its own.
     """
-    if getattr(_own, "function", None) is function:
+    asking: tuple[object, ...] = getattr(_own, "asking", ())
+    if any(_same(one, function) for one in asking) or _hangs(function, seconds):
         return []
-    earlier = _hanging.get(id(function))
-    if earlier is not None:
-        earlier.join(min(seconds, GRACE_SECONDS))
-        if earlier.is_alive():
-            return []
-        _hanging.pop(id(function), None)
     outcome: list[object] = []
+    loop, until = loop_to_use(), None if seconds is None else time.monotonic() + seconds
 
-    def call(kept: object = function) -> None:  # its id is nobody else's while the thread has it
-        _own.function = kept
+    def call() -> None:
+        _own.asking = (*asking, function)
         try:
-            outcome.append(work())
+            outcome.extend(_settled(work(), loop, until))
         except BaseException as error:  # noqa: BLE001  whatever a caller's function raises, it ends this call and no thread
             outcome.append(error)
-        del kept
 
     thread = threading.Thread(target=call, name="memspan-caller", daemon=True)
     thread.start()
-    thread.join(seconds)
-    if not outcome:
-        _hanging[id(function)] = thread
+    try:
+        thread.join(seconds)
+    finally:  # also where Ctrl-C ends the wait
+        if not outcome:
+            with _lock:
+                _hanging.append((function, thread))
     return outcome[:1]
+
+
+def _hangs(function: object, seconds: float | None) -> bool:
+    """Whether an earlier call of a function still hangs, after a last moment of patience."""
+    with _lock:
+        _hanging[:] = [row for row in _hanging if row[1].is_alive()]
+        earlier = [thread for one, thread in _hanging if _same(one, function)]
+    until = time.monotonic() + min(GRACE_SECONDS if seconds is None else seconds, GRACE_SECONDS)
+    for thread in earlier:
+        thread.join(max(until - time.monotonic(), 0.0))
+    return any(thread.is_alive() for thread in earlier)
+
+
+def _same(one: object, other: object) -> bool:
+    """A method of an object is another value each time it is named, and equal."""
+    return one is other or (type(one) is type(other) and (one == other) is True)
+
+
+def _settled(value: Any, loop: AbstractEventLoop | None, until: float | None) -> list[object]:
+    """The value, awaited where it must be; empty where that takes too long."""
+    if not hasattr(value, "__await__"):
+        return [value]
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    left = None if until is None else max(until - time.monotonic(), 0.0)
+
+    async def settled() -> list[object]:
+        limit = asyncio.timeout(left)
+        try:
+            async with limit:
+                return [await value]
+        except TimeoutError:
+            if limit.expired():
+                return []
+            raise
+
+    if loop is None:
+        return asyncio.run(settled())
+    future = asyncio.run_coroutine_threadsafe(settled(), loop)
+    try:
+        return future.result(left)
+    except TimeoutError:
+        if future.done():
+            raise  # its own
+        future.cancel()  # or the call would go on in the caller's loop
+        return []
 
 
 def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Future[T]], Callable[[], None]]:
     """The results to be of all works, in their order, and what takes back those that have not begun."""
+    from concurrent.futures import Future  # noqa: PLC0415  import memspan is spared it
+
     futures: list[Future[T]] = [Future() for _ in works]
     waiting = list(zip(futures, works, strict=True))[::-1]
 

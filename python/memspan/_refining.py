@@ -6,7 +6,6 @@ comes too late or raises leaves the batch to the rules.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from typing import TYPE_CHECKING, Any, cast
@@ -132,10 +131,10 @@ def _can_be_stored(work: Work, one: Accepted) -> bool:
 
 def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
     """Refuses what cannot be called, and a time that cannot be waited."""
-    if llm is not None and (not callable(llm) or inspect.iscoroutinefunction(llm)):
+    if llm is not None and not callable(llm):
         raise InvalidInput(
-            f"{doing}: llm must be a function of messages and max_tokens that returns a str, and it is "
-            f"{'a coroutine function' if callable(llm) else f'a {type(llm).__name__}'}: wrap the client's call in one"
+            f"{doing}: llm must be a function of messages and max_tokens that returns a str, and it is a {type(llm).__name__}: wrap the "
+            "client's call in one"
         )
     is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
     if not is_number or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:

@@ -23,6 +23,20 @@ awaiting_loop: ContextVar[AbstractEventLoop | None] = ContextVar("awaiting_loop"
 """The event loop in which a twin waits for the plain call that runs in this thread: what has an awaitable form of its own is run there."""
 
 
+def loop_to_use() -> AbstractEventLoop | None:
+    """The event loop in which a twin waits for this thread; none on the loop's own thread, which cannot wait for itself."""
+    loop = awaiting_loop.get()
+    if loop is None or not loop.is_running():
+        return None
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return loop
+    return None
+
+
 def awaitable(plain: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
     """The twin of a function or a method: the same arguments, result and errors."""
 

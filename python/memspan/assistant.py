@@ -31,6 +31,7 @@ from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
 from memspan.function_tools import Function
+from memspan.memory_tools import allowed
 from memspan.model import Model, models
 from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
@@ -118,6 +119,7 @@ class Assistant:
         system: The system prompt.
         tools: The application's own: functions with type hints, or `memspan.Function`s.
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
+        allow: Kinds that it may write and forget by them besides: "constraint", "profile", which stand in every prompt to come.
         providers: The ways to single models, by name.
         budget: What prompts may cost.
         max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
@@ -148,6 +150,7 @@ class Assistant:
         system: str | None = None,
         tools: Iterable[Callable[..., Any] | Function] = (),
         memory_tools: Iterable[MemoryTool] = (),
+        allow: Iterable[str] = (),
         providers: Mapping[str, Provider] | None = None,
         budget: Budget | None = None,
         max_rounds: int = 8,
@@ -174,7 +177,7 @@ class Assistant:
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
         self._provider, self._providers = provider, dict(providers or {})
         self._model, self._fallbacks, self._system = model, tuple(fallbacks), system
-        self._memory_tools = tuple(memory_tools)
+        self._memory_tools, self._allow = tuple(memory_tools), allowed(allow)
         self._functions = distinct(map(Function.of, tools), self._memory_tools)
         self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
         self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
@@ -304,7 +307,7 @@ class Assistant:
 
     def _schemas(self, model: str) -> list[dict[str, Any]] | None:
         shape = format_of(model)
-        own = memory_tools(self._memory_tools, shape) if self._memory_tools else []
+        own = memory_tools(self._memory_tools, shape, self._allow) if self._memory_tools else []
         return [*(function.schema(shape) for function in self._functions), *own] or None
 
     def _ask(self, session: Session, lease: Lease, *, streams: bool) -> Iterator[AssistantEvent]:
@@ -357,7 +360,7 @@ class Assistant:
         for call in calls:
             yield AssistantEvent("tool_call", call.name)
         until = time.monotonic() + self._tool_seconds
-        futures, take_back = begun([partial(run_call, session, call, self._functions, self._memory_tools) for call in calls])
+        futures, take_back = begun([partial(run_call, session, call, self._functions, self._memory_tools, self._allow) for call in calls])
         try:
             for call, future in zip(calls, futures, strict=True):
                 result = _result(call, future, max(until - time.monotonic(), 0.0), self._tool_seconds)

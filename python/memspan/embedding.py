@@ -114,6 +114,7 @@ class Event:
             reached 70 % or 85 % of its model's window, once for each in an epoch. "usage": a reply's usage contradicts itself; the reply
             is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed.
             "summarise": that of `ToolResults` failed, or said what a result does not. "compact": that of `Session.recover` failed.
+            "partial": what came of a streamed reply could not be kept while it came; told once for each reply, which goes on.
         reason: The failure, the share that was reached, or the fault, in words.
         scope: Whose memory it was; `None` where it was that of several scopes.
         memories: How many memories were stored without a vector; 0 for anything else.
@@ -123,7 +124,7 @@ class Event:
         fraction: With "window", what was reached: 0.70 or 0.85.
     """
 
-    kind: Literal["degraded", "pending", "window", "usage", "count", "summarise", "compact"]
+    kind: Literal["degraded", "pending", "window", "usage", "count", "summarise", "compact", "partial"]
     reason: str
     scope: Scope | None
     memories: int = 0

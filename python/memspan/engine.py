@@ -221,7 +221,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, as in `{"episodic": KindRule(ttl_days=90)}`.
         llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it
-            returns the reply's text. `None`: rules alone.
+            returns the reply's text, synchronous or not. `None`: rules alone.
         graph: From where on and how a scope's vectors get a graph; the defaults of `GraphOptions` where it is `None`.
 
     Raises:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._fence import is_mapping
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Function", "ToolShape", "result_text"]
+__all__ = ["Function", "ToolShape", "checked", "result_text"]
 
 ToolShape: TypeAlias = Literal["openai", "openai_responses", "anthropic", "gemini"]
 """Whose shape a schema is in."""
@@ -94,6 +95,21 @@ class Function:
         if shape == "gemini":
             return {**described, "parameters": parameters}
         return {"type": "function", "function": {**described, "parameters": parameters}}
+
+
+def checked(function: Function, arguments: object) -> dict[str, Any]:
+    """The arguments of a call, where they are an object with what the schema requires and nothing that a closed schema does not know."""
+    name, schema = function.name, function.parameters
+    if not is_mapping(arguments):
+        raise InvalidInput(f"the arguments of {name} must be a JSON object, got {arguments!r:.200}: write them again")
+    given, properties = dict(arguments), cast("Mapping[str, Any]", schema.get("properties") or {})
+    for key in schema.get("required", ()):
+        if key not in given:
+            raise InvalidInput(f"{name} needs {key}: give it")
+    for key in given:
+        if key not in properties and schema.get("additionalProperties") is False:
+            raise InvalidInput(f"{name} takes {', '.join(properties) or 'nothing'}, and not {key!r:.80}: leave it out")
+    return given
 
 
 def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ merges. docs/life.md has the rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
 
 from memspan._fence import is_number
@@ -52,9 +52,9 @@ def _callables(given: object) -> tuple[Detector, ...]:
 
 
 class LanguageModel(Protocol):
-    """What may be asked to refine: called with messages of role and content, it returns the reply's text."""
+    """What may be asked to refine: a function of messages of role and content that returns the reply's text, synchronous or not."""
 
-    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str:
+    def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str | Awaitable[str]:
         """The reply's text."""
         ...
 

@@ -59,7 +59,7 @@ class Scope(Remembering, Learning, Conversations):
 
         Args:
             format: "openai", "openai_responses", "anthropic", "gemini" or "mcp".
-            allow: Kinds that it may write besides: "constraint", "profile".
+            allow: Kinds that it may write and forget besides: "constraint", "profile".
 
         Examples:
             >>> [tool["function"]["name"] for tool in user.tools()]
@@ -72,7 +72,8 @@ class Scope(Remembering, Learning, Conversations):
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
         """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
 
-        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's.
+        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's. What is a
+        constraint or of the profile it neither writes, replaces nor forgets without `allow`.
 
         Args:
             name: Of the tool.
@@ -87,7 +88,7 @@ class Scope(Remembering, Learning, Conversations):
         """
         from memspan import memory_tools  # noqa: PLC0415  the same
 
-        return memory_tools.call(self, self._core, name, arguments, allow)
+        return memory_tools.call(self, name, arguments, allow)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.

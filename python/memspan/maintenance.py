@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memspan._fence import is_mapping, is_number
 from memspan._values import asdict
-from memspan.exceptions import Error, InvalidInput, StateError
+from memspan.exceptions import InvalidInput, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -99,9 +99,9 @@ class Maintenance:
                 self._error = None
                 _write(file, {**asdict(self._report), "finished_at": time.time()})
                 self._reported.set()
-        except (Error, OSError) as error:
+        except Exception as error:  # noqa: BLE001  a clock or an embedder of the caller's may raise anything, and must not end the thread
             self._error = error
-            _LOG.warning("maintenance of %s failed, and is tried again: %s", self._engine.path, error)
+            _LOG.warning("maintenance of %s failed, and is tried again: %r", self._engine.path, error)
             return min(self._seconds, 60.0)
         return self._seconds
 

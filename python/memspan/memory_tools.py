@@ -1,38 +1,57 @@
-"""Tools by which a model remembers, recalls, forgets and lists itself: their schemas, and what a call of one does.
+"""Tools by which a model uses memory: one table of what it is offered, one check of what it writes, one place for what is guarded.
 
-A call is checked before anything is done, touches one scope, follows the policy of the engine and returns text that a model can read. A
-model writes neither constraints nor the profile, unless its caller allows it.
+`Scope.tools` and `Session.tools` offer them, `Scope.call_tool` and `Session.answer` run them. A call is held against its schema before
+anything is done, touches one scope and follows the policy of the engine. A model neither writes nor forgets constraints and the profile,
+unless its caller allows it: what it read on a web page would stand in every prompt to come.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, NotFound
+from memspan.function_tools import Function, checked
 
 if TYPE_CHECKING:
-    from memspan import _core
+    from collections.abc import Callable, Iterable, Mapping
+
     from memspan._kept import Memory
     from memspan.long_term import Scope
+    from memspan.short_term import Session
 
-__all__ = ["ToolFormat", "call", "schemas"]
+__all__ = ["SESSION_TOOLS", "Place", "ToolFormat", "allowed", "call", "functions", "schemas"]
 
 ToolFormat: TypeAlias = Literal["openai", "openai_responses", "anthropic", "gemini", "mcp"]
 
+SESSION_TOOLS = ("remember", "recall", "forget", "read_result")
+
+_SCOPE_TOOLS = ("remember", "recall", "forget", "list")
 _KINDS = ("semantic", "preference", "episodic", "decision", "task_outcome")
 _GUARDED = ("constraint", "profile")
 _MOST_TEXT = 2_000
 _MOST_LISTED = 50
+_MOST_OFFSET = 1 << 40
 
 
-def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+@dataclass(frozen=True)
+class Place:
+    """What a call works on: the scope, the guarded kinds that the caller allows, and the session where it is one of its tools."""
+
+    scope: Scope = field(hash=False)
+    allow: tuple[str, ...] = ()
+    session: Session | None = field(default=None, hash=False)
+
+    def check(self, kind: str, doing: str) -> None:
+        """Refuses what the caller alone does."""
+        if kind in _GUARDED and kind not in self.allow:
+            raise InvalidInput(f"{doing}: a {kind} is the application's alone to write and to forget: tell the user, and leave it")
 
 
-def _tools(kinds: tuple[str, ...]) -> tuple[tuple[str, str, dict[str, Any]], ...]:
-    text = {"type": "string", "description": "One sentence that stands on its own.", "maxLength": _MOST_TEXT}
+def _tools(kinds: tuple[str, ...], memory_id: str) -> dict[str, tuple[str, dict[str, Any], list[str]]]:
+    """The table: what each tool does, its arguments, and which of them it needs. The id of a memory has another name in sessions."""
+    text = {"type": "string", "description": "One sentence that stands on its own, without secrets.", "maxLength": _MOST_TEXT}
     slot = {
         "type": "string",
         "description": "The attribute it gives a value to, for instance editor. A new value replaces the old one.",
@@ -41,33 +60,49 @@ def _tools(kinds: tuple[str, ...]) -> tuple[tuple[str, str, dict[str, Any]], ...
     kind = {"type": "string", "enum": list(kinds), "description": "What it is about."}
     limit = {"type": "integer", "minimum": 1, "maximum": _MOST_LISTED, "description": "At most so many."}
     query = {"type": "string", "description": "What to look for.", "maxLength": _MOST_TEXT}
-    memory_id = {"type": "string", "description": "The id of a memory, from recall or list.", "maxLength": 1024}
-    return (
-        ("remember", "Store something about the user that will matter in later conversations.",
-         _schema({"text": text, "kind": kind, "slot": slot}, ["text"])),
-        ("recall", "Find what is known about the user that answers a question.", _schema({"query": query, "limit": limit}, ["query"])),
-        ("forget", "Remove a memory for good, when the user asks for it or it is wrong.", _schema({"memory_id": memory_id}, ["memory_id"])),
-        ("list", "List what is known about the user, newest last.", _schema({"kind": kind, "limit": limit}, [])),
-    )  # fmt: skip
+    named = {"type": "string", "description": "The id of a memory, as it is shown with it.", "maxLength": 1024}
+    reason = {"type": "string", "description": "Why.", "maxLength": 500}
+    key = {"type": "string", "description": "The key in the marker of the shortened result.", "maxLength": 100}
+    offset = {"type": "integer", "minimum": 0, "maximum": _MOST_OFFSET, "description": "The first character to read."}
+    remember = {"text": text, "kind": kind, "slot": slot}
+    return {
+        "remember": ("Store something about the user that will matter in later conversations.", remember, ["text"]),
+        "recall": ("Find what is known about the user that answers a question.", {"query": query, "limit": limit}, ["query"]),
+        "forget": (
+            "Remove a memory for good, when the user asks for it or it is wrong.",
+            {memory_id: named, "reason": reason},
+            [memory_id],
+        ),
+        "list": ("List what is known about the user, newest last.", {"kind": kind, "limit": limit}, []),
+        "read_result": ("Read on in a tool result that is shown shortened.", {"key": key, "offset": offset}, ["key"]),
+    }
+
+
+def functions(names: Iterable[str], allow: tuple[str, ...], place: Place | None = None, memory_id: str = "id") -> list[Function]:
+    """These tools. Without a place they are schemas, and run nothing."""
+    table = _tools(_KINDS + allow, memory_id)
+    return [_function(name, *table[name], place) for name in names]
+
+
+def _function(name: str, description: str, properties: dict[str, Any], required: list[str], place: Place | None) -> Function:
+    def run(given: dict[str, Any]) -> Any:
+        values = {key: _value(name, key, value, properties[key]) for key, value in given.items() if value is not None or key in required}
+        return None if place is None else _RUN[name](place, **values)
+
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return Function(name, description, schema, run)
 
 
 def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  # noqa: A002  the field's own word
-    """The schemas of the tools in a provider's shape."""
-    made = _tools(_KINDS + _allowed(allow))
+    """The schemas of a scope's tools in a provider's shape."""
+    made = functions(_SCOPE_TOOLS, allowed(allow), memory_id="memory_id")
     match format:
-        case "openai":
-            return [
-                {"type": "function", "function": {"name": name, "description": text, "parameters": schema}} for name, text, schema in made
-            ]
-        case "openai_responses":
-            return [{"type": "function", "name": name, "description": text, "parameters": schema} for name, text, schema in made]
-        case "anthropic":
-            return [{"name": name, "description": text, "input_schema": schema} for name, text, schema in made]
+        case "openai" | "openai_responses" | "anthropic":
+            return [one.schema(format) for one in made]
         case "gemini":
-            plain = [{"name": name, "description": text, "parameters": _without(schema)} for name, text, schema in made]
-            return [{"function_declarations": plain}]
+            return [{"function_declarations": [{**one.schema("gemini"), "parameters": _without(one.parameters)} for one in made]}]
         case "mcp":
-            return [{"name": name, "description": text, "inputSchema": schema} for name, text, schema in made]
+            return [{"name": one.name, "description": one.description, "inputSchema": dict(one.parameters)} for one in made]
         case _:  # pyright: ignore[reportUnnecessaryComparison]  callers without types
             raise InvalidInput(
                 "writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', "
@@ -75,53 +110,48 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
             )
 
 
-def _without(schema: dict[str, Any]) -> dict[str, Any]:
+def _without(schema: Mapping[str, Any]) -> dict[str, Any]:
     """What Gemini's dialect of schemas does not have left out."""
     return {key: value for key, value in schema.items() if key != "additionalProperties"}
 
 
-def _allowed(allow: Iterable[str]) -> tuple[str, ...]:
-    given = tuple(allow)
+def allowed(allow: Iterable[str]) -> tuple[str, ...]:
+    """The guarded kinds that a caller allows.
+
+    Raises:
+        InvalidInput: One is another kind.
+    """
+    given = (allow,) if isinstance(allow, str) else tuple(allow)
     if unknown := [kind for kind in given if kind not in _GUARDED]:
         raise InvalidInput(f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {unknown[0]!r}: leave it out")
     return given
 
 
-def call(scope: Scope, core: _core.ScopeCore, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
+def call(scope: Scope, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
     """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
-    known = {tool: schema for tool, _, schema in _tools(_KINDS + _allowed(allow))}
+    permitted = allowed(allow)
     try:
-        given = _checked(name, arguments, known)
-        doing: dict[str, Callable[..., dict[str, Any]]] = {"remember": _remember, "recall": _recall, "forget": _forget, "list": _list}
-        done = doing[name](scope, core, **given)
+        tool = _named(name, functions(_SCOPE_TOOLS, permitted, Place(scope, permitted), memory_id="memory_id"))
+        done = tool.run(checked(tool, _decoded(arguments)))
     except (InvalidInput, NotFound) as error:
         done = {"error": str(error)}
     return json.dumps(done, ensure_ascii=False)
 
 
-def _checked(name: str, arguments: Mapping[str, Any] | str, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    if name not in known:
-        raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(known)}")
-    schema = known[name]
-    given: Any = arguments
-    if isinstance(given, str):
-        try:
-            given = json.loads(given or "{}")
-        except (ValueError, RecursionError):
-            raise InvalidInput(f"the arguments of {name} are a JSON object, and these are not JSON: write them again") from None
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"the arguments of {name} are a JSON object, and these are {type(given).__name__}: write them again")
-    properties: dict[str, Any] = schema["properties"]
-    checked: dict[str, Any] = {}
-    for key, value in cast("Mapping[str, Any]", given).items():
-        if key not in properties:
-            raise InvalidInput(f"{name} takes {', '.join(properties)}, and not {key!r:.80}: leave it out")
-        if value is not None:
-            checked[key] = _value(name, key, value, properties[key])
-    for key in schema["required"]:
-        if key not in checked:
-            raise InvalidInput(f"{name} needs {key}: give it")
-    return checked
+def _named(name: str, tools: list[Function]) -> Function:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(tool.name for tool in tools)}")
+
+
+def _decoded(arguments: Mapping[str, Any] | str) -> object:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
@@ -139,31 +169,51 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
     return value
 
 
-def _remember(scope: Scope, core: _core.ScopeCore, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
-    store = scope._store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  whose policy and embedder a tool has, too
-    fields = {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant", "found": store.found_in(text)}
-    draft = core.draft(text, fields)
+def _remember(place: Place, text: str, kind: str = "semantic", slot: str | None = None) -> dict[str, Any]:
+    scope = place.scope
+    for held in () if slot is None else scope.slots.all(slot):
+        place.check(held.kind, f"giving slot {slot!r} a value")
+    store, core = scope._store, scope._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  whose policy and embedder a tool has, too
+    draft = core.draft(text, {"kind": kind, "slot": slot, "confidence": 0.8, "source": "assistant", "found": store.found_in(text)})
     done = core.tell(draft, store.vectors_of([draft], scope))
     answer = {"action": done.action, "id": done.memory.id, "text": done.memory.text}
     return answer if done.reason is None else {**answer, "reason": done.reason}
 
 
-def _recall(scope: Scope, core: _core.ScopeCore, query: str, limit: int = 5) -> dict[str, Any]:
-    del core
-    return {"memories": [_shown(hit.memory) for hit in scope.recall(query, limit)]}
+def _recall(place: Place, query: str, limit: int = 5) -> dict[str, Any]:
+    return {"memories": [_shown(hit.memory) for hit in place.scope.recall(query, limit)]}
 
 
-def _forget(scope: Scope, core: _core.ScopeCore, memory_id: str) -> dict[str, Any]:
-    del core
-    return {"forgotten": scope.forget(memory_id, reason="a model asked for it")}
+def _forget(place: Place, reason: str = "a model asked for it", **named: str) -> dict[str, Any]:
+    [memory_id] = named.values()  # id or memory_id
+    known = place.scope._core.get(memory_id)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  nothing where it was forgotten before
+    if known is not None:
+        place.check(known.kind, f"forgetting {memory_id!r:.80}")
+    return {"forgotten": place.scope.forget(memory_id, reason=reason)}
 
 
-def _list(scope: Scope, core: _core.ScopeCore, kind: str | None = None, limit: int = 20) -> dict[str, Any]:
-    del core
-    memories = list(scope.memories(kinds=kind))
+def _list(place: Place, kind: str | None = None, limit: int = 20) -> dict[str, Any]:
+    memories = list(place.scope.memories(kinds=kind))
     return {"memories": [_shown(memory) for memory in memories[-limit:]], "of": len(memories)}
+
+
+def _read_result(place: Place, key: str, offset: int = 0) -> str:
+    if place.session is None:
+        raise InvalidInput("reading on in a result: it is one of a session, and this is none: use another tool")
+    part = place.session.tool_result(key, offset=offset)
+    more = "" if part.next_offset is None else f"\n[{part.total_characters:,} characters in all; go on at offset {part.next_offset}]"
+    return part.text + more
 
 
 def _shown(memory: Memory) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "since": memory.occurred_at.date().isoformat()}
     return {**shown, "slot": memory.slot} if memory.slot is not None else shown
+
+
+_RUN: dict[str, Callable[..., Any]] = {
+    "remember": _remember,
+    "recall": _recall,
+    "forget": _forget,
+    "list": _list,
+    "read_result": _read_result,
+}

@@ -249,7 +249,7 @@ _STATUSES: dict[int, RefusalKind] = {
 
 _CODE_IN_WORDS = r"""['"](?:code|type|status|reason|__type)['"]\s*:\s*['"]?(\w+)['"]?"""
 _NAMED_IN_WORDS = r"\((\w+Exception)\)|\b(\w+Exception):|\b([A-Z]+_[A-Z_]+)\."
-_WAIT = r"(?:try again|retry) in ([\d.]+)\s*(ms|s|m)\b"
+_WAIT = r"(?:try again|retry) in (\d+\.?\d*|\.\d+)\s*(ms|s|m)\b"
 
 
 # --- reading --------------------------------------------------------------------------------------------------------------------------
@@ -373,7 +373,7 @@ def _retry_after(error: object, words: str) -> float | None:
         seconds = float(given["retry-after-ms"]) / 1000 if "retry-after-ms" in given else float(given["retry-after"])
     except (KeyError, TypeError, ValueError, AttributeError):
         found = re.search(_WAIT, words, re.IGNORECASE)
-        seconds = float(found.group(1).rstrip(".")) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found.group(2).lower()] if found else math.nan
+        seconds = float(found.group(1)) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found.group(2).lower()] if found else math.nan
     return seconds if 0 <= seconds < Limits.MAX_WAIT_SECONDS else None
 
 

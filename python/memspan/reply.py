@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from memspan._fence import text_of
 from memspan._values import dataclass, field
-from memspan.exceptions import Error, ProviderError
+from memspan.embedding import Event
+from memspan.exceptions import ProviderError
 from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from types import TracebackType
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["PartialReply", "Reply", "ToolCall"]
 
 _CHECKPOINT_SECONDS = 2.0
+
+_E = TypeVar("_E", bound=BaseException)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 
     The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, what came is kept as
-    `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds.
+    `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot be kept (a busy
+    store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
 
     Attributes:
         turn: The turn, once the block has ended well.
@@ -94,13 +99,16 @@ class Reply:
         'It is 4.'
     """
 
-    __slots__ = ("_began", "_core", "_gatherer", "_lease", "_next", "_prompt", "_session", "turn")
+    __slots__ = ("_began", "_core", "_gatherer", "_lease", "_lost", "_next", "_prompt", "_report", "_session", "turn")
 
     turn: Turn | None
 
-    def __init__(self, session: Session, core: _core.SessionCore, prompt: Prompt, lease: Lease | None = None) -> None:
-        self._session, self._core, self._prompt, self._lease = session, core, prompt, lease
+    def __init__(
+        self, session: Session, core: _core.SessionCore, prompt: Prompt, lease: Lease | None, report: Callable[[Event], object]
+    ) -> None:
+        self._session, self._core, self._prompt, self._lease, self._report = session, core, prompt, lease, report
         self._gatherer = Gatherer()
+        self._lost: str | None = None
         self._began: datetime | None = None
         self._next = 0.0
         self.turn = None
@@ -136,32 +144,50 @@ class Reply:
             self._began, self._next = datetime.now(UTC), now + _CHECKPOINT_SECONDS
         elif now >= self._next:
             self._checkpoint(None)
-            self._next = now + _CHECKPOINT_SECONDS
+            self._next = time.monotonic() + _CHECKPOINT_SECONDS
         return said
 
-    def _checkpoint(self, error: str | None) -> None:
-        if self._gatherer.started and self._began is not None:
+    def _checkpoint(self, ended: str | None) -> None:
+        """Keeps what came, for whoever goes on should this process die. The stream is paid for, and never ends over the copy."""
+        if not self._gatherer.started or self._began is None:
+            return
+        try:
             response = json.dumps(self._gatherer.response(), ensure_ascii=False, default=str)
-            self._core.keep_partial(response, len(self._session.messages), self._began, error)
+            self._core.keep_partial(response, len(self._session.messages), self._began, ended)
+        except Exception as error:  # noqa: BLE001  a store that is busy or full, a copy that is too large, a chunk that JSON cannot say
+            told, self._lost = self._lost is not None, f"what came could not be kept: {text_of(error)}"
+            if not told:
+                self._report(Event("partial", self._lost, self._session.scope, session=self._session.id))
+        else:
+            self._lost = None
+
+    def _noted(self, error: _E) -> _E:
+        if self._lost is not None:
+            error.add_note(self._lost)
+        return error
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None:
-            try:
-                self._checkpoint(f"{type(error).__name__}: {error}"[:500])
-            except Error as lost:  # the stream's error is the one to hear of
-                error.add_note(f"what came could not be kept: {lost}")
+            self._checkpoint(f"{type(error).__name__}: {text_of(error)}"[:500])
+            self._noted(error)
             return
         if not self._gatherer.finished:
             self._checkpoint("the stream ended before the reply did")
-            raise ProviderError(
-                f"adding a streamed reply to session {self._session.id!r}: the stream must say that the reply ended, and it stopped after "
-                f"{len(self.text):,} characters: what came is in partial_reply, send the request again",
-                session_id=self._session.id,
+            raise self._noted(
+                ProviderError(
+                    f"adding a streamed reply to session {self._session.id!r}: the stream must say that the reply ended, and it stopped "
+                    f"after {len(self.text):,} characters: what came is in partial_reply, send the request again",
+                    session_id=self._session.id,
+                )
             )
-        self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
+        try:
+            self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
+        except Exception as refused:
+            self._noted(refused)
+            raise
 
     async def __aenter__(self) -> Self:
         return self

@@ -12,10 +12,10 @@ Not here: what becomes of the reply (`memspan.reply`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from memspan._characters import Halves, whole, whole_text
-from memspan._fence import is_mapping
+from memspan._fence import is_list, is_mapping, is_whole, kind_of, text_of
 from memspan._values import dataclass, field
 from memspan.exceptions import Error, InvalidInput, ProviderError
 from memspan.refusals import Refusal
@@ -71,23 +71,52 @@ def _finite(digits: str) -> float:
 
 def response_text(response: Any) -> str:
     """The texts of a whole response, of any dialect; of an assistant's message alone too."""
-    choices, candidates, output = get(response, "choices"), get(response, "candidates"), get(response, "output")
+    choices, candidates, output = (_items(get(response, name)) for name in ("choices", "candidates", "output"))
     if choices:
         response = get(choices[0], "message")
     elif candidates:
-        parts = get(get(candidates[0], "content"), "parts") or ()
-        return "".join(get(part, "text") or "" for part in parts if not get(part, "thought"))
-    elif isinstance(output, list):
-        items = cast("list[object]", output)
-        return "".join(_texts(get(item, "content")) for item in items if get(item, "type") == "message")
+        parts = _items(get(get(candidates[0], "content"), "parts"))
+        return "".join(_said(get(part, "text")) for part in parts if not get(part, "thought"))
+    elif output:
+        return "".join(_texts(get(item, "content")) for item in output if get(item, "type") == "message")
     return _texts(get(response, "content"))
 
 
 def _texts(content: Any) -> str:
     if isinstance(content, str):
         return content
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    return "".join(get(block, "text") or "" for block in blocks if get(block, "type") in {"text", "output_text"})
+    return "".join(_said(get(block, "text")) for block in _items(content) if get(block, "type") in ("text", "output_text"))
+
+
+def _items(value: Any) -> list[Any]:
+    """A list that came, or none: what a provider sends may be anything, and is neither hashed nor taken at its word."""
+    return value if is_list(value) else []
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _piece(value: Any) -> str:
+    """A piece of a reply; "" where none came."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise TypeError(f"a text was expected, and it is a {kind_of(value)}")
+
+
+def _place(value: Any) -> int:
+    """The place of a block; the first where it is not said."""
+    if value is None or is_whole(value):
+        return value or 0
+    raise TypeError(f"a place was expected, and it is a {kind_of(value)}")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object that came, or was left out."""
+    found = plain(value)
+    if found is None or isinstance(found, dict):
+        return cast("dict[str, Any]", found or {})
+    raise TypeError(f"an object was expected, and it is a {kind_of(found)}")
 
 
 class Gatherer:
@@ -140,30 +169,48 @@ class Gatherer:
         """The response as far as it came, in its provider's shape."""
         if self._dialect is None:
             raise InvalidInput("ending a stream: at least one chunk must have come, and none has: send the request again")
-        response: dict[str, Any] = whole(self._dialect.response())
+        try:
+            response: dict[str, Any] = whole(self._dialect.response())
+        except Exception as wrong:
+            raise _misread(self.text, wrong) from wrong
         return response
 
     def _take(self, chunk: Any) -> str:
-        if self._dialect is None:
-            self._dialect = _dialect_of(chunk)
-        error = get(chunk, "error") if get(chunk, "type") in {None, "error"} else None
-        if error:
-            said: Any = plain(error)
-            raise ProviderError(
-                f"reading a streamed reply: the provider says that it failed, {str(said)[:500]}: what came is in partial_reply, send the "
-                "request again",
-                error=said,
-                refusal=Refusal.of(said if is_mapping(said) else str(said)),
-            )
         try:
+            if self._dialect is None:
+                self._dialect = _dialect_of(chunk)
+            if get(chunk, "type") in (None, "error") and get(chunk, "error"):
+                _fail(plain(get(chunk, "error")))
             return "" if self._dialect is None else self._halves.take(self._dialect.take(chunk))
-        except (TypeError, AttributeError, KeyError, ValueError) as wrong:
+        except Exception as wrong:
             if isinstance(wrong, Error):
                 raise
-            raise ProviderError(
-                f"reading a streamed reply: a chunk must have the shape of its dialect, got {str(plain(chunk))[:200]} ({wrong}): what came "
-                "is in partial_reply, send the request again"
-            ) from wrong
+            raise _misread(chunk, wrong) from wrong
+
+
+def _misread(given: object, wrong: Exception) -> ProviderError:
+    """The error for what a provider sent, where reading it raised: the fence around whatever may come."""
+    return ProviderError(
+        f"reading a streamed reply: a chunk must have the shape of its dialect, got {_shown(given)} ({type(wrong).__name__}: "
+        f"{text_of(wrong)}): what came is in partial_reply, send the request again"
+    )
+
+
+def _shown(given: object) -> str:
+    try:
+        return str(plain(given))[:200].encode("utf-8", "replace").decode()
+    except Exception:  # noqa: BLE001  nested too deep, or an SDK's object that cannot say what it is
+        return f"a {kind_of(given)}"
+
+
+def _fail(error: Any) -> NoReturn:
+    """Raises what a provider says in place of a reply."""
+    raise ProviderError(
+        f"reading a streamed reply: the provider says that it failed, {str(error)[:500]}: what came is in partial_reply, send the "
+        "request again",
+        error=error,
+        refusal=Refusal.of(error if is_mapping(error) else str(error)),
+    )
 
 
 # --- server-sent events -----------------------------------------------------------------------------------------------------------------
@@ -193,7 +240,7 @@ class _Events:
                 continue
             try:
                 yield json.loads(body)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ProviderError(
                     f"reading a streamed reply: an event must be JSON, got {body[:200]!r}: what came is in partial_reply, send the request "
                     "again"
@@ -221,7 +268,7 @@ def _dialect_of(chunk: Any) -> _Dialect | None:
     if isinstance(kind, str):
         if kind.startswith("response."):
             return _Responses()
-        if kind in {"message_start", "message_delta", "message_stop", "ping"} or kind.startswith("content_block_"):
+        if kind in ("message_start", "message_delta", "message_stop", "ping") or kind.startswith("content_block_"):
             return _Anthropic()
     if get(chunk, "choices") is not None:
         return _Chat()
@@ -266,7 +313,7 @@ class _Chat(_Dialect):
         self.model = self.model or get(chunk, "model")
         usage = get(chunk, "usage")
         if usage is not None:
-            self.usage = usage
+            self.usage = plain(usage)
         choice = None
         for one in get(chunk, "choices") or ():
             if not get(one, "index"):
@@ -278,7 +325,7 @@ class _Chat(_Dialect):
         if finish and self.finish is None:
             self.finish, self.whole = str(finish), True
             if usage is None and (own := get(get(chunk, "x_groq"), "usage")) is not None:
-                self.usage = own
+                self.usage = plain(own)
         delta = get(choice, "delta")
         return self._delta(get(choice, "message") if delta is None else delta)  # some servers send the last chunk whole
 
@@ -291,7 +338,7 @@ class _Chat(_Dialect):
             self._call(given)
         text = get(delta, "content")
         if isinstance(text, list):  # Mistral's parts
-            text = "".join(str(get(part, "text") or "") for part in cast("list[object]", text) if get(part, "type") in {None, "text"})
+            text = "".join(_said(get(part, "text")) for part in _items(text) if get(part, "type") in (None, "text"))
         if not isinstance(text, str) or not text:
             return ""
         self.said.append(text)
@@ -330,7 +377,7 @@ class _Chat(_Dialect):
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         found: dict[str, Any] = {"id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice]}
         if self.usage is not None:
-            found["usage"] = plain(self.usage)
+            found["usage"] = self.usage
         return found
 
 
@@ -352,27 +399,25 @@ class _Anthropic(_Dialect):
     def take(self, chunk: Any) -> str:
         kind = get(chunk, "type")
         if kind == "content_block_delta":
-            return self._delta(get(chunk, "index") or 0, get(chunk, "delta"))
+            return self._delta(_place(get(chunk, "index")), get(chunk, "delta"))
         if kind == "message_start":
-            started: dict[str, Any] = plain(get(chunk, "message")) or {}
+            started = _object(get(chunk, "message"))
             self.message = {key: started[key] for key in ("id", "type", "role", "model") if key in started}
             self.usage.update(_known(started.get("usage")))
         elif kind == "content_block_start":
-            index = get(chunk, "index") or 0
-            self.blocks[index] = dict(plain(get(chunk, "content_block")) or {})
-            self.pieces[index] = []
-            text = self.blocks[index].get("text")
-            if self.blocks[index].get("type") == "text" and text:
+            index, block = _place(get(chunk, "index")), dict(_object(get(chunk, "content_block")))
+            text = _piece(block.get("text")) if block.get("type") == "text" else ""
+            self.blocks[index], self.pieces[index] = block, [text]
+            if text:
                 self.said.append(text)
-                self.pieces[index].append(text)
-                return str(text)
+                return text
         elif kind == "content_block_stop":
-            self.stopped.add(get(chunk, "index") or 0)
+            self.stopped.add(_place(get(chunk, "index")))
         elif kind == "message_delta":
             finish = get(get(chunk, "delta"), "stop_reason")
             if finish and self.finish is None:
                 self.finish = str(finish)
-            self.usage.update(_known(plain(get(chunk, "usage"))))
+            self.usage.update(_known(get(chunk, "usage")))
         elif kind == "message_stop":
             self.whole = self.finish is not None
         return ""
@@ -381,22 +426,21 @@ class _Anthropic(_Dialect):
         kind = get(delta, "type")
         pieces = self.pieces.setdefault(index, [])
         if kind == "text_delta":
-            text = get(delta, "text") or ""
+            text = _piece(get(delta, "text"))
             self.blocks.setdefault(index, {"type": "text"})
             pieces.append(text)
             self.said.append(text)
-            return str(text)
+            return text
         if kind == "input_json_delta":
-            pieces.append(get(delta, "partial_json") or "")
+            pieces.append(_piece(get(delta, "partial_json")))
         elif kind == "thinking_delta":
-            pieces.append(get(delta, "thinking") or "")
+            pieces.append(_piece(get(delta, "thinking")))
         elif kind == "signature_delta":
             block = self.blocks.setdefault(index, {"type": "thinking"})
-            block["signature"] = str(block.get("signature") or "") + (get(delta, "signature") or "")
+            block["signature"] = _piece(block.get("signature")) + _piece(get(delta, "signature"))
         elif kind == "citations_delta":
-            self.blocks.setdefault(index, {"type": "text"}).setdefault("citations", [])
-            citations: list[Any] = self.blocks[index]["citations"] or []
-            self.blocks[index]["citations"] = [*citations, plain(get(delta, "citation"))]
+            block = self.blocks.setdefault(index, {"type": "text"})
+            block["citations"] = [*_items(block.get("citations")), plain(get(delta, "citation"))]
         return ""
 
     def response(self) -> dict[str, Any]:
@@ -414,7 +458,7 @@ class _Anthropic(_Dialect):
             return {**block, "text": joined} if joined or self.whole else None
         if kind == "thinking":
             return {**block, "thinking": joined or block.get("thinking", "")} if block.get("signature") else None
-        if kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
+        if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             if not joined:
                 return block if index in self.stopped or self.whole else None
             given = json_object(joined)
@@ -425,7 +469,7 @@ class _Anthropic(_Dialect):
 
 
 def _known(usage: Any) -> dict[str, Any]:
-    return {key: value for key, value in cast("dict[str, Any]", usage or {}).items() if value is not None}
+    return {key: value for key, value in _object(usage).items() if value is not None}
 
 
 @dataclass()
@@ -441,22 +485,22 @@ class _Responses(_Dialect):
     def take(self, chunk: Any) -> str:
         kind = str(get(chunk, "type"))
         if kind in {"response.output_text.delta", "response.refusal.delta"}:
-            delta = get(chunk, "delta") or ""
-            self.texts.setdefault(get(chunk, "output_index") or 0, []).append(delta)
+            delta = _piece(get(chunk, "delta"))
+            self.texts.setdefault(_place(get(chunk, "output_index")), []).append(delta)
             if kind == "response.refusal.delta":
                 return ""
             self.said.append(delta)
-            return str(delta)
+            return delta
         if kind in {"response.created", "response.in_progress"}:
-            started: dict[str, Any] = plain(get(chunk, "response")) or {}
+            started = _object(get(chunk, "response"))
             self.begun = {key: started[key] for key in ("id", "model", "created_at") if key in started}
         elif kind in {"response.output_item.added", "response.output_item.done"}:
-            index = get(chunk, "output_index") or 0
-            self.items[index] = dict(plain(get(chunk, "item")) or {})
+            index = _place(get(chunk, "output_index"))
+            self.items[index] = dict(_object(get(chunk, "item")))
             if kind.endswith("done"):
                 self.done.add(index)
         elif kind in {"response.completed", "response.incomplete", "response.failed"}:
-            self._end(plain(get(chunk, "response")) or {})
+            self._end(_object(get(chunk, "response")))
         return ""
 
     def _end(self, response: dict[str, Any]) -> None:
@@ -464,16 +508,9 @@ class _Responses(_Dialect):
             return
         error: Any = response.get("error")
         if response.get("status") == "failed" or error:
-            raise ProviderError(
-                f"reading a streamed reply: the provider says that it failed, {str(error)[:500]}: what came is in partial_reply, send the "
-                "request again",
-                error=error,
-                refusal=Refusal.of(error if is_mapping(error) else str(error)),
-            )
-        self.ended, self.whole = response, True
-        details: dict[str, Any] = response.get("incomplete_details") or {}
-        reason = details.get("reason")
-        self.finish = str(reason or response.get("status") or "completed")
+            _fail(error)
+        reason = _object(response.get("incomplete_details")).get("reason")
+        self.ended, self.whole, self.finish = response, True, str(reason or response.get("status") or "completed")
 
     def response(self) -> dict[str, Any]:
         if self.ended is not None:
@@ -494,7 +531,8 @@ class _Responses(_Dialect):
 class _Gemini(_Dialect):
     """Gemini's `generateContent`."""
 
-    parts: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[tuple[dict[str, Any], list[str]]] = field(default_factory=list)
+    """Each with the pieces of its text, none where it is no text."""
     about: dict[str, Any] = field(default_factory=dict)
 
     def take(self, chunk: Any) -> str:
@@ -503,7 +541,7 @@ class _Gemini(_Dialect):
             if value is None:
                 value = get(chunk, snake)
             if value is not None:
-                self.about[name] = value
+                self.about[name] = _camel(value) if name == "usageMetadata" else value
         candidate = next((one for one in get(chunk, "candidates") or () if not get(one, "index")), None)
         feedback = get(chunk, "promptFeedback") or get(chunk, "prompt_feedback")
         if feedback is not None:
@@ -522,14 +560,13 @@ class _Gemini(_Dialect):
         text, thought = get(part, "text"), bool(get(part, "thought"))
         signature = get(part, "thoughtSignature") or get(part, "thought_signature")
         if not isinstance(text, str):
-            self.parts.append(_camel(part))
+            self.parts.append((_camel(part), []))
             return ""
-        last = self.parts[-1] if self.parts else None
-        if last is not None and "text" in last and "thoughtSignature" not in last and bool(last.get("thought")) == thought:
-            last["_pieces"].append(text)
-        else:
-            last = {"_pieces": [text], "text": "", **({"thought": True} if thought else {})}
-            self.parts.append(last)
+        last, pieces = self.parts[-1] if self.parts else (dict[str, Any](), list[str]())
+        if not pieces or "thoughtSignature" in last or bool(last.get("thought")) != thought:
+            last, pieces = {"text": "", **({"thought": True} if thought else {})}, []
+            self.parts.append((last, pieces))
+        pieces.append(text)
         if signature:
             last["thoughtSignature"] = _base64(signature)
         if thought:
@@ -538,14 +575,9 @@ class _Gemini(_Dialect):
         return text
 
     def response(self) -> dict[str, Any]:
-        parts: list[dict[str, Any]] = []
-        for part in self.parts:
-            pieces = part.get("_pieces")
-            whole = {key: value for key, value in part.items() if key != "_pieces"}
-            parts.append(whole if pieces is None else {**whole, "text": "".join(pieces)})
+        parts = [{**part, "text": "".join(pieces)} if pieces else part for part, pieces in self.parts]
         candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": self.finish}
-        about = {key: _camel(value) if key == "usageMetadata" else value for key, value in self.about.items()}
-        return {**about, "candidates": [candidate]}
+        return {**self.about, "candidates": [candidate]}
 
 
 def _word(value: Any) -> str:
@@ -564,4 +596,4 @@ def _camel(value: Any) -> dict[str, Any]:
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return cast("dict[str, Any]", dump(mode="json", by_alias=True, exclude_none=True))
-    return dict(value or {})
+    return dict(_object(value))

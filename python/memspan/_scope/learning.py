@@ -42,8 +42,9 @@ class Learning(Recalling):
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
                 "created_at" is when it was said.
-            llm: Refines what the rules left open, in batches: called with messages and `max_tokens`, it returns text. Each of its claims
-                must quote its message and use no other words; what fails leaves the rules' decisions. By default that of `memspan.open`.
+            llm: Refines what the rules left open, in batches: a function `(messages, *, max_tokens) -> str`, synchronous or not.
+                Each of its claims must quote its message and use no other words; what fails leaves the rules' decisions. By default that
+                of `memspan.open`.
             dry_run: Only say what would be stored.
             llm_timeout_seconds: How long one of its calls may take.
 
@@ -115,7 +116,7 @@ class Learning(Recalling):
         One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
 
         Args:
-            llm: Called with messages and `max_tokens`, returns text. By default that of `memspan.open`.
+            llm: A function `(messages, *, max_tokens) -> str`, synchronous or not. By default that of `memspan.open`.
             dry_run: Only say what would be merged.
             closeness: The cosine from which on two memories are neighbours, 0.5 to 1.
             min_points: Neighbours that make a cluster, the memory itself counted, 2 or more.

@@ -175,7 +175,7 @@ class Calls(Transcript):
             raise InvalidInput(
                 f"capturing a reply: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself"
             )
-        return Reply(self._session, self._core, prompt, lease)
+        return Reply(self._session, self._core, prompt, lease, self._store.reporter.report)
 
     @property
     def partial_reply(self) -> PartialReply | None:

@@ -201,18 +201,19 @@ class Transcript(SessionPart):
         """
         return self._core.redact(index, reason)
 
-    def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = ()) -> Added:
+    def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = (), allow: Iterable[str] = ()) -> Added:
         """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.
 
         Args:
             call: One of `pending_tool_calls`.
             functions: The application's own tools, besides "remember", "recall", "forget" and "read_result".
+            allow: Kinds that the model may write and forget besides: "constraint", "profile", which stand in every prompt.
 
         Raises:
             InvalidInput: No such tool is known.
             ToolCallClosed: The call has a result. Nothing was written, and the tool was not run where that was known before.
         """
-        return self.add(run_call(self._session, call, functions))
+        return self.add(run_call(self._session, call, functions, allow=allow))
 
     def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.

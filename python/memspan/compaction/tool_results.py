@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
-from memspan.compaction.writing import WriterError, answered
+from memspan.compaction.writing import WriterError, asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ def shortened(core: _core.SessionCore, row: NewMessage, rule: ToolResults, repor
 
 def _summary(rule: ToolResults, text: str) -> str:
     summarise: Any = rule.summarise
-    told = answered(lambda: summarise(text, max_tokens=rule.max_tokens), TIMEOUT_SECONDS).strip()
+    told = asked(summarise, lambda: summarise(text, max_tokens=rule.max_tokens), TIMEOUT_SECONDS).strip()
     if not told:
         raise WriterError("the summary is empty")
     unsaid = _core.unsaid(told, text)

@@ -11,18 +11,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memspan._core import Limits
-from memspan._fence import is_number
-from memspan._twins import awaiting_loop
+from memspan._fence import is_number, text_of
+from memspan._patience import answered
 from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable
 
     from memspan import _core
     from memspan.compaction.values import RefusedLine
 
-__all__ = ["Writer", "WriterError", "Written", "answered", "write"]
+__all__ = ["Writer", "WriterError", "Written", "asked", "write"]
 
 WINDOW_TOKENS = 24_000
 """Tokens of the conversation that one call is given."""
@@ -127,62 +127,23 @@ def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seco
 
 
 def _ask(llm: Writer, messages: list[dict[str, str]], summary_tokens: int, timeout_seconds: float) -> str:
-    """One call within its time. A call that hangs goes on in a daemon thread, and its reply is thrown away."""
+    """One call within its time. A call that hangs goes on in a thread, and its reply is thrown away."""
     max_tokens = 4 * summary_tokens + 512  # JSON and numbers of messages around the lines
-    return answered(lambda: llm(messages, max_tokens=max_tokens), timeout_seconds)
+    return asked(llm, lambda: llm(messages, max_tokens=max_tokens), timeout_seconds)
 
 
-def answered(call: Callable[[], Any], timeout_seconds: float) -> str:
-    """What a caller's function returns within its time.
+def asked(function: object, call: Callable[[], Any], timeout_seconds: float) -> str:
+    """The text that a caller's function returns within its time.
 
     Raises:
         WriterError: It raised, hangs, or returned no text.
     """
-    import threading  # noqa: PLC0415
-
-    loop, box = awaiting_loop.get(), list[Any]()
-
-    def work() -> None:
-        try:
-            box.append(_settled(call(), loop, timeout_seconds))
-        except BaseException as error:  # noqa: BLE001  whatever a client raises is why the rules did it alone
-            box.append(WriterError(f"the model failed, {type(error).__name__}: {_words(error)}"))
-
-    thread = threading.Thread(target=work, name="memspan-compaction", daemon=True)
-    thread.start()
-    thread.join(timeout_seconds)
-    if not box:
+    outcome = answered(function, call, timeout_seconds)
+    if not outcome:
         raise WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
-    reply = box[0]
-    if isinstance(reply, WriterError):
-        raise reply
+    reply = outcome[0]
+    if isinstance(reply, BaseException):  # whatever a client raises is why the rules did it alone
+        raise WriterError(f"the model failed, {type(reply).__name__}: {text_of(reply)}")
     if not isinstance(reply, str):
         raise WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
     return reply[:_MAX_REPLY].encode("utf-8", "replace").decode("utf-8")
-
-
-def _settled(reply: Any, loop: Any, timeout_seconds: float) -> Any:
-    """The value of a reply that may have to be awaited: on the loop of an awaitable twin, else on one of its own."""
-    if not hasattr(reply, "__await__"):
-        return reply
-    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-    async def value() -> Any:
-        return await reply
-
-    pending: Coroutine[Any, Any, Any] = value()
-    if loop is None:
-        return asyncio.run(asyncio.wait_for(pending, timeout_seconds))
-    future = asyncio.run_coroutine_threadsafe(pending, loop)
-    try:
-        return future.result(timeout_seconds)
-    except TimeoutError:
-        future.cancel()  # or the call would go on in the caller's loop
-        raise
-
-
-def _words(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001  an exception that cannot say what it is says nothing
-        return ""

@@ -41,6 +41,7 @@ class Anthropic(Provider):
 
     package = "anthropic"
     extra = "anthropic"
+    address_variable = "ANTHROPIC_BASE_URL"
     vendors = frozenset({"anthropic"})
 
     def __init__(

@@ -8,7 +8,7 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from memspan import InvalidInput, UnknownModel, models
+from memspan import InvalidInput, ProviderError, UnknownModel, models
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Bedrock(Provider):
 
     package = "boto3"
     extra = "bedrock"
+    address_variable = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
     vendors = None
     awaits = False
 
@@ -79,6 +80,9 @@ class Bedrock(Provider):
     def _named(self, request: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         del options
         return {key: value for key, value in request.items() if key != "model"}  # it is named already
+
+    def _address_of(self, client_options: Mapping[str, Any]) -> Any:
+        return client_options.get("endpoint_url")
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable
@@ -189,12 +193,19 @@ def _message(given: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def _response(given: Mapping[str, Any], model: str) -> dict[str, Any]:
-    output: dict[str, Any] = given.get("output") or {}
-    message: dict[str, Any] | None = output.get("message")
-    if not message:
-        raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
-    content = [block for block in map(_received, message["content"]) if block is not None]
-    return {**_message(given, model), "content": content, "stop_reason": given.get("stopReason"), "usage": _usage(given.get("usage"))}
+    try:
+        output: dict[str, Any] = given.get("output") or {}
+        message = output.get("message")
+        if not message:
+            raise InvalidInput("reading Converse's answer: it must have a message, and has none: ask again")
+        content = [block for block in map(_received, message["content"]) if block is not None]
+        return {**_message(given, model), "content": content, "stop_reason": given.get("stopReason"), "usage": _usage(given.get("usage"))}
+    except (TypeError, AttributeError, LookupError) as wrong:
+        raise _misread("Converse's answer", wrong) from wrong
+
+
+def _misread(what: str, wrong: Exception) -> ProviderError:
+    return ProviderError(f"reading {what}: it must have Converse's shape, and it has not ({type(wrong).__name__}: {wrong}): ask again")
 
 
 def _usage(given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -219,22 +230,33 @@ def _received(block: Mapping[str, Any]) -> dict[str, Any] | None:
 def _events(given: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
     """Converse's events as Anthropic's. Converse opens blocks of calls alone, and tells the usage behind the end."""
     yield {"type": "message_start", "message": {**_message(given, model), "content": []}}
-    opened: set[int] = set()
-    source, finish, usage = given["stream"], None, dict[str, Any]()
+    opened, ended = set[int](), dict[str, Any]()
+    source = given["stream"]
     try:
         for event in source:
-            for kind, body in event.items():
-                if kind == "messageStop":
-                    finish = body.get("stopReason")
-                elif kind == "metadata":
-                    usage = _usage(body.get("usage"))
-                else:
-                    yield from _block_events(kind, body, opened)
+            try:
+                read = _read(event, opened, ended)
+            except (TypeError, AttributeError, LookupError, ValueError) as wrong:
+                raise _misread("Converse's stream", wrong) from wrong
+            yield from read
     finally:
         source.close()
-    if finish is not None:
-        yield {"type": "message_delta", "delta": {"stop_reason": finish}, "usage": usage}
+    if ended.get("stop_reason") is not None:
+        yield {"type": "message_delta", "delta": {"stop_reason": ended["stop_reason"]}, "usage": ended.get("usage", {})}
         yield {"type": "message_stop"}
+
+
+def _read(event: Mapping[str, Any], opened: set[int], ended: dict[str, Any]) -> list[dict[str, Any]]:
+    """What an event says of blocks; what it says of the end goes into `ended`."""
+    found: list[dict[str, Any]] = []
+    for kind, body in event.items():
+        if kind == "messageStop":
+            ended["stop_reason"] = body.get("stopReason")
+        elif kind == "metadata":
+            ended["usage"] = _usage(body.get("usage"))
+        else:
+            found += _block_events(kind, body, opened)
+    return found
 
 
 def _block_events(kind: str, body: Mapping[str, Any], opened: set[int]) -> Iterator[dict[str, Any]]:

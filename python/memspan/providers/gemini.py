@@ -38,6 +38,7 @@ class Gemini(Provider):
 
     package = "google.genai"
     extra = "gemini"
+    address_variable = "GOOGLE_GEMINI_BASE_URL"
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
@@ -46,7 +47,7 @@ class Gemini(Provider):
                 f"making a provider: cache_seconds must be None or from a minute to a day, got {cache_seconds!r}: Google bills by the hour"
             )
         super().__init__(client, **options)
-        self._own = True  # its one client has both kinds of calls
+        self._async = self._sync  # its one client has both kinds of calls
         self._caches = None if cache_seconds is None else gemini_caches.Caches(int(cache_seconds), cache_least_tokens)
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
@@ -129,6 +130,10 @@ class Gemini(Provider):
 
     def _text(self, response: Any) -> str:
         return response.text or ""
+
+    def _address_of(self, client_options: Mapping[str, Any]) -> Any:
+        http: dict[str, Any] | Any = client_options.get("http_options")
+        return dict(http or ()).get("base_url")  # a mapping, or pydantic's model of it
 
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         del awaitable

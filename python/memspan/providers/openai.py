@@ -56,6 +56,7 @@ class OpenAI(Provider):
 
     package = "openai"
     extra = "openai"
+    address_variable = "OPENAI_BASE_URL"
     vendors: frozenset[str] | None = frozenset({"openai"})
     dialect: str | None = "openai"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 from abc import ABC, abstractmethod
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ class Provider(ABC):
     extra = ""
     vendors: frozenset[str] | None = None
     """The vendors whose models it serves; `None` where that is not known."""
+    address_variable = ""
+    """The variable of the environment in which its SDK looks for another address than the vendor's own."""
     awaits = True
     """Whether its SDK has calls to be awaited; else awaitable twins make the plain call in a thread."""
 
@@ -64,6 +67,8 @@ class Provider(ABC):
         self._sync: Any = None if given_async else client
         self._async: Any = client if given_async else None
         self._own = client is None
+        own = self._address_of(client_options) or os.environ.get(self.address_variable)
+        self._address = str((own if client is None else getattr(client, "base_url", "")) or "")
         if client is None:
             self._sdk()  # a missing package is told now, not in the first call
 
@@ -79,10 +84,11 @@ class Provider(ABC):
 
     @property
     def base_url(self) -> str:
-        """Where its requests go, where that is not the vendor's own address; else empty."""
-        given = self._client_options.get("base_url") or getattr(self._sync or self._async, "base_url", "")
-        address = str(given)
-        return address if "://" in address else ""
+        """Where its requests go, as its options, the environment or the client that was given say; empty where they do not.
+
+        It is told before the first call as after it: an address that changed would be another model's to what is learned of tokenizers.
+        """
+        return self._address if "://" in self._address else ""
 
     def with_model(self, model: str) -> Writer:
         """This provider with a model, for `llm=`: a function of chat messages and `max_tokens` that returns the reply's text.
@@ -141,6 +147,10 @@ class Provider(ABC):
     async def acount(self, prompt: Prompt) -> int:
         """The awaitable twin of `count`: the plain call in a thread."""
         return int(await in_thread(lambda: self.count(prompt)))
+
+    def _address_of(self, client_options: Mapping[str, Any]) -> Any:
+        """The address at which a client that is made with these options asks, where they say one."""
+        return client_options.get("base_url")
 
     @abstractmethod
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
@@ -221,6 +231,12 @@ class Writer:
     def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str:
         """The reply's text to chat messages of role and content. Raises what the SDK raises."""
         return self._provider._written(self._model, messages, max_tokens)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Writer) and self._provider is other._provider and self._model == other._model
+
+    def __hash__(self) -> int:
+        return hash((id(self._provider), self._model))
 
     def __repr__(self) -> str:
         return f"{self._provider!r}.with_model({self._model!r})"
