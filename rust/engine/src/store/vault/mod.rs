@@ -253,8 +253,8 @@ impl Vault {
         let mut value = self.opened(data_key, key, stored)?;
         envelope::seal_vouched(stored[0], stored[1], value.bytes_mut());
         verified::note(value.bytes()); // nothing is known any more of what lay here before
-        let plain = Arc::new(Plain { key: Key::from_slice(key)?, value });
-        self.cache.put(tag, &plain);
+        let plain = Arc::new(Plain { key: Key::from_slice(key)?, tag, value });
+        self.cache.put(&plain);
         Ok(kept.keep(plain))
     }
 
@@ -293,7 +293,7 @@ impl Vault {
     pub fn remember(&self, key: &[u8], value: &[u8], stored: &[u8]) -> Result<()> {
         let mut plain = Secret::with_room(self.region.as_ref(), value.len());
         plain.bytes_mut().copy_from_slice(value);
-        self.cache.put(tag_of(key, stored)?, &Arc::new(Plain { key: Key::from_slice(key)?, value: plain }));
+        self.cache.put(&Arc::new(Plain { key: Key::from_slice(key)?, tag: tag_of(key, stored)?, value: plain }));
         Ok(())
     }
 }
