@@ -27,6 +27,7 @@ use self::kept::Kept;
 use self::memory::{Region, Secret, wipe};
 use super::envelope::{self, Codec, ENVELOPE_BYTES, damaged};
 use super::keys::{Key, Partition, STORE, Table, u32_at};
+use super::prefetch::prefetch;
 use super::{identity, verified};
 use crate::{Error, ErrorKind, Result};
 
@@ -268,6 +269,7 @@ impl Vault {
     /// Its body, behind room for an envelope.
     fn opened(&self, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<Secret> {
         let (head, sealed) = stored.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
+        prefetch(sealed, 0, sealed.len()); // the copy below asks for one line after another
         let length = sealed.len().checked_sub(OVERHEAD).ok_or_else(|| damaged(key, "it is shorter than what encryption adds"))?;
         let mut value = Secret::with_room(self.region.as_ref(), ENVELOPE_BYTES + length + TAG_BYTES);
         let opened = data_key.open(&context_of(key, head), sealed, &mut value.bytes_mut()[ENVELOPE_BYTES..]);
