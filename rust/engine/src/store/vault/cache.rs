@@ -38,7 +38,7 @@ struct Set(Mutex<Values>);
 
 #[derive(Debug, Default)]
 struct Values {
-    values: [Option<Arc<Plain>>; WAYS],
+    plains: [Option<Arc<Plain>>; WAYS],
     /// A part of each one's tag.
     prints: [u32; WAYS],
     /// The one that goes next: each is passed over once when it was used since.
@@ -53,7 +53,7 @@ impl Values {
     fn find(&mut self, tag: &Tag, key: &[u8]) -> Option<Arc<Plain>> {
         let print = print_of(tag);
         let (at, plain) = (0..WAYS).filter(|&at| self.prints[at] == print).find_map(|at| {
-            let plain = self.values[at].as_ref()?;
+            let plain = self.plains[at].as_ref()?;
             (plain.tag == *tag && plain.key.as_slice() == key).then(|| (at, Arc::clone(plain)))
         })?;
         self.used |= 1 << at;
@@ -69,7 +69,7 @@ impl Values {
         let at = usize::from(self.next);
         self.next = (self.next + 1) % WAYS as u8;
         self.prints[at] = print_of(&plain.tag);
-        self.values[at].replace(Arc::clone(plain))
+        self.plains[at].replace(Arc::clone(plain))
     }
 }
 
@@ -119,7 +119,7 @@ impl Cache {
 
     fn empty(&self, number: usize) {
         let gone = std::mem::take(&mut *self.lock(number));
-        let bytes: usize = gone.values.iter().flatten().map(|plain| plain.value.bytes().len()).sum();
+        let bytes: usize = gone.plains.iter().flatten().map(|plain| plain.value.bytes().len()).sum();
         self.bytes.fetch_sub(bytes, Relaxed);
     }
 
@@ -158,7 +158,7 @@ mod tests {
             cache.put(&plain(Key::new(number, Table::Head), tag, 10_000));
             assert!(cache.bytes.load(Relaxed) <= MOST_BYTES);
         }
-        let kept: usize = cache.sets.iter().map(|set| set.0.lock().expect("alive").values.iter().flatten().count()).sum();
+        let kept: usize = cache.sets.iter().map(|set| set.0.lock().expect("alive").plains.iter().flatten().count()).sum();
         assert_eq!(cache.bytes.load(Relaxed), kept * 10_000, "the count is that of what is there");
         assert!(kept > 0);
     }
