@@ -27,6 +27,7 @@ use self::kept::Kept;
 use self::memory::{Region, Secret, wipe};
 use super::envelope::{self, Codec, ENVELOPE_BYTES, damaged};
 use super::keys::{Key, Partition, STORE, Table, u32_at};
+use super::prefetch::prefetch;
 use super::{identity, verified};
 use crate::{Error, ErrorKind, Result};
 
@@ -253,8 +254,8 @@ impl Vault {
         let mut value = self.opened(data_key, key, stored)?;
         envelope::seal_vouched(stored[0], stored[1], value.bytes_mut());
         verified::note(value.bytes()); // nothing is known any more of what lay here before
-        let plain = Arc::new(Plain { key: Key::from_slice(key)?, value });
-        self.cache.put(tag, &plain);
+        let plain = Arc::new(Plain { key: Key::from_slice(key)?, tag, value });
+        self.cache.put(&plain);
         Ok(kept.keep(plain))
     }
 
@@ -268,6 +269,7 @@ impl Vault {
     /// Its body, behind room for an envelope.
     fn opened(&self, data_key: &Cipher, key: &[u8], stored: &[u8]) -> Result<Secret> {
         let (head, sealed) = stored.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
+        prefetch(sealed, 0, sealed.len()); // the copy below asks for one line after another
         let length = sealed.len().checked_sub(OVERHEAD).ok_or_else(|| damaged(key, "it is shorter than what encryption adds"))?;
         let mut value = Secret::with_room(self.region.as_ref(), ENVELOPE_BYTES + length + TAG_BYTES);
         let opened = data_key.open(&context_of(key, head), sealed, &mut value.bytes_mut()[ENVELOPE_BYTES..]);
@@ -293,7 +295,7 @@ impl Vault {
     pub fn remember(&self, key: &[u8], value: &[u8], stored: &[u8]) -> Result<()> {
         let mut plain = Secret::with_room(self.region.as_ref(), value.len());
         plain.bytes_mut().copy_from_slice(value);
-        self.cache.put(tag_of(key, stored)?, &Arc::new(Plain { key: Key::from_slice(key)?, value: plain }));
+        self.cache.put(&Arc::new(Plain { key: Key::from_slice(key)?, tag: tag_of(key, stored)?, value: plain }));
         Ok(())
     }
 }
