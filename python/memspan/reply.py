@@ -57,9 +57,11 @@ class ToolCall:
 class PartialReply:
     """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 
+    Taking messages back (`rewind`) or their text out (`redact`) drops it, and what comes later of such a reply is not kept.
+
     Attributes:
         text: What the model said until then.
-        messages: How many messages the session had when the model was asked; it went on since where it has more.
+        messages: How many messages the session had when its prompt was assembled; it went on since where it has more.
         began_at: When the first piece came.
         written_at: When the last checkpoint was written.
         error: Why the stream ended, where that is known.
@@ -142,7 +144,8 @@ class Reply:
     def _checkpoint(self, error: str | None) -> None:
         if self._gatherer.started and self._began is not None:
             response = json.dumps(self._gatherer.response(), ensure_ascii=False, default=str)
-            self._core.keep_partial(response, len(self._session.messages), self._began, error)
+            asked = self._prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            self._core.keep_partial(response, asked, self._began, error)
 
     def __enter__(self) -> Self:
         return self

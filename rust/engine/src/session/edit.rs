@@ -3,6 +3,7 @@
 use super::key::SessionKey;
 use super::ledger::{self, Call};
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::reply::partial;
 use super::summary;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState};
@@ -75,6 +76,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             let turn = TurnRecord::read(&*self.pages, self.place, newest)?;
             TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
         }
+        partial::remove(self.pages, self.place)?;
         self.record.tally = before;
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns)?;
         self.record.edits += 1;
@@ -136,6 +138,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
         }
         self.forget_questions(record.placed.turn)?;
+        partial::remove(self.pages, self.place)?;
         summary::erase(self.pages, self.place, index)?;
         self.record.edits += 1;
         self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
