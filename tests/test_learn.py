@@ -15,6 +15,8 @@ from memspan._refining import BATCH_CHARACTERS, MOST_CALLS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memspan.testing import FakeClock
+
 
 def said(*texts: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": text} for text in texts]
@@ -51,9 +53,49 @@ def test_a_session_that_was_rewound_is_read_again_and_nothing_doubles(user: mems
     session.rewind(1)
     session.add({"role": "user", "content": "I live in Berlin."})
     learned = user.learn(session)
-    assert [one.action for one in learned] == ["duplicate", "superseded"]
+    assert [one.action for one in learned] == ["duplicate", "added"]
     assert user.slots["home"].text == "The user lives in Berlin."
     assert len(list(user.memories())) == 2
+    assert "Rome" not in json.dumps([one.text for one in user.memories(states="all")])
+
+
+@pytest.mark.parametrize("take", ["redact", "rewind"])
+def test_what_only_a_message_said_goes_with_it(user: memspan.Scope, take: str) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "I live in Rome. My boss said that I hate Python."})
+    session.add({"role": "user", "content": "I'm allergic to penicillin. My boss said that I like tea."})
+    user.learn(session)
+    assert "penicillin" in session.assemble().text
+    assert len(user.quarantined()) == 2
+    getattr(session, take)(1)
+    assert [one.text for one in user.memories()] == ["The user lives in Rome."]
+    assert ["tea" in one.text for one in user.quarantined()] == [False]
+    session.add({"role": "user", "content": "What do you know of penicillin?"})
+    assert "allergic" not in session.assemble().text
+    assert "allergic" not in user.session("s-2", model="gpt-4o").assemble("What is she allergic to?").text
+    assert {one.action for one in user.learn(session).stored} == {"duplicate"}, "it does not come back"
+
+
+@pytest.mark.parametrize("take", ["redact", "rewind"])
+def test_what_somebody_said_again_stays(user: memspan.Scope, memspan_clock: FakeClock, take: str) -> None:
+    first, second = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o")
+    for session in (first, second):
+        session.add({"role": "user", "content": "I'm allergic to penicillin."})
+        user.learn(session)
+        memspan_clock.advance(days=1)
+    user.remember("The user plays the oboe")
+    assert next(iter(user.memories())).reinforced == 1
+    getattr(second, take)(0)
+    getattr(first, take)(0)
+    assert [one.text for one in user.memories()] == ["The user is allergic to penicillin.", "The user plays the oboe"]
+
+
+def test_a_reply_is_taken_back_and_what_was_asked_stays(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add_many([{"role": "user", "content": "I live in Rome."}, {"role": "assistant", "content": "Noted."}])
+    user.learn(session)
+    session.rewind(1)
+    assert [one.text for one in user.memories()] == ["The user lives in Rome."]
 
 
 def test_a_repeat_of_messages_with_ids_adds_nothing(user: memspan.Scope) -> None:

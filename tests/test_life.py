@@ -66,6 +66,21 @@ def test_a_model_distils_what_the_originals_bear_out(engine: memspan.Engine) -> 
     assert memory.id in {one.id for one in gone}
 
 
+@pytest.mark.parametrize("by_model", [True, False])
+def test_what_a_model_made_of_a_redacted_message_goes_and_what_rules_merged_stays(engine: memspan.Engine, *, by_model: bool) -> None:
+    user, sentence = engine.user("u"), "Ana ran 5 km along the river at noon, dawn and night."
+    session = user.session("s", model="gpt-4o")
+    texts = [f"Ana ran 5 km along the river at {time}" for time in ("noon", "dawn", "night")] if by_model else TEXTS
+    session.add_many([{"role": "user", "content": f"Remember that {text}."} for text in texts])
+    assert len(user.learn(session).stored) == 3
+    done = user.consolidate(llm=(lambda _messages, **_options: sentence) if by_model else None, closeness=0.7)
+    assert [cluster.by for cluster in done] == ["model" if by_model else "rules"]
+    merged = done[0].memory
+    assert merged is not None
+    session.redact(1)
+    assert [one.id for one in user.memories()] == ([] if by_model else [merged.id])
+
+
 def test_clusters_are_those_of_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the oracle: pip install scikit-learn")
     chance = np.random.default_rng(3)

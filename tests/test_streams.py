@@ -21,6 +21,7 @@ from memspan.stream import Gatherer
 from memspan.testing import openai_response, openai_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CALL = ("call_1", "read_file", {"path": "/etc/hosts", "mode": "text"})
@@ -255,6 +256,56 @@ def test_a_partial_reply_of_a_session_that_went_on(user: memspan.Scope) -> None:
         session.keep_partial_reply()
     assert session.partial_reply is None
     session.delete()
+
+
+def cut_off(session: memspan.Session, *, then: Callable[[], object] = lambda: None) -> None:
+    """A reply whose stream dies; `then` happens while it comes."""
+    with pytest.raises(KeyboardInterrupt), session.reply(session.assemble()) as reply:
+        reply.feed(CHAT[0])
+        reply.feed(CHAT[1])
+        then()
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("change", ["rewind", "redact", "delete"])
+def test_no_reply_answers_what_was_taken_back(user: memspan.Scope, change: str, *, early: bool) -> None:
+    session = session_of(user, "chat")
+
+    def moved() -> None:
+        if change == "delete":
+            session.delete()
+            user.session("s-1", model="gpt-4o")
+        else:
+            getattr(session, change)(0)
+        if change != "redact":
+            session.add({"role": "user", "content": "What is the capital of France?"})
+
+    if early:
+        cut_off(session, then=moved)
+    else:
+        cut_off(session)
+        moved()
+    assert session.partial_reply is None
+    with pytest.raises(memspan.NotFound):
+        session.keep_partial_reply()
+    assert [message.role for message in session.messages] == ["user"]
+
+
+def test_a_reply_answers_the_messages_of_its_prompt(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    cut_off(session, then=lambda: session.add({"role": "user", "content": "never mind"}))
+    assert getattr(session.partial_reply, "messages", 0) == 1
+    with pytest.raises(memspan.SessionMoved):
+        session.keep_partial_reply()
+
+
+def test_a_partial_reply_stays_with_its_session(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    cut_off(session)
+    assert session.fork("s-2").partial_reply is None
+    session.compact()
+    assert session.keep_partial_reply().messages[-1].text
 
 
 def test_it_is_kept_every_two_seconds(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -339,7 +339,8 @@ class Explained:
 
     Attributes:
         section: The section it was a candidate for.
-        id: What it is: a memory's id, a task's key, an item's id, `messages 0..42`.
+        id: What it is: a memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
+            `messages 0..42`.
         included: Whether it is in the prompt.
         why: The reason, in words.
         tokens: Its tokens; 0 where it was left out before it was counted.

@@ -61,9 +61,11 @@ class ToolCall:
 class PartialReply:
     """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 
+    Taking messages back (`rewind`) or their text out (`redact`) drops it, and what comes later of such a reply is not kept.
+
     Attributes:
         text: What the model said until then.
-        messages: How many messages the session had when the model was asked; it went on since where it has more.
+        messages: How many messages the session had when its prompt was assembled; it went on since where it has more.
         began_at: When the first piece came.
         written_at: When the last checkpoint was written.
         error: Why the stream ended, where that is known.
@@ -153,7 +155,8 @@ class Reply:
             return
         try:
             response = json.dumps(self._gatherer.response(), ensure_ascii=False, default=str)
-            self._core.keep_partial(response, len(self._session.messages), self._began, ended)
+            asked = self._prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
+            self._core.keep_partial(response, asked, self._began, ended)
         except Exception as error:  # noqa: BLE001  a store that is busy or full, a copy that is too large, a chunk that JSON cannot say
             told, self._lost = self._lost is not None, f"what came could not be kept: {text_of(error)}"
             if not told:

@@ -243,6 +243,9 @@ class Prompt:
         Where the prompt itself does not know, the store is asked as it is now: another scope, forgotten, expired, replaced, below the
         number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
 
+        Args:
+            memory_id: Its id; `team/mem-1` for `mem-1` of the scope "team", where the session reads that.
+
         Raises:
             Closed: The memory was not a candidate, and the engine is closed.
 
@@ -254,7 +257,7 @@ class Prompt:
             'memories are switched off: raise Recalls(memories=0)'
         """
         rows = [one for one in self.explain() if memory_id in (one.id, one.memory)]
-        for row in sorted(rows, key=lambda one: not one.included):
+        for row in sorted(rows, key=lambda one: (one.id != memory_id, not one.included)):
             return row
         return Explained("recalled", memory_id, False, self._core.why(memory_id), 0, None, memory_id, None)
 

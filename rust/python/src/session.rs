@@ -81,8 +81,9 @@ calls! {
                 Leased::Held(lease) => (None, Some(lease)),
             });
         release_lease(holder as "a lease's holder": String) Waits |session| session.release_lease(&holder);
-        keep_partial(response as "a response": String, messages: u64, began_at: Moment, error: Option<String>) Waits |session, now|
-            session.keep_partial(PartialReply { messages, began_at: began_at.0, written_at: now, error, response });
+        keep_partial(response as "a response": String, prompt: GivenPrompt, began_at: Moment, error: Option<String>) Waits |session, now|
+            session.keep_partial(PartialReply { messages: prompt.sent.messages, began_at: began_at.0, written_at: now, error, response },
+                Some(&prompt));
         partial() Short |session| session.partial_reply();
         drop_partial() Waits |session| session.drop_partial();
         open_calls() Short |session| session.open_calls();

@@ -3,8 +3,9 @@
 //! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
 //! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier, byte
 //! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its terms
-//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. This module does not look for
-//! what the model left out: the rules put that back ([`super::compact`]).
+//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. What must hold and what was
+//! decided is held against what people said alone: a page that a tool read decides nothing. This module does not look for what the model
+//! left out: the rules put that back ([`super::compact`]).
 //!
 //! It cannot see that two identifiers of one message changed places.
 
@@ -265,26 +266,40 @@ fn read_messages(line: &Value) -> Option<Vec<u64>> {
     (!messages.is_empty() && messages.len() <= 64).then_some(messages)
 }
 
+/// What a message says.
+#[derive(Default)]
+struct Texts {
+    all: String,
+    /// Without the arguments of calls and their results.
+    said: String,
+}
+
+impl Texts {
+    fn add(&mut self, text: &str, said: bool) {
+        self.all.extend([text, "\n"]);
+        if said {
+            self.said.extend([text, "\n"]);
+        }
+    }
+}
+
 /// What the messages say, by message.
 struct Evidence {
-    texts: BTreeMap<u64, String>,
+    texts: BTreeMap<u64, Texts>,
     reader: Reader,
 }
 
 impl Evidence {
     fn new(previous: Option<&Summary>, sources: &[Source]) -> Self {
-        let mut texts: BTreeMap<u64, String> = BTreeMap::new();
+        let mut texts: BTreeMap<u64, Texts> = BTreeMap::new();
         for source in sources {
-            let text = texts.entry(source.index).or_default();
-            for_each_text(&source.message, &mut |more| {
-                text.push_str(more);
-                text.push('\n');
-            });
-            source.message.tool_calls().for_each(|call| text.extend([call.name.as_ref(), "\n"]));
+            let texts = texts.entry(source.index).or_default();
+            for_each_text(&source.message, &mut |text, said| texts.add(text, said));
+            source.message.tool_calls().for_each(|call| texts.add(&call.name, false));
         }
         for line in previous.iter().flat_map(|before| &before.lines) {
             for index in &line.sources {
-                texts.entry(*index).or_default().extend([line.text.as_ref(), "\n"]);
+                texts.entry(*index).or_default().add(&line.text, true);
             }
         }
         Self { texts, reader: Reader::default() }
@@ -294,12 +309,17 @@ impl Evidence {
         if text.len() > MAX_LINE_BYTES {
             return Err(format!("it has {} bytes, and a line may have {MAX_LINE_BYTES}", text.len()));
         }
-        let mut said = String::new();
+        let binds = matches!(section, Section::Constraints | Section::Decisions);
+        let mut evidence = String::new();
         for index in messages {
-            said.push_str(self.texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?);
+            let texts = self.texts.get(index).ok_or_else(|| format!("message {index} is not among those that were given"))?;
+            evidence.push_str(if binds { &texts.said } else { &texts.all });
         }
-        is_said(text, &said)?;
-        self.check_support(section, text, &said)
+        if binds && evidence.is_empty() {
+            return Err("only calls of tools and their results say it, and what binds is what people said".into());
+        }
+        is_said(text, &evidence)?;
+        self.check_support(section, text, &evidence)
     }
 
     /// Most of a line must be what its messages are about, and it must not turn them round.

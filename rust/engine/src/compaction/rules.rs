@@ -40,6 +40,8 @@ const MOST_PASSED_OVER: usize = 8;
 const MOST_CANDIDATES: usize = 2_048;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
+/// Bytes of a tool's name that is shown.
+const MOST_NAME_BYTES: usize = 64;
 /// Identifiers looked at of one message: of a log only the first are likely to be asked for, the others stay in the transcript.
 const MOST_OF_MESSAGE: usize = 512;
 
@@ -172,7 +174,7 @@ impl<'a> Chooser<'a> {
             }
             let score = self.score(unit, first == Some(at));
             let line = Line { section, text: (&*unit.text).into(), sources: vec![unit.index], score, by_model: false };
-            let binds = matches!(unit.cue, Cue::Decision | Cue::Constraint | Cue::Wish);
+            let binds = section != Section::Summary && matches!(unit.cue, Cue::Decision | Cue::Constraint | Cue::Wish);
             self.candidates.push(Candidate { line, terms: unit.terms.all.clone(), rank: 0, binds });
         }
     }
@@ -211,14 +213,15 @@ impl<'a> Chooser<'a> {
         }
     }
 
+    /// What a model wrote into a call may be copied from anywhere: its identifiers stand without the words around them.
     fn identify_call(&mut self, index: u64, name: &str, arguments: &str) {
-        let text = one_line(&format!("{name} {}", head(arguments, 4 * PHRASE_BYTES)));
-        exact_identifiers(&text, |range| {
-            let line = || {
-                let text = one_line(phrase(&text, range.start, range.end)).into();
-                Line { section: Section::Identifiers, text, sources: vec![index], score: 256, by_model: false }
-            };
-            self.identify(&text[range.clone()], line);
+        let (name, arguments) = (one_line(name), one_line(head(arguments, 4 * PHRASE_BYTES)));
+        let line =
+            |text: String| Line { section: Section::Identifiers, text: text.into(), sources: vec![index], score: 256, by_model: false };
+        exact_identifiers(&name, |range| self.identify(&name[range.clone()], || line(name[range].to_owned())));
+        let called = if name.len() <= MOST_NAME_BYTES { &*name } else { "" };
+        exact_identifiers(&arguments, |range| {
+            self.identify(&arguments[range.clone()], || line(format!("{called} {}", &arguments[range]).trim_start().to_owned()));
         });
     }
 
@@ -228,12 +231,17 @@ impl<'a> Chooser<'a> {
         });
     }
 
-    /// The first phrase of an identifier stays; each mention makes it worth more.
+    /// The first phrase of an identifier stays, where it has one; each mention makes it worth more.
     fn identify(&mut self, identifier: &str, line: impl FnOnce() -> Line) {
-        match self.identifiers.get_mut(identifier) {
-            Some(known) => known.score = known.score.saturating_add(64).min(1 << 20),
-            None => {
-                self.identifiers.insert(identifier.into(), line());
+        let Some(known) = self.identifiers.get_mut(identifier) else {
+            self.identifiers.insert(identifier.into(), line());
+            return;
+        };
+        known.score = known.score.saturating_add(64).min(1 << 20);
+        if *known.text == *identifier {
+            let line = line();
+            if line.text.len() > identifier.len() {
+                *known = Line { score: known.score.max(line.score), ..line };
             }
         }
     }
@@ -356,9 +364,10 @@ fn section_of(unit: &Unit, open: bool) -> Option<Section> {
     Some(match unit.cue {
         _ if unit.role == Role::System => return None,
         _ if open => Section::Questions,
-        Cue::Constraint | Cue::Wish => Section::Constraints,
+        // An assistant may repeat what a page asks for: what must hold is what the user says.
+        Cue::Constraint | Cue::Wish if unit.role == Role::User => Section::Constraints,
         Cue::Decision => Section::Decisions,
-        Cue::Goal | Cue::None => Section::Summary,
+        _ => Section::Summary,
     })
 }
 
@@ -393,12 +402,12 @@ fn unit(text: String, index: u64, role: Role, spoken: bool, reader: &mut Reader)
 }
 
 /// The line that keeps an identifier of a unit: what somebody said is worth more than what a tool returned, more shape more than less.
+/// A tool's words are nobody's in the conversation, and the summary is a system message: of those the identifier stands alone.
 fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
     let identifier = &unit.text[start..end];
-    let said = if unit.spoken { 1_024 } else { 128 };
+    let (said, text) = if unit.spoken { (1_024, phrase(&unit.text, start, end)) } else { (128, identifier) };
     let shape = (identifier.chars().count().min(12) as i64) * 16;
-    let text = one_line(phrase(&unit.text, start, end)).into();
-    Line { section: Section::Identifiers, text, sources: vec![unit.index], score: said + shape, by_model: false }
+    Line { section: Section::Identifiers, text: one_line(text).into(), sources: vec![unit.index], score: said + shape, by_model: false }
 }
 
 /// The words around `start..end`, at most [`PHRASE_BYTES`] of them where that is between words.
@@ -441,22 +450,22 @@ fn calls(previous: Option<&Summary>, sources: &[Source]) -> Vec<(Box<str>, u64)>
     let mut calls: BTreeMap<Box<str>, u64> = previous.iter().flat_map(|before| before.calls.iter().cloned()).collect();
     for call in sources.iter().flat_map(|source| source.message.tool_calls()) {
         let name = one_line(&call.name);
-        *calls.entry(if name.len() <= 64 { name.into() } else { "others".into() }).or_default() += 1;
+        *calls.entry(if name.len() <= MOST_NAME_BYTES { name.into() } else { "others".into() }).or_default() += 1;
     }
     calls.into_iter().collect()
 }
 
-/// Calls `each` with every text of a message: what is said, results, arguments of calls.
-pub(super) fn for_each_text(message: &Message, each: &mut dyn FnMut(&str)) {
-    fn part_texts(part: &Part, each: &mut dyn FnMut(&str)) {
+/// Calls `each` with every text of a message, and whether somebody said it: arguments of calls and results may be copied from anywhere.
+pub(super) fn for_each_text(message: &Message, each: &mut dyn FnMut(&str, bool)) {
+    fn part_texts(part: &Part, said: bool, each: &mut dyn FnMut(&str, bool)) {
         match part {
-            Part::Text(text) | Part::Refusal(text) => each(text),
-            Part::ToolCall(call) => each(&call.arguments),
-            Part::ToolResult(result) => result.parts.iter().for_each(|part| part_texts(part, each)),
+            Part::Text(text) | Part::Refusal(text) => each(text, said),
+            Part::ToolCall(call) => each(&call.arguments, false),
+            Part::ToolResult(result) => result.parts.iter().for_each(|part| part_texts(part, false, each)),
             _ => {}
         }
     }
-    message.parts.iter().for_each(|part| part_texts(part, each));
+    message.parts.iter().for_each(|part| part_texts(part, message.role != Role::Tool, each));
 }
 
 /// The first bytes of a text, between characters.

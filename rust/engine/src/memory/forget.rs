@@ -1,6 +1,11 @@
 //! `forget`: removes the words of a memory from every index and every revision, and leaves a tombstone without text.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow::Continue;
+use std::ops::Range;
+
 use super::kind::Kind;
+use super::merge::CONSOLIDATION;
 use super::record::{self, Ending, Memory, State};
 use super::succession::expire;
 use super::writer::PartitionWriter;
@@ -129,8 +134,6 @@ impl Origin {
 
 /// The numbers of all memories that come from there, current or not, and of what was made of them; in order.
 pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: Partition, origin: &Origin) -> Result<Vec<u32>> {
-    use std::collections::BTreeSet;
-    use std::ops::ControlFlow::Continue;
     let (mut numbers, mut parents) = (BTreeSet::new(), Vec::new());
     let mut visit = |memory: Memory| {
         if !matches!(memory.state(), State::Forgotten | State::Expired) {
@@ -157,6 +160,69 @@ pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: P
         grew = numbers.len() > before;
     }
     Ok(numbers.into_iter().collect())
+}
+
+/// A memory as far as it says where it comes from.
+struct Traced {
+    /// It was said in one of the messages that are asked for.
+    said: bool,
+    /// A model's sentence made of others.
+    made: bool,
+    reinforced: usize,
+    derived_from: Vec<u32>,
+}
+
+impl Traced {
+    /// Whether it goes with `gone`: it was said in those messages, and by nobody again who is not of them; or it was made of one of them.
+    fn goes_with(&self, gone: &BTreeSet<u32>) -> bool {
+        let parents = self.derived_from.iter().filter(|parent| gone.contains(parent)).count();
+        if self.made { parents > 0 } else { self.said && self.reinforced <= parents }
+    }
+}
+
+/// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. What was said again
+/// elsewhere stays: who said it last is not known. Costs a look at every memory of the scope, where anything was learnt from them.
+pub(crate) fn forget_said<P: PagesMut>(
+    pages: &mut P,
+    partition: Partition,
+    seed: Seed,
+    (session, messages): (&str, Range<u64>),
+    reason: &str,
+    clock: i64,
+) -> Result<()> {
+    if super::learn::mark(&*pages, partition, seed, session)?.next <= messages.start {
+        return Ok(());
+    }
+    let said = |memory: &Memory| {
+        let own = memory.provenance.session.as_deref() == Some(session);
+        own && memory.provenance.message.is_some_and(|message| messages.contains(&message))
+    };
+    let (mut current, mut ended) = (BTreeMap::new(), BTreeMap::new());
+    let trace = |known: &mut BTreeMap<u32, Traced>, memory: Memory| {
+        let made = memory.provenance.writer.as_deref() == Some(CONSOLIDATION);
+        if said(&memory) || made {
+            let reinforced = memory.provenance.reinforced as usize;
+            known.insert(memory.number, Traced { said: said(&memory), made, reinforced, derived_from: memory.provenance.derived_from });
+        }
+        Continue(())
+    };
+    record::each_current(&*pages, partition, 0, &mut |memory| trace(&mut current, memory))?;
+    record::each_ended(&*pages, partition, &mut |memory| trace(&mut ended, memory))?;
+    ended.append(&mut current); // the newest revision of each
+    let mut gone = BTreeSet::new();
+    loop {
+        let goes = |(number, traced): (&u32, &Traced)| traced.goes_with(&gone).then_some(*number);
+        let more: Vec<u32> = ended.iter().filter_map(goes).filter(|number| !gone.contains(number)).collect();
+        if more.is_empty() {
+            break;
+        }
+        gone.extend(more);
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<u32> = gone.into_iter().collect();
+    forget_many(pages, partition, seed, (&numbers, Which::WithWords), reason, clock).map(drop)
 }
 
 /// What `forget_stale` takes.

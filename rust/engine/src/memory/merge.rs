@@ -10,6 +10,9 @@ use crate::Result;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 
+/// What writes a memory whose text is new.
+pub(super) const CONSOLIDATION: &str = "consolidation";
+
 /// Puts one memory in the place of several: one of them (`keep`), or a new text. Nothing is done where one of them changed or ended since
 /// it was read, with these revisions, or where a memory of trust 0 would become part of what every prompt begins with: `None`.
 pub(super) fn write<P: PagesMut>(
@@ -46,7 +49,7 @@ pub(super) fn write<P: PagesMut>(
         (None, None) => return Ok(None),
     };
     if new.is_some() {
-        kept.provenance.writer = Some("consolidation".to_owned());
+        kept.provenance.writer = Some(CONSOLIDATION.to_owned());
     }
     kept.provenance.derived_from.extend(known.iter().map(|memory| memory.number).filter(|number| *number != kept.number));
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);

@@ -1,8 +1,12 @@
-//! Taking back: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction.
+//! Taking back: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction, and what
+//! was learnt from it alone is forgotten there.
+
+use std::ops::Range;
 
 use super::key::SessionKey;
 use super::ledger::{self, Call};
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
+use super::reply::partial;
 use super::summary;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState};
@@ -13,6 +17,7 @@ use super::writer::{KnownId, SessionWriter, put_id};
 use crate::Result;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
+use crate::memory::forget;
 use crate::store::chunks;
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Table};
@@ -61,6 +66,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     fn rewind_to(&mut self, at: u64) -> Result<()> {
         let before = self.tally_before(at)?;
+        self.forget_said(at..u64::MAX, "its message was taken back")?;
         let (messages, turns) = (self.record.tally.messages, self.record.tally.turns);
         for index in (at..messages).rev() {
             remove_message(self.pages, self.place, self.seed, index, &mut self.words)?;
@@ -75,6 +81,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             let turn = TurnRecord::read(&*self.pages, self.place, newest)?;
             TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
         }
+        partial::remove(self.pages, self.place)?;
         self.record.tally = before;
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
         self.record.edits += 1;
@@ -108,6 +115,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if record.state == MessageState::Redacted {
             return Ok(false);
         }
+        self.forget_said(index..index + 1, "its message was redacted")?;
         let stored = record.stored(&*self.pages, self.place)?;
         self.forget_words(&mut record)?;
         release_blobs(self.pages, self.place, &record)?;
@@ -136,10 +144,16 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
         }
         self.forget_questions(record.placed.turn)?;
+        partial::remove(self.pages, self.place)?;
         summary::erase(self.pages, self.place, index)?;
         self.record.edits += 1;
         self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
         Ok(true)
+    }
+
+    /// Forgets what was learnt from these messages alone.
+    fn forget_said(&mut self, messages: Range<u64>, reason: &str) -> Result<()> {
+        forget::forget_said(self.pages, self.place.partition, self.seed, (&self.record.id, messages), reason, self.now)
     }
 
     fn forget_words(&mut self, record: &mut MessageRecord) -> Result<()> {

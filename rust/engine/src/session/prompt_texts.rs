@@ -20,7 +20,7 @@ impl Session<'_> {
     pub fn shown_texts(&self, first: u64, end: u64, now: i64) -> Result<Vec<PromptTexts>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let fixed = pinned::snapshot(pages, &status.epoch, now)?;
+            let fixed = pinned::snapshot(pages, &status.epoch, status.place.partition, now)?;
             let mut found = Vec::new();
             for turn in (0..status.record.tally.turns).rev() {
                 let start = TurnRecord::read(pages, status.place, turn)?.start;

@@ -400,11 +400,13 @@ pub struct StoredEpoch {
     pub stamps: Vec<(Partition, i64)>,
     /// Memories are shown with their ids, since one of its tools takes one.
     pub names_memories: bool,
+    /// They are, where they are memories of the session's own scope: an id says nothing of another's. Not so before 0.10.0.
+    pub own_names: bool,
 }
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(10);
+        let mut w = Writer::array(10 + u32::from(self.own_names));
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -419,6 +421,9 @@ impl StoredEpoch {
             w.int(*time);
         });
         w.bool(self.names_memories);
+        if self.own_names {
+            w.bool(true);
+        }
         w.into_bytes()
     }
 
@@ -442,12 +447,18 @@ impl StoredEpoch {
                 Ok((r.uint()? as Partition, r.int()?))
             })?,
             names_memories: r.bool()?,
+            own_names: r.bool()?,
         })
     }
 
-    /// How its prompts show the memories that they recall.
-    pub(super) fn form(&self) -> Form {
-        if self.names_memories { Form::named() } else { Form::dated() }
+    /// How its prompts show the memories of a partition, where that of the session is `own`.
+    pub(super) fn form_of(&self, partition: Partition, own: Partition) -> Form {
+        if self.names_memories && (partition == own || !self.own_names) { Form::named() } else { Form::dated() }
+    }
+
+    /// Whether its prompts show ids of memories of other scopes, which say the same of another memory in the session's own.
+    pub(super) fn names_others(&self) -> bool {
+        self.names_memories && !self.own_names && self.stamps.len() > 1
     }
 
     /// The texts that the epoch of that number refers to; also where its model's tokenizer is not loaded in this process.

@@ -6,7 +6,7 @@ use super::add::{NewMessage, Prepared};
 use super::key::SessionKey;
 use super::ledger::response::{Response, UsageTokens};
 use super::ledger::{self, Call, SentPrompt};
-use super::record::{SentBlock, StoredEpoch};
+use super::record::{SentBlock, SessionRecord, StoredEpoch};
 use super::session::Session;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::window::assemble::Assembled;
@@ -16,6 +16,7 @@ use crate::context::{Arguments, Reason};
 use crate::limits;
 use crate::store::environment::WriteTransaction;
 use crate::store::metrics::add;
+use crate::store::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
 /// A reply that was added.
@@ -175,11 +176,17 @@ pub(super) fn check_prompt(writer: &SessionWriter<'_, WriteTransaction<'_>>, pla
         ))
         .with("session_id", writer.record.id.as_str()));
     }
-    // A session that was rewound and went on may be as long as it was, and say something else.
-    for epoch in sent.epoch + 1..=writer.record.epoch {
-        if StoredEpoch::read(&*writer.pages, place, epoch)?.epoch.reason == Reason::Rewound {
-            return Err(moved(&writer.record, sent.messages));
+    let is_same = sent.messages == writer.record.tally.messages && !is_taken_back(&*writer.pages, place, sent, &writer.record)?;
+    if is_same { Ok(()) } else { Err(moved(&writer.record, sent.messages)) }
+}
+
+/// Whether messages were taken back, or their text was, since a prompt was assembled: a session that went on then may be as long as it was,
+/// and say something else.
+pub(super) fn is_taken_back<P: Pages>(pages: &P, place: SessionKey, sent: &SentPrompt, now: &SessionRecord) -> Result<bool> {
+    for epoch in sent.epoch + 1..=now.epoch {
+        if StoredEpoch::read(pages, place, epoch)?.epoch.reason == Reason::Rewound {
+            return Ok(true);
         }
     }
-    if sent.messages == writer.record.tally.messages { Ok(()) } else { Err(moved(&writer.record, sent.messages)) }
+    Ok(false)
 }

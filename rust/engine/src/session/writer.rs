@@ -125,6 +125,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             began_at: clock,
             stamps: Vec::new(),
             names_memories: false,
+            own_names: false,
         };
         Ok(Self {
             pages,

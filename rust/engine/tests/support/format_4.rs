@@ -111,7 +111,7 @@ fn talk(engine: &Engine) {
     session.take_lease("worker-1", NOW + 1000 * DAY, NOW + DAY).expect("free");
     let response = r#"{"choices":[{"message":{"role":"assistant","content":"Now we"}}]}"#.to_owned();
     let partial = PartialReply { messages: 17, began_at: NOW + DAY, written_at: NOW + DAY + 1, error: Some("reset".into()), response };
-    session.keep_partial(partial).expect("kept");
+    session.keep_partial(partial, None).expect("kept");
 }
 
 /// A model whose tokenizer is not known: what was learned of it, and a prompt that its provider refused.

@@ -10,7 +10,7 @@ use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::view::{Extent, TurnRecord, View};
-use crate::session::window::assemble::Assembled;
+use crate::session::window::assemble::{Assembled, others};
 use crate::session::window::fixed::fixed;
 use crate::session::window::pinned;
 use crate::store::pages::Pages;
@@ -44,7 +44,7 @@ pub(in crate::session) fn replay<P: Pages>(
 ) -> Result<Option<Replayed>> {
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
-    let pinned = pinned::snapshot(pages, &epoch, now)?;
+    let pinned = pinned::snapshot(pages, &epoch, place.partition, now)?;
     let (items, mut erased) = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
@@ -73,6 +73,7 @@ pub(in crate::session) fn replay<P: Pages>(
         degraded: None,
         ask: Arc::default(),
         question: sent.query.clone(),
+        others: others(pages, record)?,
     };
     Ok(Some(Replayed { assembled, erased, same_bytes }))
 }

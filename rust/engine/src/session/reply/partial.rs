@@ -1,10 +1,15 @@
 //! What came of a streamed reply so far, written down while it comes: after a crash the words that a user has read are there.
 //!
-//! One for each session, replaced by each checkpoint and removed by the reply itself. It is no message: no prompt shows it, and a
-//! session that went on since says so by its length.
+//! One for each session, replaced by each checkpoint and removed by the reply itself, and by whoever takes messages back or their text
+//! out: it may answer them. It is no message: no prompt shows it, and a session that went on since says so by its length.
+
+use std::sync::Arc;
 
 use crate::session::key::SessionKey;
+use crate::session::record::{self, SessionRecord};
+use crate::session::responses::is_taken_back;
 use crate::session::session::Session;
+use crate::session::window::assemble::Assembled;
 use crate::store::chunks;
 use crate::store::envelope::Codec;
 use crate::store::msgpack::{Reader, Writer};
@@ -16,7 +21,7 @@ const SCHEMA: u8 = 1;
 /// A reply that is not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialReply {
-    /// How many messages the session had when the model was asked.
+    /// How many messages the session had when its prompt was assembled.
     pub messages: u64,
     /// When the first piece came, microseconds since 1970 (UTC).
     pub began_at: i64,
@@ -59,11 +64,11 @@ pub(in crate::session) fn remove(pages: &mut impl PagesMut, place: SessionKey) -
 }
 
 impl Session<'_> {
-    /// Keeps what came so far.
+    /// Keeps what came so far of the reply to `prompt`. Nothing is kept where what it answers was taken back since.
     ///
     /// # Errors
     /// `InvalidInput` where it is larger than a message may be.
-    pub fn keep_partial(&self, partial: PartialReply) -> Result<()> {
+    pub fn keep_partial(&self, partial: PartialReply, prompt: Option<&Assembled>) -> Result<()> {
         if partial.response.len() > crate::limits::MAX_MESSAGE_BYTES {
             let bytes = partial.response.len();
             return Err(Error::invalid(format!(
@@ -74,8 +79,15 @@ impl Session<'_> {
             .with("size_bytes", bytes));
         }
         let (id, scope) = (self.id.to_owned(), self.scope.clone());
+        let asked = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         self.engine.write(move |txn| {
-            let place = crate::session::record::locate(&*txn, &scope, &id)?.ok_or_else(|| crate::session::record::no_such_session(&id))?;
+            let place = record::locate(&*txn, &scope, &id)?.ok_or_else(|| record::no_such_session(&id))?;
+            if let Some((own, sent)) = &asked {
+                let now = SessionRecord::read(&*txn, place)?.ok_or_else(|| record::no_such_session(&id))?;
+                if *own != place || is_taken_back(&*txn, place, sent, &now)? {
+                    return Ok(());
+                }
+            }
             partial.write(txn, place)
         })
     }
@@ -88,7 +100,7 @@ impl Session<'_> {
     /// Drops it; `false` where there was none.
     pub fn drop_partial(&self) -> Result<bool> {
         let (id, scope) = (self.id.to_owned(), self.scope.clone());
-        self.engine.write(move |txn| match crate::session::record::locate(&*txn, &scope, &id)? {
+        self.engine.write(move |txn| match record::locate(&*txn, &scope, &id)? {
             Some(place) => remove(txn, place),
             None => Ok(false),
         })

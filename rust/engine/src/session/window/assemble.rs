@@ -78,6 +78,8 @@ pub struct Assembled {
     pub ask: Arc<Ask>,
     /// The question that memory was asked; none where it was asked nothing now.
     pub question: Option<String>,
+    /// The partitions and ids of the other scopes that it reads.
+    pub others: Vec<(Partition, String)>,
 }
 
 impl Assembled {
@@ -175,10 +177,19 @@ pub(in crate::session) fn assemble<P: Pages>(
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let degraded = degraded.map(|why| ask.embedder_failed.clone().unwrap_or(why));
-    let (model, session_id, epoch) = (epoch.model, record.id, record.epoch);
-    let assembled =
-        Assembled { prompt, model, place, session_id, epoch, sent: Arc::new(sent), degraded, ask: Arc::new(ask.clone()), question };
+    let others = others(pages, &record)?;
+    let (model, session_id, epoch, sent, ask) = (epoch.model, record.id, record.epoch, Arc::new(sent), Arc::new(ask.clone()));
+    let assembled = Assembled { prompt, model, place, session_id, epoch, sent, degraded, ask, question, others };
     Ok(Done { assembled, warm, recalled })
+}
+
+/// The partitions and ids of the other scopes that a session reads, as far as there is something in them.
+pub(in crate::session) fn others<P: Pages>(pages: &P, record: &SessionRecord) -> Result<Vec<(Partition, String)>> {
+    let mut found = Vec::with_capacity(record.reads.len());
+    for scope in &record.reads {
+        found.extend(scope.find(pages)?.map(|partition| (partition, scope.id.clone())));
+    }
+    Ok(found)
 }
 
 /// What is known of a closed tokenizer; `goes_on` in a turn whose block was sent.
@@ -236,7 +247,7 @@ fn gather<'s, P: Pages>(
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
     if let Some((_, _, answer)) = &recalled {
-        volatile.extend(recalled_items(pages, answer, epoch.form())?);
+        volatile.extend(recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?);
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, question, _)) = &recalled {
@@ -263,8 +274,9 @@ fn fixed_now<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, scopes
     {
         return Ok(known.clone());
     }
-    let pinned = Arc::new(Pinned::read(pages, scopes, epoch.form(), now)?);
-    let shown = pinned::snapshot(pages, epoch, now)?;
+    let form = |partition| epoch.form_of(partition, place.partition);
+    let pinned = Arc::new(Pinned::read(pages, scopes, form, now)?);
+    let shown = pinned::snapshot(pages, epoch, place.partition, now)?;
     let same = warm.fixed.as_ref().filter(|known| known.epoch == epoch.epoch.number && items_of(&known.fixed) == shown);
     let fixed = match same {
         Some(known) => Arc::clone(&known.fixed),
@@ -343,13 +355,14 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: Form) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory)?;
-        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, Form { newer_at: hit.newer_at, disputed, ..form }))
+        let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
+        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))
     };
     answer.hits.iter().map(item).collect()
 }

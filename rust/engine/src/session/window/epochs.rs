@@ -82,7 +82,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let slides = self.record.budget.sections.cut_step.millionths() == 0;
         let over = if slides { self.epoch.epoch.renderer_version != RENDERER_VERSION } else { self.epoch.epoch.is_over(&window) };
         let reason = match () {
-            () if over || !slides && self.too_dear(limit)? => Reason::Cut,
+            () if over || self.epoch.names_others() || !slides && self.too_dear(limit)? => Reason::Cut,
             () if self.turn_opened && self.lost_text()? => Reason::Forgotten,
             () if self.record.tally.messages == 1 && self.pinned_changed()? => Reason::Began,
             () => return Ok(()),
@@ -134,7 +134,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     }
 
     fn pinned_changed(&self) -> Result<bool> {
-        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), self.epoch.form(), self.now)?;
+        let form = |partition| self.epoch.form_of(partition, self.place.partition);
+        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), form, self.now)?;
         Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
@@ -142,6 +143,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     pub(in crate::session) fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
+        self.epoch.own_names = self.epoch.names_memories && scopes.len() > 1;
         let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
         let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;

@@ -28,7 +28,8 @@ pub(in crate::session) fn fixed_for<P: Pages>(
     now: i64,
     new: Option<&Summary>,
 ) -> Result<(Fixed, Pinned)> {
-    let (model, mut pinned) = (&epoch.model, Pinned::read(pages, scopes, epoch.form(), now)?);
+    let form = |partition| epoch.form_of(partition, place.partition);
+    let (model, mut pinned) = (&epoch.model, Pinned::read(pages, scopes, form, now)?);
     let (framing, counter) = (&model.framing, CachedCounter::new(model.encoding));
     let mut fixed = fixed(pages, place, epoch, Vec::new())?;
     if let Some(new) = new {

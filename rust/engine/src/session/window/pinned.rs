@@ -35,7 +35,7 @@ pub(in crate::session) struct Pinned {
 
 impl Pinned {
     /// Reads what is pinned in `scopes`. Costs a look-up for each kind and a record for each memory found.
-    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], form: Form, now: i64) -> Result<Self> {
+    pub fn read<P: Pages>(pages: &P, scopes: &[Scope], form: impl Fn(Partition) -> Form, now: i64) -> Result<Self> {
         let (mut pinned, mut found) = (Self { stamps: stamps(pages, scopes)?, ..Self::default() }, Vec::new());
         for scope in scopes {
             let Some(partition) = scope.find(pages)? else { continue };
@@ -52,7 +52,7 @@ impl Pinned {
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
         for (partition, memory) in &found {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
-            let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form });
+            let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
             pinned.disputed.extend(item.memory.zip(since));
             pinned.items.push(item);
         }
@@ -117,15 +117,15 @@ fn stamps<P: Pages>(pages: &P, scopes: &[Scope]) -> Result<Vec<(Partition, i64)>
 }
 
 /// The memories of an epoch's snapshot as they were then, less what was forgotten since or has expired.
-pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, now: i64) -> Result<Vec<Item>> {
+pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, own: Partition, now: i64) -> Result<Vec<Item>> {
     let version = epoch.epoch.renderer_version;
-    let form = if version >= DATED_SINCE { epoch.form() } else { Form::default() };
+    let form = |partition| if version >= DATED_SINCE { epoch.form_of(partition, own) } else { Form::default() };
     let refs = &epoch.epoch.pinned;
     let mut items = Vec::with_capacity(refs.len());
     for memory in refs {
         let (partition, Some(found)) = (memory.partition as Partition, revision(pages, *memory, now)?) else { continue };
         let disputed = version >= DISPUTED_SINCE && disputed_since(pages, &found, partition, stamp(&epoch.stamps, partition))?.is_some();
-        items.push(item(partition, &found, section::PINNED, None, Form { disputed, ..form }));
+        items.push(item(partition, &found, section::PINNED, None, Form { disputed, ..form(partition) }));
     }
     Ok(items)
 }

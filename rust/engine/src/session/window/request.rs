@@ -13,7 +13,7 @@ use crate::{Result, models};
 pub struct Candidate {
     /// The section that it was a candidate for.
     pub section: String,
-    /// What it is.
+    /// What it is; of a memory of another scope than the session's, behind the id of that scope and a slash.
     pub id: String,
     /// Whether it is in the prompt.
     pub included: bool,
@@ -33,9 +33,13 @@ impl Assembled {
     /// What became of every candidate, and the messages that are sent as a text which names what the model does not take.
     #[must_use]
     pub fn candidates(&self) -> Vec<Candidate> {
+        let whose = |one: &crate::context::Explained| {
+            let memory = one.memory?;
+            self.others.iter().find(|(partition, _)| u64::from(*partition) == memory.partition).map(|(_, scope)| &**scope)
+        };
         let candidate = |one: &crate::context::Explained| Candidate {
             section: one.section.to_string(),
-            id: one.id.to_string(),
+            id: whose(one).map_or_else(|| one.id.to_string(), |scope| format!("{scope}/{}", one.id)),
             included: one.why.is_included(),
             why: one.reason(),
             tokens: one.tokens,
