@@ -310,8 +310,10 @@ fn a_backup_and_a_repair_that_failed_can_be_repeated() {
     let source = Folder::in_memory();
     let engine = open(&source.0, None).expect("made");
     remember(&engine, "first");
+    let closed = Folder::in_memory();
+    engine.backup(&closed.0).expect("copied");
     let backup = |target: &Path| engine.backup(target).map(drop);
-    let save = |target: &Path| repair(&source.0, target, FORMAT_VERSION, 9).map(drop);
+    let save = |target: &Path| repair(&closed.0, target, FORMAT_VERSION, 9).map(drop);
     for copy in [&backup as &dyn Fn(&Path) -> Result<()>, &save] {
         fail_each(10, |fault, at| {
             let (folder, what) = (Folder::in_memory(), format!("{fault:?} at {at}"));

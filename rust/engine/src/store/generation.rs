@@ -100,7 +100,8 @@ fn switch(site: &Site<'_>, doubt: &str) -> Result<()> {
         return Err(error);
     }
     let id = last.id();
-    last.commit().map_err(|error| outcome(site.from, id, &error, doubt))
+    // Also where a commit does not wait for its meta page: all that is written from now on depends on this one.
+    last.commit().and_then(|()| site.from.sync()).map_err(|error| outcome(site.from, id, &error, doubt))
 }
 
 /// The same for the generation that an open store uses, which it moves on from. `replaced` runs once it is replaced, before anybody looks.

@@ -51,7 +51,8 @@ pub fn load<V: Values>(
             check(&new.snapshot()?)?;
             Ok((new, loaded))
         };
-        site.build(rehash.is_some(), fill).map(Some) // hashes that came along would stand in free pages
+        // Hashes that came along would stand in free pages, and data keys that are put between values leave pages half full.
+        site.build(store.key().is_some(), fill).map(Some)
     };
     let loaded = generation::replace_open(store, busy_timeout, generation::EITHER, build, || ())?;
     Ok(loaded.map_or(0, |loaded| loaded.made)) // and what is left of the one before was empty

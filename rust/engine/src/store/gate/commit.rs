@@ -75,12 +75,15 @@ impl Store {
 /// What to do where nobody knows whether a write is there.
 const AGAIN: &str = "read it back before writing it again, and give it an id so that a retry is harmless";
 
-/// A failed commit: known not to have happened where the disk was full, unknown where a sync failed. `next` says what to do then.
+/// A failed commit: known not to have happened where the disk was full and it is not in the file, unknown where a sync failed. `next` says
+/// what to do then.
 pub(in crate::store) fn outcome(environment: &Environment, transaction: u64, error: &Error, next: &str) -> Error {
-    if error.kind() != ErrorKind::StoreIo {
+    let of_the_system = matches!(error.kind(), ErrorKind::StoreIo | ErrorKind::StoreFull | ErrorKind::ReadOnly);
+    let may_show = of_the_system && environment.may_show(transaction);
+    if !may_show && error.kind() != ErrorKind::StoreIo {
         return error.clone();
     }
-    if !environment.may_show(transaction)
+    if !may_show
         && let Err(full) = environment.find_room()
         && full.kind() == ErrorKind::StoreFull
     {

@@ -38,6 +38,7 @@ pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration, 
             // This process goes on with the one that opens what it sees.
             if store.read(|_| Ok(())).is_err_and(|error| error.kind() == ErrorKind::WrongKey) {
                 store.unforked(exchange);
+                let _ = store.read(|_| Ok(()));
             }
             return error;
         }
