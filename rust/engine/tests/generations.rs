@@ -12,7 +12,9 @@ use memspan_engine::memory::Memory;
 use memspan_engine::store::folder::{FORMAT_VERSION, Folder as StoreFolder};
 use memspan_engine::store::repair::repair;
 use memspan_engine::store::{WriteTransaction, meta};
-use support::{Folder, ask, assert_sound, copy_folder, join, memories, one, open, role, spawn, user, wait_until, with_id, with_vector};
+use support::{
+    Folder, ask, assert_sound, copy_folder, join, memories, one, open, options, role, spawn, user, wait_until, with_id, with_vector,
+};
 
 #[test]
 fn everyone_moves_over_and_nothing_is_lost() {
@@ -311,4 +313,22 @@ fn a_repair_says_where_it_cannot_tell_whether_a_generation_was_replaced() {
     died(&gone, |_, engine| retire(engine));
     let repaired = repair(&gone.0, &Folder::new().0, FORMAT_VERSION, 9).expect("repaired");
     assert_eq!(repaired.lost, ["what was written since gen-2 replaced gen-1: gen-2 is not there"]);
+}
+
+/// A branch that points to an older page leads to fewer values than the tree counts, each of them whole.
+#[test]
+fn a_step_to_another_format_misses_what_the_tree_does_not_lead_to() {
+    let folder = Folder::new();
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/format-5/store"), &folder.0);
+    fs::remove_file(folder.0.join("gen-1/progress")).expect("it vouches for the meta pages");
+    let data = folder.0.join("gen-1/data.mdb");
+    let mut bytes = fs::read(&data).expect("read");
+    for page in [0, 4096] {
+        let counted = page + 16 + 24 + 48 + 32; // behind the page's head, the meta page's, the list of free pages and the tree's other fields
+        bytes[counted] = bytes[counted].wrapping_add(1);
+    }
+    fs::write(data, bytes).expect("written");
+    let error = Engine::open(&folder.0, options(true)).expect_err("a value is missing");
+    assert!(error.kind() == ErrorKind::StoreCorrupt && error.message().contains("its meta page counts"), "{error}");
+    assert_eq!(names(&folder.0).into_iter().filter(|name| name.starts_with("gen-")).collect::<Vec<_>>(), ["gen-1"]);
 }

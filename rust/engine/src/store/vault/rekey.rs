@@ -34,15 +34,7 @@ pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration, 
     let exchange = || store.exchange_key(key.clone());
     let build = |site: &Site<'_>| build(site, key.as_deref(), rehash).map(Some);
     let rekeyed = generation::replace_open(store, busy_timeout, EITHER, build, exchange).map_err(|error| {
-        if error.kind() == ErrorKind::OutcomeUnknown {
-            // This process goes on with the one that opens what it sees.
-            if store.read(|_| Ok(())).is_err_and(|error| error.kind() == ErrorKind::WrongKey) {
-                store.unforked(exchange);
-                let _ = store.read(|_| Ok(()));
-            }
-            return error;
-        }
-        error.and("the key of the store is what it was")
+        if error.kind() == ErrorKind::OutcomeUnknown { error } else { error.and("the key of the store is what it was") }
     })?;
     let (now, next) = match &key {
         Some(_) => (
