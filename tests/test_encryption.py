@@ -107,6 +107,29 @@ def test_another_key_one_and_none(tmp_path: Path) -> None:
         assert len(list(engine.user("later").memories())) == 4
 
 
+def test_an_error_of_rekey_says_which_key_is_in_force(tmp_path: Path) -> None:
+    path = fill(tmp_path / "s", KEY)
+    with memspan.open(path, key=KEY) as engine:
+        (path / "gen-2.new").write_text("in the way of the copy")
+        with pytest.raises(memspan.StoreError, match="the key of the store is what it was") as raised:
+            engine.rekey(OTHER)
+        assert "outcome" not in raised.value.fields
+    (path / "gen-2.new").unlink()
+    with memspan.open(path, key=KEY) as engine:
+        (path / "CURRENT.new").mkdir()
+        with pytest.raises(memspan.StoreIo, match="the new key is in force") as raised:
+            engine.rekey(OTHER)
+        assert raised.value.outcome == "done"
+        engine.user("later").remember("Was written afterwards")
+    with pytest.raises(memspan.WrongKey):
+        memspan.open(path, key=KEY)
+    (path / "CURRENT.new").rmdir()
+    with memspan.open(path, key=OTHER) as engine:
+        assert [memory.text for memory in engine.user("later").memories()] == ["Was written afterwards"]
+        assert engine.check().sound
+    assert len(list(path.glob("gen-*"))) == 1
+
+
 def test_a_transcript_of_long_messages_gets_a_key(tmp_path: Path) -> None:
     """Its index is made anew in transactions that take pages at the end of the file and give them back."""
     with memspan.open(tmp_path / "s", durability="relaxed") as engine:

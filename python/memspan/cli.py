@@ -115,7 +115,12 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
         "questions", metavar="QUESTIONS.jsonl", type=Path, help='"user", "question" and "answers" (ids or texts) a line'
     )
     evaluation.add_argument("--limit", type=int, default=5, metavar="N", help="memories that a question recalls (default 5)")
-    rekey = add(_rekey, "rekey", "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten.")
+    rekey = add(
+        _rekey,
+        "rekey",
+        "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten. Keep both keys until it is done: an error "
+        "says which one is in force.",
+    )
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
     new_key.add_argument("--plain", action="store_true", help="remove the key: values are stored in plain text")

@@ -72,7 +72,8 @@ class Copies(EnginePart):
         """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
 
         All of it is there when this returns, or nothing: the lines become a new generation, which is read by `check` and then takes the
-        place of the empty one. Cost: the size of the store once more on disk, and one line in memory at a time.
+        place of the empty one. An error says that nothing was loaded, but for `OutcomeUnknown`. Cost: the size of the store once more on
+        disk, and one line in memory at a time.
 
         Args:
             path: The file.
@@ -84,6 +85,8 @@ class Copies(EnginePart):
             InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
                 embedder than this engine's made the file's vectors. Nothing was loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
+            OutcomeUnknown: The disk failed while the generation took its place. The store is empty, or has all of it: look, and load
+                again if it is empty.
         """
         return self._core.load(local_path("loading an export", path))
 
@@ -98,12 +101,22 @@ class Copies(EnginePart):
         Writers wait while it runs. Nothing of the old key, or of what was plain, stays in the store's files; backups keep theirs. Other
         processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
 
+        The new key is in force from one moment on, when all else is done. Keep both keys until this returns. An error, Ctrl-C among them,
+        means that the old key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. Cost: the store once
+        more on disk, twice more where a plain one gets a key.
+
         Args:
             key: 32 bytes, or a function that returns them.
 
         Raises:
             InvalidInput: The key is not 32 bytes.
             ReadOnly: The engine was opened with `read_only=True`.
+            StoreBusy: Another writer held the store. The old key is in force.
+            StoreFull: There is no room for the copy. The old key is in force.
+            StoreIo: With `error.outcome == "done"` the new key is in force, and what cannot be removed are files of before, which the
+                old key opens, or which are plain: `maintain(compact=True)` removes them. Without it the old key is in force.
+            OutcomeUnknown: The disk failed while the new key came into force: the store opens with one of the two. Keep both, close it
+                in every process, and open it again.
 
         Examples:
             >>> import secrets

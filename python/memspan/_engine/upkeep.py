@@ -37,6 +37,11 @@ class Upkeep(EnginePart):
                 does, and every process moves over by itself.
             retention: How long sessions and memories are kept: what is older goes first.
 
+        Raises:
+            StoreIo: With `error.outcome == "done"` the store is rewritten, and files of before, with what was forgotten, cannot be
+                removed: compact again, or open the store again. No error of a compaction loses anything.
+            OutcomeUnknown: The disk failed while the new file took the place of the old one. Both have everything.
+
         Examples:
             >>> engine.maintain().expired
             0

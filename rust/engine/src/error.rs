@@ -126,6 +126,14 @@ impl Error {
         self
     }
 
+    /// Says what is also so.
+    #[must_use]
+    pub fn and(mut self, more: &str) -> Self {
+        self.0.message.push_str("; ");
+        self.0.message.push_str(more);
+        self
+    }
+
     /// What went wrong, as a caller tells errors apart.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

@@ -4,19 +4,25 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use memspan_engine::ErrorKind;
 use memspan_engine::collection::{self, CollectionName, NewDocument, Prepared};
-use memspan_engine::engine::Engine;
+use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::graph::GraphOptions;
-use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::revise::Revision;
+use memspan_engine::memory::{NewMemory, access};
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
 use memspan_engine::session::{NewMessage, Options, Session};
 use memspan_engine::store::identity::Seed;
+use memspan_engine::store::pages::Pages;
+use memspan_engine::store::vault::{StoreKey, record_of};
+use memspan_engine::store::writer_lock::WriterLock;
 use memspan_engine::text::Analyzer;
-use support::{Folder, assert_sound, embed, one, open, user, with_id};
+use support::{Folder, assert_sound, embed, one, open, options, user, with_id};
 
 /// What is looked for, each with what it is.
 type Needles = Vec<(String, Vec<u8>)>;
@@ -219,4 +225,50 @@ fn an_erased_scope_is_in_no_byte_of_any_file() {
     assert_eq!(met(&folder.0, &needles), BTreeMap::new());
     assert_eq!(support::memories(&engine, &user("bob"), 700).len(), 1);
     assert_sound(&engine);
+}
+
+#[test]
+fn recalls_of_a_scope_that_another_process_erased_are_not_written_back() {
+    for key in [None, Some(1)] {
+        let folder = Folder::new();
+        let open = || match key {
+            Some(byte) => {
+                Engine::open_encrypted(&folder.0, options(true), false, StoreKey::new(&[byte; 32]).expect("a key")).expect("open")
+            }
+            None => open(&folder.0, true),
+        };
+        let (one_engine, other) = (open(), open());
+        one(&one_engine, &user("u"), with_id("a", "Drinks tea"), 1);
+        one(&one_engine, &user("v"), with_id("b", "Drinks coffee"), 1);
+        one_engine.note_recalled(1, [1].into_iter(), 5_000_000);
+        one_engine.note_recalled(2, [1].into_iter(), 5_000_000);
+        other.erase(&user("u")).expect("erased");
+        assert_eq!(one_engine.flush_accesses().expect("stored"), 1, "of the scope that is still there");
+        let mut own = 0;
+        let scan = other.store().read(|snapshot| {
+            snapshot.scan_stored(&[0], &[u8::MAX; 32], &mut |stored, _| {
+                own += usize::from(stored[..4] == [0, 0, 0, 1] || stored == record_of(1).as_slice());
+                Ok(ControlFlow::Continue(()))
+            })
+        });
+        scan.expect("read");
+        assert_eq!(own, 0, "neither a value of the partition, nor a key for it");
+    }
+}
+
+#[test]
+fn recalls_that_could_not_be_stored_wait_for_the_next_write() {
+    let folder = Folder::new();
+    let impatient = EngineOptions { busy_timeout: Duration::from_millis(20), ..options(true) };
+    let engine = Engine::open(&folder.0, impatient).expect("open");
+    one(&engine, &user("u"), with_id("a", "Drinks tea"), 1);
+    engine.note_recalled(1, [1].into_iter(), 5_000_000);
+    let other = WriterLock::open(&folder.0).expect("the lock");
+    let held = other.acquire(Instant::now()).expect("taken");
+    assert_eq!(engine.flush_accesses().expect_err("busy").kind(), ErrorKind::StoreBusy);
+    drop(held);
+    engine.note_recalled(1, [1].into_iter(), 6_000_000);
+    assert_eq!(engine.flush_accesses().expect("stored"), 1);
+    let stored = engine.store().read(|snapshot| access::get(snapshot, 1, 1)).expect("read");
+    assert_eq!((stored.recalls, stored.last_seconds), (2, 6));
 }

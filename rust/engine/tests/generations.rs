@@ -6,11 +6,15 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
 use memspan_engine::memory::Memory;
-use memspan_engine::store::folder::Folder as StoreFolder;
+use memspan_engine::store::folder::{FORMAT_VERSION, Folder as StoreFolder};
+use memspan_engine::store::repair::repair;
 use memspan_engine::store::{WriteTransaction, meta};
-use support::{Folder, ask, assert_sound, copy_folder, join, memories, one, open, role, spawn, user, wait_until, with_id, with_vector};
+use support::{
+    Folder, ask, assert_sound, copy_folder, join, memories, one, open, options, role, spawn, user, wait_until, with_id, with_vector,
+};
 
 #[test]
 fn everyone_moves_over_and_nothing_is_lost() {
@@ -240,4 +244,91 @@ fn reader_process() {
         .expect("read to the end");
     assert_eq!(engine.contents().expect("moved over").generation, 2);
     one(&engine, &user("u"), with_vector("from the other side"), 500);
+}
+
+#[test]
+fn what_is_written_while_current_cannot_be_is_saved_by_a_repair() {
+    let (folder, saved) = (Folder::new(), Folder::new());
+    let engine = filled(&folder.0);
+    fs::create_dir(folder.0.join("CURRENT.new")).expect("in the way");
+    let error = engine.compact().expect_err("the old generation stays");
+    assert_eq!(error.kind(), ErrorKind::StoreIo);
+    assert!(error.message().contains("in its new generation, and nothing is lost"), "{error}");
+    one(&engine, &user("u"), with_vector("written since"), 99);
+    assert_eq!((StoreFolder::new(folder.0.clone()).current(), engine.contents().expect("contents").generation), (Some(1), 2));
+    drop(engine);
+
+    let repaired = repair(&folder.0, &saved.0, FORMAT_VERSION, 9).expect("repaired");
+    assert_eq!(repaired.lost, Vec::<String>::new());
+    assert_eq!(memories(&open(&saved.0, true), &user("u"), 0).len() as i64, MEMORIES + 1);
+    assert_eq!(memories(&open(&folder.0, true), &user("u"), 0).len() as i64, MEMORIES + 1, "it opens though CURRENT cannot be written");
+
+    fs::remove_dir(folder.0.join("CURRENT.new")).expect("removed");
+    assert_eq!(memories(&open(&folder.0, true), &user("u"), 0).len() as i64, MEMORIES + 1);
+    assert_eq!(names(&folder.0), ["CURRENT", "door", "gen-2", "lock", "open"]);
+}
+
+#[test]
+fn who_follows_to_another_generation_corrects_current() {
+    let folder = Folder::new();
+    let engine = filled(&folder.0);
+    let store = StoreFolder::new(folder.0.clone());
+    let other = spawn_reader(&folder);
+    fs::create_dir(folder.0.join("CURRENT.new")).expect("in the way");
+    engine.compact().expect_err("the old generation stays");
+    assert_eq!(store.current(), Some(1));
+    fs::remove_dir(folder.0.join("CURRENT.new")).expect("removed");
+    fs::write(folder.0.join("compacted"), "").expect("told");
+    join(other);
+    assert_eq!(store.current(), Some(2), "the other process corrected it when it followed");
+}
+
+#[test]
+fn a_repair_says_where_it_cannot_tell_whether_a_generation_was_replaced() {
+    let (folder, saved, control) = (Folder::new(), Folder::new(), Folder::new());
+    died(&folder, |store, engine| build(store, engine, "gen-2"));
+    let whole = repair(&folder.0, &control.0, FORMAT_VERSION, 9).expect("repaired");
+    assert_eq!(whole.lost, Vec::<String>::new(), "gen-2 was never switched to, and gen-1 is whole");
+
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        retire(engine);
+    });
+    let data = folder.0.join("gen-1/data.mdb");
+    let mut bytes = fs::read(&data).expect("read");
+    let retired = [0, 0, 0, 0, 2, 1]; // its key, and the schema of its value
+    let places: Vec<_> = (0..bytes.len() - 16).filter(|at| bytes[*at..].starts_with(&retired)).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| bytes[at + 10] ^= 1); // its checksum
+    fs::write(data, bytes).expect("written");
+    let repaired = repair(&folder.0, &saved.0, FORMAT_VERSION, 9).expect("repaired");
+    assert!(
+        repaired.lost.iter().any(|lost| lost.contains("since gen-2 replaced gen-1: whether it did cannot be read")),
+        "{:?}",
+        repaired.lost
+    );
+
+    let gone = Folder::new();
+    died(&gone, |_, engine| retire(engine));
+    let repaired = repair(&gone.0, &Folder::new().0, FORMAT_VERSION, 9).expect("repaired");
+    assert_eq!(repaired.lost, ["what was written since gen-2 replaced gen-1: gen-2 is not there"]);
+}
+
+/// A branch that points to an older page leads to fewer values than the tree counts, each of them whole.
+#[test]
+fn a_step_to_another_format_misses_what_the_tree_does_not_lead_to() {
+    let folder = Folder::new();
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/format-5/store"), &folder.0);
+    fs::remove_file(folder.0.join("gen-1/progress")).expect("it vouches for the meta pages");
+    let data = folder.0.join("gen-1/data.mdb");
+    let mut bytes = fs::read(&data).expect("read");
+    for page in [0, 4096] {
+        let counted = page + 16 + 24 + 48 + 32; // behind the page's head, the meta page's, the list of free pages and the tree's other fields
+        bytes[counted] = bytes[counted].wrapping_add(1);
+    }
+    fs::write(data, bytes).expect("written");
+    let error = Engine::open(&folder.0, options(true)).expect_err("a value is missing");
+    assert!(error.kind() == ErrorKind::StoreCorrupt && error.message().contains("its meta page counts"), "{error}");
+    assert_eq!(names(&folder.0).into_iter().filter(|name| name.starts_with("gen-")).collect::<Vec<_>>(), ["gen-1"]);
 }

@@ -6,10 +6,11 @@
 //! Table::Access | number u32 / 256 -> 256 rows of: last recalled u32 (seconds since 1970) | recalls u32, little-endian
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use crate::Result;
+use crate::scope::{self, Row};
 use crate::store::envelope::{self, Codec, ENVELOPE_BYTES};
 use crate::store::fork::lock;
 use crate::store::keys::{Key, Partition, Table};
@@ -110,6 +111,16 @@ impl AccessBuffer {
         flat(std::mem::take(&mut *lock(&self.0)))
     }
 
+    /// Gives back what was taken and could not be stored.
+    pub fn give_back(&self, accesses: &Accesses) {
+        let mut buffer = lock(&self.0);
+        for ((partition, number), taken) in accesses {
+            let access = buffer.entry(*partition).or_default().entry(*number).or_default();
+            access.last_seconds = access.last_seconds.max(taken.last_seconds);
+            access.recalls = access.recalls.saturating_add(taken.recalls);
+        }
+    }
+
     /// Drops what was noted of a partition, which is erased.
     pub fn forget(&self, partition: Partition) {
         lock(&self.0).remove(&partition);
@@ -163,6 +174,18 @@ impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
         self.known.push((block, body));
         Ok(read_row(body, number))
     }
+}
+
+/// Those whose partition is a scope's: another process may have erased it since they were noted.
+pub fn of_scopes<P: Pages + ?Sized>(pages: &P, accesses: &Accesses) -> Result<Accesses> {
+    let partitions: BTreeSet<Partition> = accesses.keys().map(|(partition, _)| *partition).collect();
+    let mut live = BTreeSet::new();
+    for partition in partitions {
+        if let Some(Row::Scope(_)) = scope::row(pages, partition)? {
+            live.insert(partition);
+        }
+    }
+    Ok(accesses.iter().filter(|((partition, _), _)| live.contains(partition)).map(|(at, access)| (*at, *access)).collect())
 }
 
 /// Adds what was buffered to what is on disk; a block of 256 memories is one page.

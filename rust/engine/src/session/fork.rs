@@ -39,10 +39,10 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
         source.engine.write(move |txn| copy.begin(txn, &scope, now))?
     };
     let copied = copy_all(source, &copy, place, now);
-    if copied.is_err() {
-        purge(source.engine, place, scope.seed(source.engine.store().secret()), now)?;
-    }
-    copied
+    copied.inspect_err(|_| {
+        // What stays is hidden, and maintenance removes it.
+        let _ = purge(source.engine, place, scope.seed(source.engine.store().secret()), now);
+    })
 }
 
 fn copy_all(source: &Session<'_>, copy: &Copy, place: SessionKey, now: i64) -> Result<()> {

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::envelope;
-use super::environment::{Environment, Mode, Snapshot};
-use super::folder::{Folder, Found, GenerationNumber};
+use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
+use super::folder::{Folder, Found};
 use super::fork;
 use super::gate::Store;
+use super::generation::{self, Replaced, Site};
 use super::identity::StoreId;
 use super::keys::{Key, STORE, Table};
-use super::meta::{self, Meta};
+use super::meta::Meta;
 use super::pages::Pages;
 use crate::{Error, ErrorKind, Result};
 
@@ -28,13 +29,15 @@ pub(super) const BATCH_BYTES: usize = 8 << 20;
 /// Writes a whole, verified, compacted copy of the store to `target`, a folder that does not exist or is empty.
 pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     check_target("backing up to", target)?;
-    let folder = Folder::new(target.to_owned());
-    folder.make()?;
-    let (workshop, id) = (folder.workshop(1)?, StoreId::random()?);
-    let copied = store.read(|snapshot| copy(snapshot, &workshop, 1, store.format(), id, false)).inspect_err(|_| discard(&workshop))?;
-    folder.publish(&workshop, 1)?;
-    folder.name_current(1)?;
-    Ok(copied.unwrap_or_default())
+    let id = StoreId::random()?;
+    let build = |workshop: &Path| {
+        let copied = store.read(|snapshot| {
+            let meta = Meta { format: store.format(), store: Some(id), generation: 1, ..Meta::expect(snapshot)? };
+            copy(snapshot, workshop, meta, false)
+        });
+        copied.map(Option::unwrap_or_default)
+    };
+    generation::found(&Folder::new(target.to_owned()), build)
 }
 
 /// Refuses a target that holds something.
@@ -52,101 +55,73 @@ pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
 /// Rewrites the store into a new generation and moves every process over to it.
 pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
     let mut forks = 0;
-    let (copied, next) = loop {
+    let Replaced { made, left } = loop {
         let gives_way = forks < MOST_FORKS;
-        if let Some(done) = store.exclusively(busy_timeout, |environment| rewrite(store, environment, gives_way))? {
+        if let Some(done) =
+            generation::replace_open(store, busy_timeout, generation::EITHER, |site| rewrite(store, site, gives_way), || ())?
+        {
             break done;
         }
         forks += 1;
         fork::let_by();
     };
-    store.read(|_| Ok(()))?; // moves this process on
-    store.exclusively(busy_timeout, |environment| tidy(store.folder(), environment, next))?;
-    Ok(copied)
+    let now = "the store is in its new generation, and nothing is lost";
+    let next = "they have what was forgotten: compact it again, or open it again for writing";
+    left.map_or(Ok(made), |why| Err(generation::left_over(store, "compacting", now, &why, next)))
 }
 
-/// Copies the open generation and switches over; none where a fork came between, and `gives_way` says that it may.
-fn rewrite(store: &Store, environment: &Environment, gives_way: bool) -> Result<Option<(u64, GenerationNumber)>> {
-    let (next, folder) = (environment.number() + 1, store.folder());
-    let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
-    let id = identity(&snapshot)?;
-    let copied = copy(&snapshot, &workshop, next, store.format(), id, gives_way).inspect_err(|_| discard(&workshop))?;
-    let Some(copied) = copied else {
-        discard(&workshop);
-        return Ok(None);
-    };
-    switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| discard(&workshop))?;
-    folder.name_current(next)?;
-    Ok(Some((copied, next)))
+/// Copies the open generation; none where a fork came between, and `gives_way` says that it may.
+fn rewrite(store: &Store, site: &Site<'_>, gives_way: bool) -> Result<Option<u64>> {
+    let meta = Meta { format: store.format(), generation: site.number, ..Meta::expect(&site.snapshot)? };
+    copy(&site.snapshot, &site.workshop, meta, gives_way)
 }
 
-pub(super) fn identity(snapshot: &Snapshot) -> Result<StoreId> {
-    let id = Meta::read(snapshot)?.and_then(|meta| meta.store);
-    id.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
+/// Copies all values of a snapshot as they are stored into the generation in `workshop` that `meta` describes, and syncs it; how many, or
+/// none where it gave way to a fork.
+pub(super) fn copy(snapshot: &Snapshot, workshop: &Path, meta: Meta, gives_way: bool) -> Result<Option<u64>> {
+    let new = Environment::build(workshop, meta.generation, Mode::building(meta.format), meta.identity()?, meta.secret)?;
+    let retired = Key::new(STORE, Table::Retired);
+    let copied =
+        copy_values(snapshot, &new, gives_way, |key, value, txn| if key == retired.as_slice() { Ok(()) } else { txn.append(key, value) })?;
+    let Some(copied) = copied else { return Ok(None) };
+    let mut txn = new.write()?;
+    meta.write(&mut txn)?;
+    txn.commit()?;
+    new.finish()?;
+    Ok(Some(copied))
 }
 
-/// Publishes the generation in `workshop`, a copy of `snapshot`, and retires the one it was copied from: in one transaction, which is
-/// begun first, so that nothing is written between the copy and the switch, also where the writers' lock was deleted.
-pub(super) fn switch(folder: &Folder, from: &Environment, snapshot: &Snapshot, workshop: &Path, next: GenerationNumber) -> Result<()> {
-    let mut last = from.write()?;
-    if last.id() != snapshot.id() + 1 {
-        return Err(Error::new(
-            ErrorKind::StoreBusy,
-            format!(
-                "replacing a generation of {}: nothing may be written while it is copied, and another process wrote: somebody removed the file `lock`; nothing was changed: try again",
-                folder.root().display()
-            ),
-        ));
-    }
-    folder.publish(workshop, next)?;
-    meta::retire(&mut last, next)?;
-    last.commit()
-}
-
-/// Removes the generations that are not in use, inside a transaction of the one that is: it keeps all others from switching meanwhile.
-pub(super) fn tidy(folder: &Folder, environment: &Environment, number: GenerationNumber) -> Result<()> {
-    let transaction = match environment.write() {
-        Err(error) if error.kind() == ErrorKind::FilesReplaced => return Ok(()), // swept: it is in use no more
-        other => other?,
-    };
-    if environment.number() != number || meta::retired(&transaction)?.is_some() {
-        return Ok(());
-    }
-    folder.name_current(number)?;
-    folder.sweep(number)
-}
-
-/// Removes a copy that came to nothing: on a full disk its room is what everyone waits for.
-pub(super) fn discard(workshop: &Path) {
-    let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
-}
-
-/// Copies all values of a snapshot into a new generation in `workshop`, and syncs it; none where it gave way to a fork.
-fn copy(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, id: StoreId, gives_way: bool) -> Result<Option<u64>> {
-    let meta = Meta::read(snapshot)?.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
-    let meta = Meta { format, store: Some(id), generation: number, ..meta };
-    let mode = Mode { read_only: false, relaxed: false, building: true, format };
-    let environment = Environment::build(workshop, number, mode, id, meta.secret)?;
-    let mut from = vec![0];
-    let mut copied = 0;
-    while let Some(next) = copy_batch(snapshot, &environment, &from, &mut copied)? {
-        from = next;
-        if gives_way {
-            environment.sync()?; // so that the last one does not wait for all of it
+/// Gives every value of a snapshot to `put`, in key order and with its checksum verified, in transactions of a new generation; how many
+/// there are, which is how many the tree counts, or none where it gave way to a fork. `put` writes what becomes of a value.
+pub(super) fn copy_values(
+    snapshot: &Snapshot,
+    new: &Environment,
+    gives_way: bool,
+    mut put: impl FnMut(&[u8], &[u8], &mut WriteTransaction<'_>) -> Result<()>,
+) -> Result<Option<u64>> {
+    let (mut from, mut seen) = (Some(vec![0]), 0);
+    while let Some(first) = from.take() {
+        let (mut txn, mut bytes) = (new.write()?, 0);
+        snapshot.scan_stored(&first, &[u8::MAX; 32], &mut |key, value| {
+            if bytes >= BATCH_BYTES {
+                from = Some(key.to_vec());
+                return Ok(ControlFlow::Break(()));
+            }
+            envelope::open(key, value)?;
+            put(key, value, &mut txn)?;
+            bytes += key.len() + value.len();
+            seen += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        txn.commit()?;
+        if gives_way && from.is_some() {
+            new.sync()?; // so that the last one does not wait for all of it
             if fork::is_waiting() {
-                environment.close();
                 return Ok(None);
             }
         }
     }
-    if copied != snapshot.tree().entries() {
-        return Err(missing(copied, snapshot.tree().entries()));
-    }
-    let mut txn = environment.write()?;
-    meta.write(&mut txn)?;
-    txn.commit()?;
-    environment.finish(id)?;
-    Ok(Some(copied))
+    if seen == snapshot.tree().entries() { Ok(Some(seen)) } else { Err(missing(seen, snapshot.tree().entries())) }
 }
 
 /// The error of a tree that does not hold what its meta page counts.
@@ -158,27 +133,6 @@ fn missing(seen: u64, counted: u64) -> Error {
              or save what is intact with `memspan check STORE --repair NEW`"
         ),
     )
-}
-
-fn copy_batch(snapshot: &Snapshot, environment: &Environment, from: &[u8], copied: &mut u64) -> Result<Option<Vec<u8>>> {
-    let retired = Key::new(STORE, Table::Retired);
-    let mut txn = environment.write()?;
-    let (mut bytes, mut next) = (0, None);
-    snapshot.scan_stored(from, &[u8::MAX; 32], &mut |key, value| {
-        if bytes >= BATCH_BYTES {
-            next = Some(key.to_vec());
-            return Ok(ControlFlow::Break(()));
-        }
-        envelope::open(key, value)?;
-        if key != retired.as_slice() {
-            txn.append(key, value)?;
-            bytes += key.len() + value.len();
-            *copied += 1;
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    txn.commit()?;
-    Ok(next)
 }
 
 /// Reads every value and compares its checksum; the damaged ones' errors.
@@ -220,7 +174,8 @@ mod tests {
             })
         };
         store.write(busy_timeout, fill).expect("more than a batch");
-        let once = |gives_way| store.exclusively(busy_timeout, |environment| rewrite(&store, environment, gives_way)).expect("copied");
+        let once =
+            |gives_way| generation::replace_open(&store, busy_timeout, "", |site| rewrite(&store, site, gives_way), || ()).expect("copied");
         fork::WAITING.fetch_add(1, Ordering::Relaxed);
         assert!(once(true).is_none(), "it gave way");
         assert_eq!(store.size().expect("open").0, 1, "and nothing was switched");

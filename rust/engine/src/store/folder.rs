@@ -146,6 +146,13 @@ impl Folder {
         sync_folder(&self.root)
     }
 
+    /// Takes back a generation that was published and that nobody can have switched to.
+    pub fn withdraw(&self, number: GenerationNumber) {
+        if self.set_aside(number).is_ok() {
+            let _ = fs::remove_dir_all(self.aside(number)); // what stays is swept by the next to open the store
+        }
+    }
+
     /// Where to begin: what CURRENT names, or the lowest generation there is.
     pub fn start(&self) -> Result<GenerationNumber> {
         loop {
@@ -195,6 +202,13 @@ impl Folder {
         sync_folder(&self.root)
     }
 
+    /// Removes CURRENT from a folder that became no store.
+    pub fn unname(&self) {
+        for name in ["CURRENT.new", "CURRENT"] {
+            let _ = fs::remove_file(self.root.join(name));
+        }
+    }
+
     /// Whether CURRENT names `current` and no other generation is there, whole, half-built or set aside.
     pub fn is_tidy(&self, current: GenerationNumber) -> Result<bool> {
         let entries = fs::read_dir(&self.root).map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
@@ -203,9 +217,13 @@ impl Folder {
         Ok(only && self.current() == Some(current))
     }
 
+    fn aside(&self, number: GenerationNumber) -> PathBuf {
+        self.root.join(format!("gen-{number}.old"))
+    }
+
     /// Renames a generation: an opener that still reads the old name finds nothing and rereads CURRENT.
     fn set_aside(&self, number: GenerationNumber) -> Result<()> {
-        let aside = self.root.join(format!("gen-{number}.old"));
+        let aside = self.aside(number);
         let _ = fs::remove_dir_all(&aside);
         fs::rename(self.generation(number), &aside).map_err(|e| io_error("retiring a generation", &aside, &e))
     }

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::copy::{self, BATCH_BYTES};
+use super::copy::BATCH_BYTES;
 use super::environment::{Environment, Mode, Snapshot};
-use super::folder::GenerationNumber;
 use super::gate::Store;
-use super::identity::{Secret, Seed, StoreId};
+use super::generation::{self, Site};
+use super::identity::{Secret, Seed};
 use super::meta::Meta;
 use super::pages::{Pages, PagesMut};
 use super::vault::rekey::Rehash;
-use super::vault::{Vault, is_exempt};
+use super::vault::{StoreKey, Vault, is_exempt};
 use crate::{Error, ErrorKind, Result};
 
 /// Takes a key and its value.
@@ -38,23 +38,24 @@ pub fn load<V: Values>(
     check: impl Fn(&Snapshot) -> Result<()>,
     rehash: Rehash<'_>,
 ) -> Result<u64> {
-    let (loaded, next) = store.exclusively(busy_timeout, |environment| {
-        let (folder, next) = (store.folder(), environment.number() + 1);
-        let snapshot = environment.snapshot()?;
-        check_empty(store, &snapshot)?;
-        let (values, id) = (open()?, copy::identity(&snapshot)?);
-        let workshop = folder.workshop(next)?;
-        let loaded = build(store, &workshop, (next, id), values, &check, rehash).inspect_err(|_| copy::discard(&workshop))?;
-        copy::switch(folder, environment, &snapshot, &workshop, next).inspect_err(|_| copy::discard(&workshop))?;
-        folder.name_current(next)?;
-        Ok((loaded, next))
-    })?;
-    store.read(|_| Ok(()))?; // moves this process on
-    store.exclusively(busy_timeout, |environment| copy::tidy(store.folder(), environment, next))?;
-    if store.is_encrypted() {
-        copy::compact(store, busy_timeout)?; // hashes that came along stand in free pages
-    }
-    Ok(loaded)
+    let build = |site: &Site<'_>| {
+        check_empty(store, &site.snapshot)?;
+        let (mut values, id) = (open()?, Meta::expect(&site.snapshot)?.identity()?);
+        let (created_at, origin) = values.origin();
+        let rehash = (store.key().is_some() && origin.tells_words()).then_some(rehash);
+        let secret = if rehash.is_some() { origin.telling_no_words() } else { origin };
+        let meta = Meta { format: store.format(), created_at, store: Some(id), generation: site.number, secret, sealed: None };
+        let fill = |workshop: &Path| {
+            let (new, loaded) = fill(store.key().as_deref(), workshop, meta, &mut values)?;
+            rehash.map_or(Ok(()), |rehash| rehash(&new))?;
+            check(&new.snapshot()?)?;
+            Ok((new, loaded))
+        };
+        // Hashes that came along would stand in free pages, and data keys that are put between values leave pages half full.
+        site.build(store.key().is_some(), fill).map(Some)
+    };
+    let loaded = generation::replace_open(store, busy_timeout, generation::EITHER, build, || ())?;
+    Ok(loaded.map_or(0, |loaded| loaded.made)) // and what is left of the one before was empty
 }
 
 /// Refuses what was hashed before its store took another secret: it was empty then, and what was loaded into it came between, or it got a
@@ -84,45 +85,31 @@ fn check_empty(store: &Store, snapshot: &Snapshot) -> Result<()> {
     )))
 }
 
-fn build<V: Values>(
-    store: &Store,
-    workshop: &Path,
-    (number, id): (GenerationNumber, StoreId),
-    mut values: V,
-    check: &impl Fn(&Snapshot) -> Result<()>,
-    rehash: Rehash<'_>,
-) -> Result<u64> {
-    let ((created_at, origin), format) = (values.origin(), store.format());
-    let rehash = (store.key().is_some() && origin.tells_words()).then_some(rehash);
-    let secret = if rehash.is_some() { origin.telling_no_words() } else { origin };
-    let mode = Mode { read_only: false, relaxed: false, building: true, format };
-    let mut environment = Environment::build(workshop, number, mode, id, secret)?;
+/// Writes values into the generation in `workshop` that `meta` describes, encrypted where there is a key; and how many.
+fn fill(key: Option<&StoreKey>, workshop: &Path, meta: Meta, values: &mut impl Values) -> Result<(Environment, u64)> {
+    let mut new = Environment::build(workshop, meta.generation, Mode::building(meta.format), meta.identity()?, meta.secret)?;
     let mut sealed = None;
-    if let Some(key) = store.key() {
+    if let Some(key) = key {
         let vault = Vault::new()?;
-        sealed = Some(vault.seal_for(&key, secret)?);
-        environment = environment.encrypted_by(vault);
+        sealed = Some(vault.seal_for(key, meta.secret)?);
+        new = new.encrypted_by(vault);
     }
-    let is_encrypted = sealed.is_some();
-    let mut txn = environment.write()?;
-    Meta { format, created_at, store: Some(id), generation: number, secret, sealed }.write(&mut txn)?;
+    let mut txn = new.write()?;
+    Meta { sealed, ..meta }.write(&mut txn)?;
     let (mut bytes, mut loaded) = (0, 0);
     let mut goes_on = true;
     while goes_on {
         goes_on = values.next(&mut |key, value| {
             bytes += key.len() + value.len();
             // Data keys are put between what is loaded, out of the order of keys.
-            if is_encrypted { txn.put(key, value) } else { txn.append(key, value) }
+            if sealed.is_some() { txn.put(key, value) } else { txn.append(key, value) }
         })?;
         loaded += u64::from(goes_on);
         if bytes >= BATCH_BYTES || !goes_on {
             txn.commit()?;
-            (txn, bytes) = (environment.write()?, 0);
+            (txn, bytes) = (new.write()?, 0);
         }
     }
     drop(txn);
-    rehash.map_or(Ok(()), |rehash| rehash(&environment))?;
-    check(&environment.snapshot()?)?;
-    environment.finish(id)?;
-    Ok(loaded)
+    Ok((new, loaded))
 }

@@ -72,6 +72,16 @@ impl Meta {
         Ok(Some(meta))
     }
 
+    /// Reads it where it must be.
+    pub fn expect(pages: &(impl Pages + ?Sized)) -> Result<Self> {
+        Self::read(pages)?.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))
+    }
+
+    /// Which store it is of.
+    pub fn identity(&self) -> Result<StoreId> {
+        self.store.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
+    }
+
     /// What is sealed, from its second copy.
     pub fn read_copy_of_sealed(pages: &(impl Pages + ?Sized)) -> Result<Option<Sealed>> {
         let key = copy_of_sealed();

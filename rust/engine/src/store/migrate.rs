@@ -5,22 +5,17 @@
 //! envelope of a value, the keys and bodies of [`Table::Meta`] and [`Table::Retired`].
 //! Processes with an older memspan that have the store open follow `retired` and are told to upgrade.
 
-use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Instant;
 
-use super::copy;
+use super::copy::copy_values;
 use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use super::folder::{FORMAT_VERSION, Folder, GenerationNumber, Manifest};
+use super::generation::{self, Site};
 use super::identity::{Secret, StoreId};
 use super::keys::{Key, STORE, Table};
 use super::meta::{self, Meta};
-use super::pages::Pages;
 use super::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
-
-/// Bytes in one transaction of a copy.
-const BATCH_BYTES: usize = 8 << 20;
 
 /// Writes what becomes of one value of the old generation: itself, another, several, none. Chunks of a long body come one by
 /// one; a step that changes such bodies joins them from the snapshot at chunk 0 and drops the others.
@@ -67,10 +62,7 @@ pub fn to_newest(folder: &Folder, formats: Formats, read_only: bool, deadline: I
     loop {
         let (number, format) = in_use(folder, formats, deadline)?; // again: another process may have been faster
         if format >= formats.newest {
-            let new = Environment::open(folder, number, Mode { read_only: false, relaxed: false, building: false, format }, deadline)?;
-            let tidied = copy::tidy(folder, &new, number);
-            new.close();
-            return tidied;
+            return Ok(());
         }
         let step = formats.step_from(format);
         let step = step
@@ -114,21 +106,15 @@ fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: b
 
 /// One step: `number` of `format` becomes the next generation, of the next format.
 fn run(folder: &Folder, number: GenerationNumber, format: u32, step: Transform, deadline: Instant) -> Result<()> {
-    let next = number + 1;
-    let workshop = folder.workshop(next)?;
     let old = open_old(folder, number, format, false, deadline)?;
-    let switched = old.snapshot().and_then(|snapshot| {
-        rewrite(&snapshot, &workshop, next, format + 1, step)?;
-        copy::switch(folder, &old, &snapshot, &workshop, next)
-    });
+    let replaced = generation::replace(folder, &old, generation::EITHER, |site| rewrite(site, format + 1, step).map(Some));
     old.close();
-    switched.inspect_err(|_| drop(std::fs::remove_dir_all(&workshop)))?;
-    folder.name_current(next)
+    replaced.map(drop)
 }
 
-/// Writes every value of `snapshot`, changed, into a generation in `workshop`, and syncs it.
-fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, format: u32, step: Transform) -> Result<()> {
-    let old = Meta::read(snapshot)?;
+/// Writes every value of a generation, changed, into the next one, and syncs it.
+fn rewrite(site: &Site<'_>, format: u32, step: Transform) -> Result<()> {
+    let old = Meta::read(&site.snapshot)?;
     let id = old.and_then(|meta| meta.store).map_or_else(StoreId::random, Ok)?;
     let secret = match old {
         Some(Meta { store: Some(_), secret, .. }) => secret,
@@ -138,39 +124,19 @@ fn rewrite(snapshot: &Snapshot, workshop: &Path, number: GenerationNumber, forma
         format,
         created_at: old.map_or(0, |meta| meta.created_at),
         store: Some(id),
-        generation: number,
+        generation: site.number,
         secret,
         sealed: old.and_then(|meta| meta.sealed),
     };
-    let new = Environment::build(workshop, number, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
-    let mut from = Some(vec![0]);
-    while let Some(at) = from {
-        let mut txn = new.write()?;
-        from = rewrite_batch(snapshot, &mut txn, &at, step)?;
-        if from.is_none() {
-            meta.write(&mut txn)?;
-        }
-        txn.commit()?;
-    }
-    new.finish(id)
-}
-
-fn rewrite_batch(snapshot: &Snapshot, new: &mut WriteTransaction<'_>, from: &[u8], step: Transform) -> Result<Option<Vec<u8>>> {
+    let new = Environment::build(&site.workshop, site.number, Mode::building(format), id, secret)?;
     let own = [Key::new(STORE, Table::Meta), Key::new(STORE, Table::Retired)];
-    let (mut bytes, mut next) = (0, None);
-    snapshot.scan_stored(from, &[u8::MAX; 32], &mut |key, value| {
-        if bytes >= BATCH_BYTES {
-            next = Some(key.to_vec());
-            return Ok(ControlFlow::Break(()));
-        }
-        super::envelope::open(key, value)?;
-        if own.iter().all(|own| own.as_slice() != key) {
-            step(snapshot, key, value, new)?;
-            bytes += key.len() + value.len();
-        }
-        Ok(ControlFlow::Continue(()))
+    copy_values(&site.snapshot, &new, false, |key, value, txn| {
+        if own.iter().any(|own| own.as_slice() == key) { Ok(()) } else { step(&site.snapshot, key, value, txn) }
     })?;
-    Ok(next)
+    let mut txn = new.write()?;
+    meta.write(&mut txn)?;
+    txn.commit()?;
+    new.finish()
 }
 
 fn older(folder: &Folder, format: u32, formats: Formats, next: &str) -> Error {

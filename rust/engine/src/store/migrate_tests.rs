@@ -1,5 +1,6 @@
 //! The mechanism, with formats that only these tests know: the next format adds a field to every head, the one after renames nothing.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::scope::{Head, Scope, ScopeType};
 use crate::session::{NewMessage, Options, Session};
 use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
-use crate::store::pages::PagesMut;
+use crate::store::pages::{Pages, PagesMut};
 use crate::store::{Durability, Store, StoreOptions};
 
 const NOW: u32 = FORMAT_VERSION;

@@ -14,6 +14,7 @@ pub mod files;
 pub mod folder;
 pub mod fork;
 pub mod gate;
+mod generation;
 pub mod group_commit;
 pub mod identity;
 pub mod keys;

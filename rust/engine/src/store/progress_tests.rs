@@ -36,7 +36,7 @@ impl StoreFolder {
             .write(&mut txn)
             .expect("written");
         txn.commit().expect("committed");
-        new.finish(id).expect("finished");
+        new.finish().expect("finished");
         folder.publish(&workshop, 1).expect("published");
         let environment = place.open().expect("opened");
         (0..commits).for_each(|at| commit(&environment, at));

@@ -10,10 +10,11 @@ use std::path::Path;
 use super::copy::{BATCH_BYTES, check_target};
 use super::envelope;
 use super::environment::{Environment, Mode, Snapshot};
-use super::folder::Folder;
+use super::folder::{Folder, GenerationNumber};
+use super::generation;
 use super::identity::{Secret, StoreId};
 use super::keys::{Key, STORE, Table, u32_at};
-use super::meta::Meta;
+use super::meta::{self, Meta};
 use super::pages::PagesMut;
 use super::tree::page::{Kind, Order, Page};
 use crate::{Result, interrupt};
@@ -30,18 +31,37 @@ pub struct Repaired {
 /// Saves what is intact of the store at `source` in a new store at `target`, which must not exist or be an empty folder.
 pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Repaired> {
     check_target("repairing into", target)?;
-    let (from, to) = (Folder::new(source.to_owned()), Folder::new(target.to_owned()));
-    let number = from.generations()?.last().copied().map_or_else(|| from.start(), |last| Ok(from.current().unwrap_or(last)))?;
-    let mode = Mode { read_only: true, relaxed: false, building: false, format };
-    let damaged = Environment::open_unchecked(&from.generation(number), number, mode)?;
-    to.make()?;
-    let workshop = to.workshop(1)?;
-    let repaired = save(&damaged.snapshot()?, &workshop, format, now);
+    let from = Folder::new(source.to_owned());
+    let (damaged, next) = in_use(&from, format)?;
+    let repaired = generation::found(&Folder::new(target.to_owned()), |workshop| save(&damaged.snapshot()?, workshop, format, now));
+    let number = damaged.number();
     damaged.close();
-    let repaired = repaired?;
-    to.publish(&workshop, 1)?;
-    to.name_current(1)?;
+    let mut repaired = repaired?;
+    let newest = from.generations()?.into_iter().rfind(|other| *other > number);
+    let is_whole = next.is_ok() && repaired.lost.is_empty();
+    repaired.lost.extend(match (next, newest) {
+        (Ok(Some(gone)), _) => Some(format!("what was written since gen-{gone} replaced gen-{number}: gen-{gone} is not there")),
+        (_, Some(newest)) if !is_whole => Some(format!(
+            "perhaps what was written since gen-{newest} replaced gen-{number}: whether it did cannot be read; to save what is in it, write gen-{newest} into CURRENT in a copy of the store, and repair that"
+        )),
+        _ => None,
+    });
     Ok(repaired)
+}
+
+/// The generation that was in use, from where CURRENT points along what is retired; and the one that it names as its successor, which is
+/// not there.
+fn in_use(folder: &Folder, format: u32) -> Result<(Environment, Result<Option<GenerationNumber>>)> {
+    let mode = Mode { read_only: true, relaxed: false, building: false, format };
+    let mut number = folder.start()?;
+    loop {
+        let environment = Environment::open_unchecked(&folder.generation(number), number, mode)?;
+        let next = environment.snapshot().and_then(|snapshot| meta::retired(&snapshot));
+        match next {
+            Ok(Some(next)) if next > number && folder.generation(next).is_dir() => number = next,
+            next => return Ok((environment, next)),
+        }
+    }
 }
 
 fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<Repaired> {
@@ -52,7 +72,7 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     let sealed = known.map_or_else(|| Meta::read_copy_of_sealed(snapshot).ok().flatten(), |meta| meta.sealed);
     let id = StoreId::random()?;
     let secret = known.map_or_else(Secret::random, |meta| Ok(meta.secret))?;
-    let new = Environment::build(workshop, 1, Mode { read_only: false, relaxed: false, building: true, format }, id, secret)?;
+    let new = Environment::build(workshop, 1, Mode::building(format), id, secret)?;
     for number in &reached {
         interrupt::check()?;
         write_leaf(snapshot, &new, *number, &mut repaired)?;
@@ -63,7 +83,7 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     Meta { format, created_at, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
     txn.delete(Key::new(STORE, Table::Retired).as_slice())?;
     txn.commit()?;
-    new.finish(id)?;
+    new.finish()?;
     Ok(repaired)
 }
 

@@ -319,14 +319,19 @@ impl Core {
         self.read_only
     }
 
-    /// Stores the recalls that are still buffered; of how many memories.
+    /// Stores the recalls that are still buffered; of how many memories. Those of a scope that was erased meanwhile go, and where the write
+    /// fails they wait for the next.
     pub fn flush_accesses(&self) -> Result<u64> {
-        let accesses = self.store.unforked(|| self.accesses.take());
-        let count = accesses.len() as u64;
-        if count > 0 {
-            self.write(move |txn| access::store(txn, &accesses))?;
+        let accesses = Arc::new(self.store.unforked(|| self.accesses.take()));
+        if accesses.is_empty() {
+            return Ok(0);
         }
-        Ok(count)
+        let taken = Arc::clone(&accesses);
+        let stored = self.write(move |txn| {
+            let live = access::of_scopes(txn, &taken)?;
+            access::store(txn, &live).map(|()| live.len() as u64)
+        });
+        stored.inspect_err(|_| self.store.unforked(|| self.accesses.give_back(&accesses)))
     }
 
     /// How long a write may queue.

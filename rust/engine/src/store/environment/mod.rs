@@ -85,6 +85,21 @@ pub struct Mode {
     pub format: u32,
 }
 
+impl Mode {
+    /// That of a generation of `format` that is being built.
+    #[must_use]
+    pub fn building(format: u32) -> Self {
+        Self { read_only: false, relaxed: false, building: true, format }
+    }
+}
+
+/// Wherever an environment goes, its addresses may hold another file next.
+impl Drop for Environment {
+    fn drop(&mut self) {
+        crate::store::verified::forget_all();
+    }
+}
+
 impl Environment {
     /// The keys of an encrypted store.
     #[must_use]
@@ -318,9 +333,9 @@ impl Environment {
 
     /// Closes the environment; returns when LMDB has let go of its files.
     pub fn close(self) {
-        drop(self.data);
-        self.env.prepare_for_closing().wait();
-        crate::store::verified::forget_all(); // its addresses may hold another file next
+        let closed = self.env.clone().prepare_for_closing();
+        drop(self);
+        closed.wait();
     }
 }
 

@@ -41,7 +41,9 @@ impl Environment {
     /// Makes an empty generation of the store `id` in `path`, an empty folder.
     pub fn build(path: &Path, number: GenerationNumber, mode: Mode, id: StoreId, secret: Secret) -> Result<Self> {
         Manifest::of_this_machine(page_size(), mode.format, id, number).write(path)?;
-        Self::map(path, number, mode, secret)
+        let mut environment = Self::map(path, number, mode, secret)?;
+        environment.id = Some(id);
+        Ok(environment)
     }
 
     /// The same generation, whose values are encrypted from now on.
@@ -52,10 +54,10 @@ impl Environment {
     }
 
     /// Syncs a generation that was built, and vouches for what is in it.
-    pub fn finish(self, id: StoreId) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         self.sync()?;
         let pages = MetaPages::read(&self.data, u64::from(page_size()), &self.path)?;
-        Progress::create(&self.path, id, self.number, &self.data, &pages)?;
+        self.id.map_or(Ok(()), |id| Progress::create(&self.path, id, self.number, &self.data, &pages))?;
         self.close();
         Ok(())
     }
@@ -86,13 +88,7 @@ impl Environment {
             environment.pages.measure_readers_by(table);
         }
         environment.shared = Some(Shared { data, progress, verdict, table });
-        match environment.identify(&manifest, newest) {
-            Ok(secret) => (environment.id, environment.secret) = (manifest.store, secret),
-            Err(error) => {
-                environment.close();
-                return Err(error);
-            }
-        }
+        (environment.id, environment.secret) = (manifest.store, environment.identify(&manifest, newest)?);
         Ok(environment)
     }
 

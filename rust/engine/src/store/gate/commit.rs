@@ -38,7 +38,7 @@ impl Committer for Store {
 impl Store {
     /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew; so it is, by
     /// whoever needs it next, after any failure of the disk.
-    fn start_afresh(&self, error: &Error) {
+    pub(super) fn start_afresh(&self, error: &Error) {
         if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
             self.suspend();
         }
@@ -64,7 +64,7 @@ impl Store {
                 Decision::Nothing => return Ok(None),
                 Decision::Commit => {
                     let id = txn.id();
-                    txn.commit().map_err(|error| outcome(environment, id, error))?;
+                    txn.commit().map_err(|error| outcome(environment, id, &error, AGAIN))?;
                     let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
                     return Ok(None);
                 }
@@ -73,12 +73,18 @@ impl Store {
     }
 }
 
-/// A failed commit: known not to have happened where the disk was full, unknown where a sync failed.
-fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
-    if error.kind() != ErrorKind::StoreIo {
-        return error;
+/// What to do where nobody knows whether a write is there.
+const AGAIN: &str = "read it back before writing it again, and give it an id so that a retry is harmless";
+
+/// A failed commit: known not to have happened where the disk was full and it is not in the file, unknown where a sync failed. `next` says
+/// what to do then.
+pub(in crate::store) fn outcome(environment: &Environment, transaction: u64, error: &Error, next: &str) -> Error {
+    let of_the_system = matches!(error.kind(), ErrorKind::StoreIo | ErrorKind::StoreFull | ErrorKind::ReadOnly);
+    let may_show = of_the_system && environment.may_show(transaction);
+    if !may_show && error.kind() != ErrorKind::StoreIo {
+        return error.clone();
     }
-    if !environment.may_show(transaction)
+    if !may_show
         && let Err(full) = environment.find_room()
         && full.kind() == ErrorKind::StoreFull
     {
@@ -86,11 +92,7 @@ fn outcome(environment: &Environment, transaction: u64, error: Error) -> Error {
     }
     Error::new(
         ErrorKind::OutcomeUnknown,
-        format!(
-            "{}; whether this write is on disk is unknown (generation {}): read it back before writing it again, and give it an id so that a retry is harmless",
-            error.message(),
-            environment.number()
-        ),
+        format!("{}; whether this write is on disk is unknown (generation {}): {next}", error.message(), environment.number()),
     )
     .with("outcome", "unknown")
 }

@@ -7,6 +7,8 @@
 mod commit;
 mod open;
 
+pub(in crate::store) use commit::outcome;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
@@ -150,6 +152,13 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// Does what can also be done another time, where nobody is writing just now and this process may.
+    fn at_leisure(&self, work: impl FnOnce() -> Result<()>) {
+        if let Some(Ok(_guard)) = self.lock.as_ref().map(|lock| lock.acquire(Instant::now())) {
+            let _ = work();
+        }
+    }
+
     /// Closes the environment. The last process to do so says that nobody has it open any more.
     fn close(self) {
         if self.lock.is_some() && self.presence.as_ref().is_some_and(Presence::is_last) {
@@ -373,7 +382,12 @@ impl Store {
             // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
             let retired = meta::retired(&opened.environment.snapshot()?)?;
             match retired {
-                None => return work(&opened.environment),
+                None => {
+                    let done = work(&opened.environment);
+                    drop(guard);
+                    drop(state);
+                    return done.inspect_err(|error| self.start_afresh(error));
+                }
                 Some(next) => {
                     drop(guard);
                     drop(state);

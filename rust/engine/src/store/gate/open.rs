@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
-use crate::store::copy;
 use crate::store::environment::{Environment, Mode};
 use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
 use crate::store::fork::{Renewable, lock, registry};
+use crate::store::generation;
 use crate::store::identity::{Secret, StoreId};
 use crate::store::meta::{self, Meta};
 use crate::store::metrics::Metrics;
@@ -196,7 +196,7 @@ impl Store {
         let mut txn = environment.write()?;
         Meta { format: self.formats.newest, created_at: now, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
         txn.commit()?;
-        environment.finish(id)?;
+        environment.finish()?;
         self.folder.publish(&workshop, 1)?;
         self.folder.name_current(1)
     }
@@ -210,17 +210,16 @@ impl Store {
         if matches!(*state, State::Open(_)) { Ok(()) } else { migrate::to_newest(&self.folder, self.formats, read_only, deadline) }
     }
 
-    /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now.
+    /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now, and as far as it can: the
+    /// store is whole without.
     fn repair(&self) -> Result<()> {
         let gate = self.gate.get();
         let state = self.opened(gate)?;
         let State::Open(opened) = &*state else { return Ok(()) };
-        let number = opened.environment.number();
-        if self.folder.is_tidy(number)? {
-            return Ok(());
+        if !self.folder.is_tidy(opened.environment.number())? {
+            opened.at_leisure(|| generation::tidy(&self.folder, &opened.environment));
         }
-        let Some(Ok(_guard)) = opened.lock.as_ref().map(|lock| lock.acquire(Instant::now())) else { return Ok(()) };
-        copy::tidy(&self.folder, &opened.environment, number)
+        Ok(())
     }
 
     /// Opens the generation in use, beginning where CURRENT points and following what is retired.
@@ -234,12 +233,16 @@ impl Store {
         };
         let lock = writable(WriterLock::open(self.folder.root()))?;
         let mut number = self.folder.start()?;
-        let mut tries = 0;
+        let (mut tries, first) = (0, number);
         loop {
             match self.open_generation(number, mode, deadline) {
                 Ok((environment, None)) => {
                     self.openings.fetch_add(1, Relaxed);
-                    return self.recognise(Opened { environment, lock, presence });
+                    let opened = self.recognise(Opened { environment, lock, presence })?;
+                    if number != first && !mode.read_only && opened.environment.unverified().is_none() {
+                        opened.at_leisure(|| generation::name(&self.folder, &opened.environment));
+                    }
+                    return Ok(opened);
                 }
                 Ok((environment, Some(next))) => {
                     environment.close();
@@ -271,13 +274,9 @@ impl Store {
             environment.clear_stale_readers()?;
         }
         let next = meta::retired(&environment.snapshot()?)?;
-        let key = lock(&self.key).clone();
-        match if next.is_none() { environment.unlock(self.folder.root(), key.as_deref()) } else { Ok(()) } {
-            Ok(()) => Ok((environment, next)),
-            Err(error) => {
-                environment.close();
-                Err(error)
-            }
+        if next.is_none() {
+            environment.unlock(self.folder.root(), lock(&self.key).clone().as_deref())?;
         }
+        Ok((environment, next))
     }
 }

@@ -1,111 +1,100 @@
 //! Another key for a store: a key instead of another, a key for a store that had none, or none any more.
 //!
-//! With another key only what it opens is sealed anew, and the store is compacted, so that nothing of the old one stays. A store that
-//! becomes encrypted, or plain, is copied value by value into the next generation, and switched over to it as a compaction is.
+//! The store is copied into its next generation, which replaces the old one as a compaction does, so that nothing of the old key stays.
+//! With another key only what it opens is sealed anew. A store that becomes encrypted, or plain, has each value rewritten on the way.
 //! Other processes that have it open follow to the new generation, which their key does not open: they are told so.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::cipher::Cipher;
-use super::{Sealed, StoreKey, Vault, is_exempt, record_of};
-use crate::Result;
-use crate::store::copy::{self, BATCH_BYTES};
-use crate::store::envelope;
+use super::{StoreKey, Vault, is_exempt, record_of};
+use crate::store::copy::{copy, copy_values};
 use crate::store::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use crate::store::gate::Store;
-use crate::store::identity::Secret;
-use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
+use crate::store::generation::{self, Site};
+use crate::store::keys::{Partition, u32_at};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
+use crate::{ErrorKind, Result};
 
 /// Writes what a generation is searched by anew, under the secret that its environment has.
 pub type Rehash<'r> = &'r dyn Fn(&Environment) -> Result<()>;
+
+/// What to do where nobody knows which key is in force.
+const EITHER: &str = "the store opens with the old key or with the new one: keep both, close it in every process, and open it again";
 
 /// Makes `key` the one that opens the store, or leaves it plain. Where it shall be encrypted and its words have hashes that need no key,
 /// which are in the keys of its blocks, `rehash` gives it others.
 pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration, rehash: Rehash<'_>) -> Result<()> {
     let key = key.map(Arc::new);
-    match &key {
-        Some(key) if store.is_encrypted() && !store.secret().tells_words() => seal_anew(store, key, busy_timeout)?,
-        _ => rewrite(store, key.as_ref(), busy_timeout, rehash)?,
+    let exchange = || store.exchange_key(key.clone());
+    let build = |site: &Site<'_>| build(site, key.as_deref(), rehash).map(Some);
+    let rekeyed = generation::replace_open(store, busy_timeout, EITHER, build, exchange).map_err(|error| {
+        if error.kind() == ErrorKind::OutcomeUnknown { error } else { error.and("the key of the store is what it was") }
+    })?;
+    let (now, next) = match &key {
+        Some(_) => (
+            "the new key is in force, and no other opens the store",
+            "they have what the old key opens, or what was plain: keep the new key, and compact the store or open it again for writing",
+        ),
+        None => (
+            "the store is not encrypted any more, and opens without a key",
+            "they are of no use: compact the store, or open it again for writing",
+        ),
+    };
+    rekeyed.and_then(|rekeyed| rekeyed.left).map_or(Ok(()), |why| Err(generation::left_over(store, "changing the key of", now, &why, next)))
+}
+
+/// Builds the next generation under `key`.
+fn build(site: &Site<'_>, key: Option<&StoreKey>, rehash: Rehash<'_>) -> Result<()> {
+    let meta = Meta { generation: site.number, ..Meta::expect(&site.snapshot)? };
+    let before = site.from.identity().1;
+    match (site.from.vault(), key) {
+        // Values stay as they are, and only what the caller's key opens is sealed anew.
+        (Some(vault), Some(key)) if !before.tells_words() => {
+            let sealed = Some(vault.seal_for(key, before)?);
+            copy(&site.snapshot, &site.workshop, Meta { sealed, ..meta }, false).map(drop)
+        }
+        _ => {
+            let rehash = (key.is_some() && before.tells_words()).then_some(rehash);
+            let secret = if rehash.is_some() { before.telling_no_words() } else { before };
+            let meta = Meta { secret, sealed: None, ..meta };
+            // Hashes that need no key would stand in free pages.
+            site.build(rehash.is_some(), |workshop| Ok((rewrite(site, workshop, meta, key, rehash)?, ())))
+        }
     }
-    copy::compact(store, busy_timeout).map(drop)
 }
 
-/// Seals the store's key with another one.
-fn seal_anew(store: &Store, key: &Arc<StoreKey>, busy_timeout: Duration) -> Result<()> {
-    store.exclusively(busy_timeout, |environment| {
-        let Some(vault) = environment.vault() else { return Ok(()) };
-        let mut txn = environment.write()?;
-        let meta = meta_of(&txn)?;
-        let sealed = Some(vault.seal_for(key, environment.identity().1)?);
-        Meta { sealed, ..meta }.write(&mut txn)?;
-        txn.commit()?;
-        store.exchange_key(Some(Arc::clone(key)));
-        Ok(())
-    })
-}
-
-fn meta_of(pages: &impl Pages) -> Result<Meta> {
-    Meta::read(pages)?.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))
-}
-
-/// Copies the store into its next generation, encrypted or plain.
-fn rewrite(store: &Arc<Store>, key: Option<&Arc<StoreKey>>, busy_timeout: Duration, rehash: Rehash<'_>) -> Result<()> {
-    store.exclusively(busy_timeout, |environment| {
-        let (folder, next) = (store.folder(), environment.number() + 1);
-        let (workshop, snapshot) = (folder.workshop(next)?, environment.snapshot()?);
-        let before = environment.identity().1;
-        let rehash = (key.is_some() && before.tells_words()).then_some(rehash);
-        let secret = if rehash.is_some() { before.telling_no_words() } else { before };
-        let switched = build(&snapshot, environment, &workshop, next, key.map(Arc::as_ref), (secret, rehash))
-            .and_then(|()| copy::switch(folder, environment, &snapshot, &workshop, next));
-        switched.inspect_err(|_| drop(std::fs::remove_dir_all(&workshop)))?;
-        store.exchange_key(key.cloned());
-        folder.name_current(next)
-    })
-}
-
-fn build(
-    snapshot: &Snapshot,
-    from: &Environment,
-    workshop: &Path,
-    next: u32,
-    key: Option<&StoreKey>,
-    (secret, rehash): (Secret, Option<Rehash<'_>>),
-) -> Result<()> {
-    let meta = meta_of(snapshot)?;
-    let id = meta.store.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))?;
+/// Writes all values, encrypted or plain, into the generation in `workshop` that `meta` describes.
+fn rewrite(site: &Site<'_>, workshop: &Path, meta: Meta, key: Option<&StoreKey>, rehash: Option<Rehash<'_>>) -> Result<Environment> {
     let vault = key.map(|_| Vault::new()).transpose()?;
-    let sealed: Option<Sealed> = vault.as_ref().zip(key).map(|(vault, key)| vault.seal_for(key, secret)).transpose()?;
-    let mode = Mode { read_only: false, relaxed: false, building: true, format: meta.format };
-    let new = Environment::build(workshop, next, mode, id, secret)?;
-    let mut rewriting = Rewriting { vault: vault.as_ref(), old: from.vault().map(Arc::as_ref), keys: BTreeMap::new() };
-    let mut at = Some(vec![0]);
-    while let Some(from) = at {
-        let mut txn = new.write()?;
-        at = rewriting.batch(snapshot, &mut txn, &from)?;
-        txn.commit()?;
-    }
+    let sealed = vault.as_ref().zip(key).map(|(vault, key)| vault.seal_for(key, meta.secret)).transpose()?;
+    let new = Environment::build(workshop, meta.generation, Mode::building(meta.format), meta.identity()?, meta.secret)?;
+    let mut rewriting = Rewriting { vault: vault.as_ref(), old: site.from.vault().map(Arc::as_ref), keys: BTreeMap::new() };
+    copy_values(
+        &site.snapshot,
+        &new,
+        false,
+        |key, stored, txn| {
+            if is_exempt(key) { Ok(()) } else { rewriting.copy(&site.snapshot, txn, key, stored) }
+        },
+    )?;
     let mut txn = new.write()?;
     for (partition, (_, record)) in &rewriting.keys {
         txn.put_stored(record_of(*partition).as_slice(), record)?;
     }
-    Meta { generation: next, secret, sealed, ..meta }.write(&mut txn)?;
+    Meta { sealed, ..meta }.write(&mut txn)?;
     txn.commit()?;
-    match (vault, rehash) {
-        (Some(vault), Some(rehash)) => {
-            let new = new.encrypted_by(vault);
-            rehash(&new)?;
-            new.finish(id)
-        }
-        _ => new.finish(id),
-    }
+    let new = match vault {
+        Some(vault) => new.encrypted_by(vault),
+        None => new,
+    };
+    rehash.map_or(Ok(()), |rehash| rehash(&new))?;
+    Ok(new)
 }
 
 /// A copy under way: from the values of `old`, plain where it is none, to those of `vault`.
@@ -117,23 +106,6 @@ struct Rewriting<'v> {
 }
 
 impl Rewriting<'_> {
-    fn batch(&mut self, snapshot: &Snapshot, txn: &mut WriteTransaction<'_>, from: &[u8]) -> Result<Option<Vec<u8>>> {
-        let (mut bytes, mut next) = (0, None);
-        snapshot.scan_stored(from, &[u8::MAX; 32], &mut |key, stored| {
-            if bytes >= BATCH_BYTES {
-                next = Some(key.to_vec());
-                return Ok(ControlFlow::Break(()));
-            }
-            envelope::open(key, stored)?;
-            if !is_exempt(key) {
-                self.copy(snapshot, txn, key, stored)?;
-                bytes += key.len() + stored.len();
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(next)
-    }
-
     fn copy(&mut self, snapshot: &Snapshot, txn: &mut WriteTransaction<'_>, key: &[u8], stored: &[u8]) -> Result<()> {
         let partition = u32_at(key, 0).unwrap_or_default();
         let Some(old) = self.old else { return self.append(txn, partition, key, stored) };
