@@ -100,8 +100,8 @@ impl Filter {
         {
             return false;
         }
-        let known_at = self.known_at.unwrap_or(self.now);
-        let believed_current = ending.known_until > known_at;
+        // Without `known_at` all that the store knows counts: what it wrote lately may have times after a clock that stands or went back.
+        let believed_current = self.known_at.is_some_and(|at| ending.known_until > at);
         let held = match (self.valid_at, believed_current) {
             (Some(at), true) => memory.occurred_at <= at,
             (None, true) => true,
@@ -109,7 +109,7 @@ impl Filter {
             (Some(at), false) => ending.state == State::Superseded && memory.occurred_at <= at && at < ending.valid_until,
             (None, false) => false,
         };
-        memory.known_from <= known_at && held && memory.expires_at.is_none_or(|at| at > self.now)
+        self.known_at.is_none_or(|at| memory.known_from <= at) && held && memory.expires_at.is_none_or(|at| at > self.now)
     }
 
     /// Whether metadata has one of the wanted values under each wanted key.
