@@ -55,6 +55,16 @@ def test_what_says_nearly_the_same_is_merged_once_and_nothing_is_lost(engine: me
     assert engine.check().sound
 
 
+def test_events_of_two_days_are_not_merged(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    for month in (1, 6):
+        user.remember("Had a migraine", "episodic", occurred_at=datetime(2024, month, 1, tzinfo=UTC))
+    assert len(user.consolidate()) == 0
+    user.remember("Had a migraine.", "episodic", occurred_at=datetime(2024, 6, 1, 20, tzinfo=UTC))
+    assert [len(cluster.originals) for cluster in user.consolidate()] == [2], "the control"
+    assert len(list(user.memories())) == 2
+
+
 def test_a_model_distils_what_the_originals_bear_out(engine: memspan.Engine) -> None:
     user = engine.user("u")
     texts = ("Ana ran 5 km along the river on Monday", "Ana ran 5 km along the river on Tuesday", "Ana ran 5 km along the river on Friday")
