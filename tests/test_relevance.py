@@ -44,7 +44,7 @@ def test_meaning_alone_is_relevant(noisy: memspan.Scope) -> None:
     assert noisy.recall("what is her pet named?")[0].text == "The cat is called Minka"
 
 
-def test_a_limit_is_a_number(engine: memspan.Engine, noisy: memspan.Scope) -> None:
+def test_a_limit_is_a_number(noisy: memspan.Scope) -> None:
     searches: tuple[Any, ...] = (noisy.recall, noisy.search, noisy.search_transcripts, noisy.collection("docs").search)
     for search in searches:
         with pytest.raises(memspan.InvalidInput, match="limit"):
@@ -52,8 +52,8 @@ def test_a_limit_is_a_number(engine: memspan.Engine, noisy: memspan.Scope) -> No
     for search in (*searches[:2], searches[3]):
         with pytest.raises(memspan.InvalidInput, match="relevant_only"):
             search("port", relevant_only=None)
-    with pytest.raises(memspan.InvalidInput, match="limit"):
-        memspan.evaluate(engine, [{"user": noisy.id, "question": "port"}], limit=None)  # type: ignore[arg-type]
+    with memspan.testing.temporary_engine() as engine, pytest.raises(memspan.InvalidInput, match="limit"):
+        memspan.evaluate(engine, [{"user": "u-42", "question": "port"}], limit=None)  # type: ignore[arg-type]
 
 
 def test_every_search_has_it(noisy: memspan.Scope) -> None:

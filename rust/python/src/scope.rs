@@ -170,10 +170,10 @@ calls! {
                 let (stored, is_new) = relations::relate(own.engine, own.scope, &given, holds, now)?;
                 Ok((own.related(vec![stored])?.pop(), is_new))
             };
-        neighbors(entity: String, at: Option<Moment>) Short |own|
-            own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0))?);
-        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own| {
-            let found = relations::paths(own.engine, own.scope, &a, &b, max_hops, at.map(|at| at.0))?;
+        neighbors(entity: String, at: Option<Moment>) Short |own, now|
+            own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0), now)?);
+        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own, now| {
+            let found = relations::paths(own.engine, own.scope, (&a, &b), max_hops, at.map(|at| at.0), now)?;
             found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
         };
         sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Waits |own| {
