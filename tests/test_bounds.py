@@ -134,7 +134,33 @@ def test_a_provider_that_counts_more_than_fits(user: memspan.Scope) -> None:
     assert prompt.exact
     assert prompt.total_tokens <= 8_000
     with pytest.raises(memspan.BudgetExceeded):
-        session.assemble(count=lambda _: 10**6)
+        session.assemble(max_input_tokens=3_000, count=lambda _: 3_500)
+
+
+@pytest.mark.parametrize("model", [CLAUDE, "gpt-4o"])
+def test_an_impossible_count_is_not_believed(tmp_path: Path, model: str) -> None:
+    events: list[memspan.Event] = []
+    with memspan.open(tmp_path / "store", embedder=None, on_event=events.append) as engine:
+        session = engine.user("u").session("s-1", model=model)
+        session.add({"role": "user", "content": "word " * 1_000})
+        plain = session.assemble()
+        for impossible in (5, plain.counted_tokens // 4 - 1, plain.counted_tokens * 20 + 4_001, 10**9):
+            assert session.assemble(count=lambda _, said=impossible: said) == plain  # type: ignore[misc]
+        assert session.assemble() == plain, "nothing was learned of it"
+        assert [event.kind for event in events] == ["count"] * 4
+        assert "and it is 5" in events[0].reason
+        for possible in (plain.counted_tokens // 4 + 1, plain.counted_tokens + 1_000):
+            assert session.assemble(count=lambda _, said=possible: said).total_tokens == possible  # type: ignore[misc]
+    assert len(events) == 4
+
+
+def test_an_impossible_number_of_a_refusal_says_as_little_as_none(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    for n in range(12):
+        session.add_many([{"role": "user", "content": f"question {n} " + "of some length " * 90}, {"role": "assistant", "content": "yes"}])
+    prompt = session.assemble()
+    smaller = session.recover(prompt, RuntimeError(f"400: prompt is too long: {10**9} tokens > {prompt.total_tokens} maximum"))
+    assert smaller.total_tokens > prompt.total_tokens // 2
 
 
 @pytest.mark.parametrize("answer", [None, -1, 0, 1.5, "700", 10**20, True])

@@ -26,6 +26,15 @@ def test_valid_at_finds_what_held_then(user: memspan.Scope, memspan_clock: FakeC
     assert texts(user.recall("home")) == ["Home is Porto"]
 
 
+@pytest.mark.parametrize("passes", [0, -3600], ids=["a clock that stands", "a clock that went back"])
+def test_valid_at_asks_no_clock(user: memspan.Scope, memspan_clock: FakeClock, passes: int) -> None:
+    for year, firm in ((2020, "Acme"), (2023, "Beta"), (2018, "Old")):
+        user.remember(f"Works at {firm}", slot="job", occurred_at=datetime(year, 1, 1, tzinfo=UTC))
+    memspan_clock.advance(seconds=passes)
+    held = {year: texts(user.recall("works at", valid_at=datetime(year, 6, 1, tzinfo=UTC))) for year in (2017, 2019, 2021, 2024)}
+    assert held == {2017: [], 2019: ["Works at Old"], 2021: ["Works at Acme"], 2024: ["Works at Beta"]}
+
+
 def test_known_at_finds_what_the_store_believed_then(user: memspan.Scope, memspan_clock: FakeClock) -> None:
     before = memspan_clock()
     memspan_clock.advance(days=1)

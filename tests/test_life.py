@@ -51,6 +51,16 @@ def test_what_says_nearly_the_same_is_merged_once_and_nothing_is_lost(engine: me
     assert engine.check().sound
 
 
+def test_events_of_two_days_are_not_merged(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    for month in (1, 6):
+        user.remember("Had a migraine", "episodic", occurred_at=datetime(2024, month, 1, tzinfo=UTC))
+    assert len(user.consolidate()) == 0
+    user.remember("Had a migraine.", "episodic", occurred_at=datetime(2024, 6, 1, 20, tzinfo=UTC))
+    assert [len(cluster.originals) for cluster in user.consolidate()] == [2], "the control"
+    assert len(list(user.memories())) == 2
+
+
 def test_a_model_distils_what_the_originals_bear_out(engine: memspan.Engine) -> None:
     user = engine.user("u")
     texts = ("Ana ran 5 km along the river on Monday", "Ana ran 5 km along the river on Tuesday", "Ana ran 5 km along the river on Friday")
@@ -325,6 +335,38 @@ def test_a_relation_ends_with_what_said_it(engine: memspan.Engine) -> None:
     user.remember("wiki runs on evil-host", source="web")
     assert user.neighbors("wiki") == (), "nobody vouches for it"
     assert engine.check().sound
+
+
+def test_relations_without_a_time_are_those_that_hold_now(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    later = datetime(2999, 1, 1, tzinfo=UTC)
+    user.relate("ana", "works at", "acme", since=later)
+    assert (user.neighbors("ana"), user.paths("ana", "acme")) == ((), ())
+    assert len(user.neighbors("ana", at=later)) == len(user.paths("ana", "acme", at=later)) == 1
+    # Two writes of one reading of the clock: the second is later than the clock.
+    user.remember_many(["checkout depends on payments-api", "payments-api runs on prod-1"])
+    user.remember("billing depends on payments-api")
+    memspan_clock.advance(timedelta(hours=-1))
+    assert {one.subject for one in user.neighbors("payments-api")} == {"checkout", "payments-api", "billing"}
+    assert len(user.paths("billing", "prod-1")) == 1
+
+
+def test_a_relation_is_of_a_memory_of_its_scope(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    own = user.remember("payments-api runs somewhere").memory
+    alien = memspan_engine.user("other").remember("checkout runs somewhere").memory
+    assert alien.id == own.id, "the control"
+    with memspan.testing.temporary_engine() as elsewhere:
+        strange = elsewhere.user("u-42").remember_many(["a first", "a second"])[1].memory
+    for memory in (alien, strange):
+        with pytest.raises(memspan.InvalidInput, match="of the same scope"):
+            user.relate("k", "runs on", "m", memory=memory)
+    assert user.neighbors("k") == ()
+    revised = user.revise(own.id, "payments-api runs in prod-1").memory
+    for place, memory in enumerate((own, revised)):
+        assert user.relate(f"k-{place}", "runs on", "m", memory=memory).memory_id == own.id
+    user.forget(own.id)
+    assert user.neighbors("k-0") == ()
+    with pytest.raises(memspan.InvalidInput, match="of the same scope"):
+        user.relate("k-2", "runs on", "m", memory=revised)
 
 
 def test_a_half_life_of_the_programs_and_doubt_move_what_decays(store: Path) -> None:

@@ -20,6 +20,9 @@ def test_a_secret_is_refused_by_default_and_leaves_no_trace(memspan_engine: mems
     user = memspan_engine.user("u")
     done = user.remember(f"the key is {KEY}", id="k-1")
     assert (done.action, done.memory.text, done.reason) == ("rejected", "", "the policy refuses: vendor key")
+    assert repr(done) == 'Remembered("rejected", <stored nowhere>, reason="the policy refuses: vendor key")'
+    assert (done.memory.id, done.memory.sequence) == ("k-1", 0)
+    assert user.remember(f"the key is {KEY}").memory.id == ""
     assert list(user.memories()) == []
     assert user.remember("the key is in the vault", id="k-1").action == "added"  # the id was not used
 

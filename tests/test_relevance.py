@@ -44,6 +44,41 @@ def test_meaning_alone_is_relevant(noisy: memspan.Scope) -> None:
     assert noisy.recall("what is her pet named?")[0].text == "The cat is called Minka"
 
 
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ({"tags": "red"}, 1),
+        ({"tags": ["red"]}, 1),
+        ({"tags": ["green", "blue"]}, 1),
+        ({"tags": "green"}, 0),
+        ({"tags": "re"}, 0),
+        ({"tags": 7.0}, 1),
+    ],
+)
+def test_an_item_of_a_list_is_found_in_every_source(user: memspan.Scope, where: dict[str, Any], found: int) -> None:
+    tags = {"tags": ["red", "blue", 7]}
+    user.remember("payments-api listens on port 8443", metadata=tags)
+    user.collection("notes").add("a", "payments-api listens on port 8443", metadata=tags)
+    user.session("s-1", model="gpt-4o", metadata=tags).add({"role": "user", "content": "payments-api listens on port 8443"})
+    user.remember("payments-api is old", slot="state", metadata={"tags": []})
+    for ask in (user.recall, user.search_transcripts, user.collection("notes").search):
+        assert len(ask(ASKED, where=where)) == found, ask
+    assert len(user.search(ASKED, where=where, sources=("memories", "transcripts", "collections"))) == 3 * found
+    assert len(user.recall(ASKED, where=where, known_at=user.get("mem-1").created_at)) == found
+
+
+def test_a_limit_is_a_number(noisy: memspan.Scope) -> None:
+    searches: tuple[Any, ...] = (noisy.recall, noisy.search, noisy.search_transcripts, noisy.collection("docs").search)
+    for search in searches:
+        with pytest.raises(memspan.InvalidInput, match="limit"):
+            search("port", limit=None)
+    for search in (*searches[:2], searches[3]):
+        with pytest.raises(memspan.InvalidInput, match="relevant_only"):
+            search("port", relevant_only=None)
+    with memspan.testing.temporary_engine() as engine, pytest.raises(memspan.InvalidInput, match="limit"):
+        memspan.evaluate(engine, [{"user": "u-42", "question": "port"}], limit=None)  # type: ignore[arg-type]
+
+
 def test_every_search_has_it(noisy: memspan.Scope) -> None:
     docs = noisy.collection("notes")
     nothing = "quantum chromodynamics lattice"

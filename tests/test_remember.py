@@ -297,3 +297,32 @@ def test_an_export_that_fails_leaves_the_old_file(user: memspan.Scope, tmp_path:
     with pytest.raises(memspan.StoreIo, match="No such file or directory"):
         user.export(tmp_path / "missing" / "x.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("kind", ["episodic", "task_outcome"])
+def test_an_event_that_happens_again_is_another_memory(user: memspan.Scope, kind: str) -> None:
+    first, again = datetime(2024, 1, 1, 9, tzinfo=UTC), datetime(2024, 6, 1, 9, tzinfo=UTC)
+    done = [user.remember("Had a migraine", kind, occurred_at=at) for at in (first, again, first + timedelta(hours=14), again)]
+    assert [one.action for one in done] == ["added", "added", "duplicate", "duplicate"]
+    assert [one.memory.id for one in done[2:]] == [one.memory.id for one in done[:2]]
+    assert [hit.memory.occurred_at for hit in user.recall("migraine", since=datetime(2024, 5, 1, tzinfo=UTC))] == [again]
+    rows = user.remember_many([{"text": "Had a fever", "kind": kind, "occurred_at": at} for at in (first, again, again)])
+    assert [one.action for one in rows] == ["added", "added", "duplicate"]
+
+
+def test_a_fact_is_a_fact_on_every_day(user: memspan.Scope) -> None:
+    days = [datetime(2024, month, 1, tzinfo=UTC) for month in (1, 6)]
+    assert [user.remember("Has migraines", occurred_at=day).action for day in days] == ["added", "duplicate"]
+    assert [user.remember("Likes tea", "preference", occurred_at=day).action for day in days] == ["added", "duplicate"]
+
+
+def test_an_event_that_is_told_on_another_day_is_learnt_again(user: memspan.Scope) -> None:
+    told = [
+        {"role": "user", "content": "My flight to Lisbon was delayed by 3 hours.", "created_at": datetime(2024, month, 1, tzinfo=UTC)}
+        for month in (1, 6)
+    ]
+    again = user.learn(told)
+    assert {memory.occurred_at.month for memory in user.memories("episodic")} == {1, 6}, [one.action for one in again]
+    before = len(list(user.memories()))
+    assert {one.action for one in user.learn(told)} <= {"reinforced", "duplicate"}
+    assert len(list(user.memories())) == before

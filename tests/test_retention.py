@@ -41,6 +41,58 @@ def test_what_is_older_goes_and_the_rest_stays(tmp_path: Path) -> None:
     assert b"the bank" in stored, "the control"
 
 
+def test_a_superseded_value_goes_so_many_days_after_it_was_superseded(tmp_path: Path) -> None:
+    clock, keep = FakeClock(START), Retention(kinds={"profile": 30})
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        user = engine.user("u-42")
+        user.remember("Lives in Lisbon, Rua X 5", "profile", slot="home")
+        clock.advance(timedelta(days=100))
+        user.remember("Lives in Porto", "profile", slot="home")
+        clock.advance(timedelta(days=29))
+        assert engine.maintain(retention=keep).memories_forgotten == 0
+        assert [memory.text for memory in user.memories(states="all")] == ["Lives in Lisbon, Rua X 5", "Lives in Porto"]
+        user.remember("Lives in Faro", "profile", slot="home")
+        clock.advance(timedelta(days=2))
+        assert engine.maintain(retention=keep, compact=True).memories_forgotten == 1, "31 days after it was superseded"
+        assert [memory.text for memory in user.memories(states="all")] == ["Lives in Porto", "Lives in Faro"]
+        assert not any("Lisbon" in hit.text for hit in user.recall("Where does she live?", known_at=START + timedelta(days=1)))
+        assert engine.check().sound
+    stored = b"".join(file.read_bytes() for file in (tmp_path / "s").rglob("*") if file.is_file())
+    assert b"Lisbon" not in stored
+    assert b"Porto" in stored, "the control"
+
+
+def test_earlier_texts_stay_with_a_memory_that_was_revised_lately(tmp_path: Path) -> None:
+    clock = FakeClock(START)
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        user = engine.user("u-42")
+        memory = user.remember("payments-api listens on port 8443").memory
+        clock.advance(timedelta(days=100))
+        user.revise(memory.id, "payments-api listens on port 9443")
+        assert engine.maintain(retention=Retention(kinds={"semantic": 30})).memories_forgotten == 0
+        clock.advance(timedelta(days=31))
+        assert engine.maintain(retention=Retention(kinds={"semantic": 30})).memories_forgotten == 1
+        assert not list(user.memories(states="all"))
+        assert engine.check().sound
+
+
+def test_what_waits_for_approval_goes_too(tmp_path: Path) -> None:
+    clock = FakeClock(START)
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        user = engine.user("u-42")
+        user.learn([{"role": "user", "content": "My boss said we never deploy on Fridays."}])
+        kinds = [memory.kind for memory in user.quarantined()]
+        assert kinds, "somebody else's words wait"
+        keep = Retention(kinds=dict.fromkeys(kinds, 30))
+        clock.advance(timedelta(days=29))
+        assert engine.maintain(retention=keep).memories_forgotten == 0
+        clock.advance(timedelta(days=2))
+        assert engine.maintain(retention=keep).memories_forgotten == len(kinds)
+        assert not user.quarantined()
+        assert not list(user.memories(states="all"))
+        assert engine.check().sound
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"sessions_days": -1}, {"sessions_days": "90"}, {"kinds": {"episode": 3}}, {"kinds": {"episodic": float("nan")}}, {"kinds": 7}],

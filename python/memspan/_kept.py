@@ -32,7 +32,8 @@ class Memory(Kept):
     Equal where every field is, but for the counts of recalls; two scopes' memories can be equal.
 
     Attributes:
-        id: The id that was given, or one of the form `mem-7`; the same for all its revisions.
+        id: The id that was given, or one of the form `mem-7`; the same for all its revisions. "" where the policy refused it and no id
+            was given.
         text: What is remembered; empty once it is forgotten or expired.
         kind: What it is about.
         slot: The attribute that it gives a value to: case-folded, in Unicode normal form C.
@@ -41,7 +42,7 @@ class Memory(Kept):
         trust: 0 to 3: how far the source is trusted.
         source: Who said it.
         revision: 1, and one more with each `revise`.
-        sequence: Place in the order of the scope's writes, from 1.
+        sequence: Place in the order of the scope's writes, from 1; 0 of what is stored nowhere.
         created_at: When its first revision was written.
         known_from: When this revision was written: `known_at` finds it from then on.
         known_until: When the store learnt that it is not current any more; `None` while it is.
@@ -126,8 +127,9 @@ class Remembered(Kept):
     Attributes:
         action: One word. "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another.
             "duplicate": it was there already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored
-            nowhere and has no text). "redacted": a new memory, without what the policy takes out. "reinforced": a memory that was there
-            counts that it was said again. "quarantined": it waits for `Scope.approve`.
+            nowhere: it has no text, place 0 in the order of writes, and "" for an id where none was given). "redacted": a new memory,
+            without what the policy takes out. "reinforced": a memory that was there counts that it was said again. "quarantined": it
+            waits for `Scope.approve`.
         memory: The memory as it is stored now; for a duplicate, the one that was there.
         reason: Why, where that is not plain.
 
@@ -143,7 +145,8 @@ class Remembered(Kept):
 
     def __repr__(self) -> str:
         reason = "" if self.reason is None else f", reason={quoted(self.reason)}"
-        return f"Remembered({quoted(self.action)}, {self.memory!r}{reason})"
+        memory = repr(self.memory) if self.memory.sequence else "<stored nowhere>"
+        return f"Remembered({quoted(self.action)}, {memory}{reason})"
 
 
 @of_module("memspan")

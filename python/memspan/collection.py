@@ -342,7 +342,8 @@ class Collection:
         Args:
             query: The question. An empty one finds nothing.
             limit: The most chunks to return, 0 or more.
-            where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            where: Only documents whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
+                metadata has a list, one of its items must be such a value.
             since: Only documents whose version was added at or after this. A naive time is UTC.
             until: Only those whose version was added before this.
             documents: Only these documents, by id.

@@ -112,7 +112,8 @@ class Event:
     Attributes:
         kind: "degraded": a recall was answered by words alone. "pending": memories were stored without a vector. "window": a session
             reached 70 % or 85 % of its model's window, once for each in an epoch. "usage": a reply's usage contradicts itself; the reply
-            is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed.
+            is stored and the usage not believed. "count": the function that `Session.assemble(count=)` was given failed, or gave a number
+            that cannot be.
             "summarise": that of `ToolResults` failed, or said what a result does not. "compact": that of `Session.recover` failed.
             "partial": what came of a streamed reply could not be kept while it came; told once for each reply, which goes on.
         reason: The failure, the share that was reached, or the fault, in words.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from memspan._core import Limits
+from memspan._core import Limits, ScopeCore
 from memspan._fence import is_mapping, is_number
 from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
-from memspan.exceptions import InvalidInput, NotFound
+from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,7 +31,8 @@ class Retention:
     Attributes:
         sessions_days: Sessions to which nothing was added for this many days are deleted, with their ledgers and notes. `None` keeps them.
         kinds: Memories of a kind are forgotten, with their history, once their newest revision is this many days old:
-            `{"episodic": 90}`. Kinds that are not named are kept.
+            `{"episodic": 90}`. A value that was superseded is forgotten this many days after that, and a memory that waits for
+            approval this many days after it came. Kinds that are not named are kept.
 
     Examples:
         >>> engine.maintain(retention=memspan.Retention(sessions_days=365, kinds={"episodic": 90})).sessions_deleted
@@ -58,7 +59,8 @@ def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> 
         if retention.sessions_days is not None:
             sessions += _delete_sessions(scope, now - timedelta(days=retention.sessions_days))
         for kind, days in retention.kinds.items():
-            memories += _forget_kind(scope, kind, now - timedelta(days=days))
+            before = now - timedelta(days=days)
+            memories += scope._core.forget_old(ScopeCore.kind_bits(kind), before)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return sessions, memories
 
 
@@ -67,17 +69,6 @@ def _delete_sessions(scope: Scope, before: datetime) -> int:
     for session_id in old:
         scope.session(session_id).delete()
     return len(old)
-
-
-def _forget_kind(scope: Scope, kind: str, before: datetime) -> int:
-    old = [memory.id for memory in scope.memories(kind) if memory.known_from < before]
-    forgotten = 0
-    for memory_id in old:
-        try:
-            forgotten += scope.forget(memory_id, reason="its retention is over")
-        except NotFound:  # somebody erased the scope meanwhile
-            continue
-    return forgotten
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import date
 
     from memspan._kept import Memory
     from memspan.engine import Engine
@@ -30,6 +31,7 @@ __all__ = ["Evaluation", "evaluate"]
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PERSONAL = frozenset({"preference", "profile", "constraint"})
+_EVENTS = frozenset({"episodic", "task_outcome"})
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Evaluation:
         precision: Share of the recalled memories that answer, over labelled questions.
         coverage: Share of the answers that were recalled, over labelled questions.
         freshness: Share of the recalled memories that no newer memory of the same slot or of the same words contradicts.
-        duplicates: Share of current memories that say the same as another of their scope, word for word but for articles and case.
+        duplicates: Share of current memories that say the same as another of their scope, word for word but for articles and case; of
+            events, on the same day.
         bloat: Current memories for each that a question recalled; 1 is a memory of which everything was asked for.
         personal: Share of the questions whose answer has a preference, a constraint or something of the profile.
         empty: Share of the questions that recalled nothing.
@@ -221,10 +224,10 @@ def _doubles(scopes: Iterable[Scope]) -> tuple[int, int]:
     """Current memories, and those that say what another of their scope says."""
     total = double = 0
     for scope in scopes:
-        seen: set[tuple[str, tuple[str, ...]]] = set()
+        seen: set[tuple[date | None, tuple[str, ...]]] = set()
         for memory in scope.memories():
             words = tuple(word for word in _WORD.findall(memory.text.casefold()) if word not in _ARTICLES)
-            key = (memory.kind if memory.kind == "episodic" else "", words)
+            key = (memory.occurred_at.date() if memory.kind in _EVENTS else None, words)
             total, double = total + 1, double + (key in seen)
             seen.add(key)
     return total, double

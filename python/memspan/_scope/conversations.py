@@ -174,7 +174,8 @@ class Conversations(ScopePart):
         Args:
             query: The question; one without a word finds nothing.
             limit: The most hits to return.
-            where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
+                metadata has a list, one of its items must be such a value.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.
 

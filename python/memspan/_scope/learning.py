@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memspan._fence import is_whole
 from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
-from memspan.exceptions import InvalidInput
+from memspan.exceptions import InvalidInput, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 
 if TYPE_CHECKING:
@@ -173,19 +173,33 @@ class Learning(Recalling):
             relation: The relation, for instance "runs on".
             object: The name of the other.
             since: When it began to hold; now by default.
-            memory: The memory that it was taken from.
+            memory: The memory of this scope that it was taken from; it is forgotten with that.
             holds: `False` ends the relation now; `at=` still finds it at times before.
 
         Raises:
-            InvalidInput: A name is empty or too long, or a relation that does not hold is to end.
+            InvalidInput: A name is empty or too long, a relation that does not hold is to end, or `memory` is none of this scope.
 
         Examples:
             >>> _ = user.relate("payments-api", "runs on", "prod-eu-west-1")
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
-        number = None if memory is None else memory._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return self._core.relate(subject, relation, object, since, number, holds)[0]
+        return self._core.relate(subject, relation, object, since, None if memory is None else self._number_of(memory), holds)[0]
+
+    def _number_of(self, memory: Memory) -> int:
+        """The number of a memory of this scope. Another scope's may have the same id: the revision that is given must be one of this."""
+        written = (memory.id, memory.revision, memory.sequence, memory.created_at, memory.text)
+        try:
+            own = self._core.history(memory.id)
+        except NotFound:
+            own = []
+        for one in own:
+            if (one.id, one.revision, one.sequence, one.created_at, one.text) == written:
+                return one._number  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        raise InvalidInput(
+            f"relating: memory= is a memory of the same scope, and {self!r} has no such {memory.id!r}: take it from remember(), get() or "
+            "recall() of this scope"
+        )
 
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.

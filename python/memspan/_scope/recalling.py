@@ -62,7 +62,8 @@ class Recalling(ScopePart):
             query: The question. An empty one finds nothing.
             limit: The most memories to return, 0 or more.
             kinds: Only these kinds; all by default.
-            where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives.
+            where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
+                metadata has a list, one of its items must be such a value.
             since: Only what happened at or after this. A naive time is UTC, here as below.
             until: Only what happened before this.
             valid_at: What held at this time, superseded values included.
@@ -138,7 +139,8 @@ class Recalling(ScopePart):
             query: The question. An empty one finds nothing.
             limit: The most hits to return, 0 or more.
             sources: What to search.
-            where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives.
+            where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives. Where
+                the metadata has a list, one of its items must be such a value.
             since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
             until: Only what happened, was said or was added before this.
             min_score: Only hits that score at least this, 0 to 1.

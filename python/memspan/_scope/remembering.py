@@ -63,7 +63,8 @@ class Remembering(ScopePart):
         Returns:
             What became of it: "added", "superseded", "duplicate" or "rejected", the memory as it is stored, and why. A current memory of
             the same text, kind and slot makes it a duplicate, unless the new one is to be kept longer or is trusted more (then it takes
-            the other's place), or has an `id` of its own (then it stands beside it).
+            the other's place), has an `id` of its own, or is an event ("episodic", "task_outcome") of another day, UTC (then it stands
+            beside it). What the policy refuses is "rejected" and stored nowhere: its memory has no text, and no id but one that was given.
 
         Raises:
             InvalidInput: An argument breaks one of these rules. Nothing was written.

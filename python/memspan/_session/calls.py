@@ -57,7 +57,8 @@ class Calls(Transcript):
             count: Asks the provider what the prompt is, for models whose tokenizer is closed: a function of the request without what only a
                 call has, that returns the input tokens; for Anthropic `lambda r: client.messages.count_tokens(**r).input_tokens`.
                 The answer is the prompt's `total_tokens`, is learned, and makes the prompt smaller where it is above the limit. Where
-                the function fails, the prompt is bounded as without it, and `on_event` is told.
+                the function fails, or answers what this prompt cannot cost (less than a quarter of its counted tokens, or more than
+                20 times as many and 4,000), the prompt is bounded as without it, and `on_event` is told.
 
         Raises:
             BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.

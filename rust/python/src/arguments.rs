@@ -92,13 +92,14 @@ pub struct Tokens(pub u64);
 /// How far a source is trusted.
 pub struct Trust(pub u8);
 
-/// Reads what was given to a call by name, each by the line that names it. `None` is not given.
+/// Reads what was given to a call by name, each by the line that names it. `None` is not given, but where the default is another.
 macro_rules! options {
     ($given:ident of $call:literal |$name:ident, $value:ident| $($key:ident => $read:expr;)*) => {
-        for (key, value) in $given.iter().filter(|(_, value)| !value.is_none()) {
+        for (key, value) in $given.iter() {
             let key = key.cast_into::<pyo3::types::PyString>()?;
             let ($name, $value) = (key.to_str()?, &value);
             match $name {
+                name if value.is_none() && !matches!(name, "limit" | "relevant_only") => {}
                 $(stringify!($key) => $read,)*
                 other => {
                     let rule = concat!("a name is one of the arguments of ", $call);

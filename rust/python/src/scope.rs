@@ -101,8 +101,7 @@ calls! {
             own.answer(own.engine.revise(
                 own.scope, &memory_id, Revision { text, slot, importance, metadata, reason, vector, made_by, detected }, now)?)
         };
-        get(memory_id: String) Short |own, now|
-            Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
+        get(memory_id: String) Short |own, now| Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
         history(memory_id: String) Waits |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
         memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Waits |own, now| {
             let listing = Listing { kinds, newest_first, all, since: since.map(|at| at.0) };
@@ -114,11 +113,11 @@ calls! {
             held.map(|(slot, memories)| Ok(HeldSlot(slot, own.known(memories)?))).collect::<Result<Vec<_>>>()
         };
         declare_slot(name as "a slot's name": String, multi: bool) Waits |own| own.engine.declare_slot(own.scope, &name, multi);
-        forget(memory_id: String, reason: Option<String>) Waits |own, now|
-            own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
+        forget(memory_id: String, reason: Option<String>) Waits |own, now| own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
         erase() Long |own| own.engine.erase(own.scope);
         forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Long |own, now|
             own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
+        forget_old(kinds: u8, before: Moment) Long |own, now| own.engine.forget_old(own.scope, kinds, before.0, now);
         forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Long |own, now| {
             let origin = Origin { source, session, since: since.map(|at| at.0), derived };
             own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
@@ -171,10 +170,10 @@ calls! {
                 let (stored, is_new) = relations::relate(own.engine, own.scope, &given, holds, now)?;
                 Ok((own.related(vec![stored])?.pop(), is_new))
             };
-        neighbors(entity: String, at: Option<Moment>) Short |own|
-            own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0))?);
-        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own| {
-            let found = relations::paths(own.engine, own.scope, &a, &b, max_hops, at.map(|at| at.0))?;
+        neighbors(entity: String, at: Option<Moment>) Short |own, now|
+            own.related(relations::neighbors(own.engine, own.scope, &entity, at.map(|at| at.0), now)?);
+        paths(a: String, b: String, max_hops: usize, at: Option<Moment>) Waits |own, now| {
+            let found = relations::paths(own.engine, own.scope, (&a, &b), max_hops, at.map(|at| at.0), now)?;
             found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
         };
         sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Waits |own| {

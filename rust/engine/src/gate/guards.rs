@@ -264,6 +264,49 @@ fn is_labelled(sentence: &str, words: &[Word]) -> bool {
     starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
 }
 
+/// What may stand before "forget" where somebody asks for it.
+const POLITE: [&str; 19] = [
+    "please",
+    "just",
+    "now",
+    "and",
+    "also",
+    "so",
+    "ok",
+    "okay",
+    "actually",
+    "sorry",
+    "no",
+    "hey",
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "you can",
+    "i want you to",
+    "i'd like you to",
+];
+/// What asks that something be forgotten, or not kept.
+const FORGET: [&str; 8] =
+    ["forget", "stop remembering", "don't remember", "do not remember", "don't save", "do not save", "don't store", "do not store"];
+/// What asks so where it is followed by what the model knows.
+const REMOVE: [&str; 4] = ["delete", "erase", "remove", "clear"];
+const KNOWN: [&str; 4] = ["your memory", "your memories", "you know about me", "you remember"];
+/// Who tells something of their own behind a comma: "forget the pasta, I want pizza".
+const TELLS: [&str; 10] = ["i", "i'm", "i've", "i'd", "i'll", "we", "we're", "we've", "we'll", "let's"];
+
+/// "Forget that I live in Porto", "please delete my address from your memory": it tells nothing but what is to be known no longer.
+pub fn asks_to_forget(text: &str, words: &[Word]) -> bool {
+    let mut at = 0;
+    while let Some(next) = POLITE.iter().find_map(|opening| starts(words, at, opening)) {
+        at = next;
+    }
+    let forgets = FORGET.iter().any(|verb| starts(words, at, verb).is_some());
+    let removes = REMOVE.iter().any(|verb| starts(words, at, verb).is_some()) && KNOWN.iter().any(|known| has(words, known));
+    let tells = |pair: &[Word]| text[pair[0].end..pair[1].start].contains([',', ';', '\u{2014}']) && among(&TELLS, &pair[1].lower);
+    (forgets || removes) && !words[at..].windows(2).any(tells)
+}
+
 /// Whether it only says that what was said before it was a joke.
 pub fn takes_back(words: &[Word]) -> bool {
     words.iter().filter(|word| !word.is_mark()).count() <= 4 && JOKES.iter().any(|phrase| has(words, phrase))

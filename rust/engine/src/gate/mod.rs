@@ -287,6 +287,12 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
         Guard::Doubt(reason) => Some(reason),
         Guard::Open => None,
     };
+    let sentence = within(own, whole);
+    // Behind an "and" the request goes on: "forget that I live in Porto and my name is Ana".
+    let goes_on = sentence.iter().rfind(|word| word.end <= span.start).is_some_and(|word| word.lower == "and");
+    if guards::asks_to_forget(said.text, if goes_on { sentence } else { words }) {
+        return Some(discarded(text, (span.start, span.end), "a request to forget"));
+    }
     let asks = text.ends_with('?');
     let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
     match (reading, doubt) {

@@ -92,6 +92,11 @@ fn what_is_not_the_users_claim_is_discarded_or_doubted_with_a_reason() {
         ("Sure, I love meetings /s", "a joke, by its mark"),
         ("I hate Python, just kidding", "a joke, by its mark"),
         ("Step 3 of 7 is done", "state of a task"),
+        ("Forget that I live in Porto.", "a request to forget"),
+        ("Please forget my old address, please", "a request to forget"),
+        ("can you forget that I work at Acme?", "a request to forget"),
+        ("Delete my address from your memory", "a request to forget"),
+        ("Do not remember that my name is Ana", "a request to forget"),
         ("def call(me): return {\"name\": me}", "code"),
         ("\"I prefer Python for scripting\"", "a quotation"),
         ("Ich bevorzuge Python zum Skripten und wohne in Berlin", "not English, as far as its words tell"),
@@ -108,6 +113,23 @@ fn what_is_not_the_users_claim_is_discarded_or_doubted_with_a_reason() {
         assert!(claims.iter().all(|claim| claim.doubt.is_some() || claim.category == Category::Discard), "{text}: {claims:?}");
     }
     assert_eq!(one(&"word ".repeat(2_000)).reason, "a paste: longer than 4,000 bytes");
+}
+
+#[test]
+fn what_is_told_beside_a_request_to_forget_is_kept() {
+    let judged = |text| judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: AT });
+    let claims = judged("Forget Porto, I live in Lisbon now.");
+    assert_eq!(claims.iter().map(|claim| claim.category).collect::<Vec<_>>(), [Category::Discard, Category::Profile], "{claims:?}");
+    let both = judged("Forget that I live in Porto and I work at Acme Corp");
+    assert!(both.iter().all(|claim| claim.reason == "a request to forget"), "{both:?}");
+    for text in [
+        "Don't forget that I live in Porto",
+        "I forget things when I am tired",
+        "Forget the pasta, I want pizza",
+        "Remove the dead code in billing",
+    ] {
+        assert!(judged(text).iter().all(|claim| claim.reason != "a request to forget"), "{text}");
+    }
 }
 
 #[test]

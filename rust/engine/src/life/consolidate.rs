@@ -102,12 +102,13 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
     kinds
 }
 
-/// What rules make of a cluster: groups of memories with the same names, numbers and denials, each with the place of the one that stands
-/// for it. A group of one stays as it is.
+/// What rules make of a cluster: groups of memories with the same names, numbers and denials, of events also the day, each with the place
+/// of the one that stands for it. A group of one stays as it is.
 fn groups(cluster: &[Memory]) -> Vec<Group> {
     let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (at, memory) in cluster.iter().enumerate() {
-        let marks = marks(&memory.text);
+        let mut marks = marks(&memory.text);
+        marks.extend(memory.kind.day(memory.occurred_at).map(|day| format!("day {day}"))); // no word has a space
         match groups.iter_mut().find(|(known, _)| *known == marks) {
             Some((_, places)) => places.push(at),
             None => groups.push((marks, vec![at])),

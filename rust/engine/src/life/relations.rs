@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::memory::Core;
 pub use crate::memory::relation::Relation;
 use crate::memory::relation::{self, Given, MAX_RELATIONS};
-use crate::scope::Scope;
+use crate::scope::{Head, Scope};
 use crate::store::pages::Pages;
 use crate::text::slot_key;
 use crate::{Error, Result};
@@ -54,30 +54,31 @@ pub fn relate(engine: &Core, scope: &Scope, given: &Relation, holds: bool, now: 
     })
 }
 
-/// The relations that held at a time (now: `None`) and have the entity at one of their ends.
-pub fn neighbors(engine: &Core, scope: &Scope, entity: &str, at: Option<i64>) -> Result<Vec<Relation>> {
+/// The relations that held at a time (`None`: now) and have the entity at one of their ends.
+pub fn neighbors(engine: &Core, scope: &Scope, entity: &str, at: Option<i64>, now: i64) -> Result<Vec<Relation>> {
     let entity = check("the entity", entity)?;
-    let held = holding(engine, scope, at)?;
+    let held = holding(engine, scope, at, now)?;
     Ok(held.into_iter().filter(|one| slot_key(&one.subject) == entity || slot_key(&one.object) == entity).collect())
 }
 
-fn holding(engine: &Core, scope: &Scope, at: Option<i64>) -> Result<Vec<Relation>> {
-    let known =
-        engine.store().read(|snapshot| scope.find(snapshot)?.map_or(Ok(Vec::new()), |partition| relation::all(snapshot, partition)))?;
-    let holds = |one: &Relation| match at {
-        None => one.until.is_none(),
-        Some(at) => one.since <= at && one.until.is_none_or(|until| at < until),
-    };
-    Ok(known.into_iter().filter(holds).collect())
+/// Now is no earlier than the last write: what that said holds also where the clock stood still or went back since.
+fn holding(engine: &Core, scope: &Scope, at: Option<i64>, now: i64) -> Result<Vec<Relation>> {
+    engine.store().read(|snapshot| {
+        let Some(partition) = scope.find(snapshot)? else { return Ok(Vec::new()) };
+        let at = at.map_or_else(|| Ok::<_, Error>(now.max(Head::read(snapshot, partition)?.last_time)), Ok)?;
+        let held = |one: &Relation| one.since <= at && one.until.is_none_or(|until| at < until);
+        Ok(relation::all(snapshot, partition)?.into_iter().filter(held).collect())
+    })
 }
 
-/// Every shortest path between two entities, along relations in either direction, of at most `hops`; each in order from `from`.
-pub fn paths(engine: &Core, scope: &Scope, from: &str, to: &str, hops: usize, at: Option<i64>) -> Result<Vec<Vec<Relation>>> {
+/// Every shortest path between two entities, along relations in either direction that held at a time (`None`: now), of at most `hops`;
+/// each in order from the first.
+pub fn paths(engine: &Core, scope: &Scope, (from, to): (&str, &str), hops: usize, at: Option<i64>, now: i64) -> Result<Vec<Vec<Relation>>> {
     let (from, to) = (check("the first entity", from)?, check("the second entity", to)?);
     if hops == 0 || hops > MAX_HOPS {
         return Err(Error::invalid(format!("finding paths: max_hops is 1 to {MAX_HOPS}, and it is {hops}: change it")));
     }
-    Ok(shortest(&holding(engine, scope, at)?, &from, &to, hops))
+    Ok(shortest(&holding(engine, scope, at, now)?, &from, &to, hops))
 }
 
 /// Paths that are returned at most: many ways of one length say no more.

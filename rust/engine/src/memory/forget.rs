@@ -42,6 +42,19 @@ pub(super) enum Which {
     Current,
     /// All that still have words, current or not.
     WithWords,
+    /// Those that are older than this by [`is_old`], current or not.
+    Old(i64),
+}
+
+/// Whether a memory is older than `before`: a current one by its newest revision, a superseded one by when it was superseded, and one
+/// that waits for approval by when it came. What its time to live ended is over in any case.
+pub(super) fn is_old(memory: &Memory, before: i64, now: i64) -> bool {
+    match &memory.ending {
+        None => memory.known_from < before,
+        Some(ending) => {
+            matches!(ending.state, State::Superseded | State::Quarantined) && (ending.known_until < before || memory.is_expired(now))
+        }
+    }
 }
 
 /// Forgets those of `numbers` that are still there; what they were.
@@ -60,9 +73,11 @@ pub(super) fn forget_many<P: PagesMut>(
             Which::Current => record::current(writer.pages, partition, *number)?,
             Which::WithWords => super::writer::newest(writer.pages, partition, *number)?
                 .filter(|memory| !matches!(memory.state(), State::Forgotten | State::Expired)),
+            Which::Old(before) => super::writer::newest(writer.pages, partition, *number)?.filter(|memory| is_old(memory, before, clock)),
         };
+        let ends = which != Which::WithWords;
         match found {
-            Some(memory) if which == Which::Current && memory.is_expired(writer.now) => expire(&mut writer, memory)?,
+            Some(memory) if ends && memory.ending.is_none() && memory.is_expired(writer.now) => expire(&mut writer, memory)?,
             Some(memory) => {
                 forgotten.push(memory.clone());
                 forget_one(&mut writer, memory, Some(reason))?;

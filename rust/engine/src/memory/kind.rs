@@ -56,6 +56,12 @@ impl Kind {
         Self::ALL.get(usize::from(number)).copied()
     }
 
+    /// The day (UTC) of what happened then; `None` where it is no event. Events of two days are two, also in the same words.
+    #[must_use]
+    pub fn day(self, occurred_at: i64) -> Option<i64> {
+        matches!(self, Self::Episodic | Self::TaskOutcome).then(|| occurred_at.div_euclid(DAY))
+    }
+
     /// Its bit in a set of kinds.
     #[must_use]
     pub fn bit(self) -> u8 {

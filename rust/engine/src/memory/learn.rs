@@ -188,8 +188,8 @@ fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: 
 }
 
 /// Events are told again on their day; on another day something happened again.
-fn same_event(new: &Memory, known: &Memory) -> bool {
-    !matches!(new.kind, Kind::Episodic | Kind::TaskOutcome) || new.occurred_at.div_euclid(DAY) == known.occurred_at.div_euclid(DAY)
+pub(super) fn same_event(new: &Memory, known: &Memory) -> bool {
+    new.kind.day(new.occurred_at).is_none_or(|day| day == known.occurred_at.div_euclid(DAY))
 }
 
 /// A claim ends nothing that is trusted more.

@@ -277,13 +277,14 @@ impl Prepared {
     }
 }
 
-/// The current memory that says exactly the same: text, kind and slot. One under another id is a memory of its own, so that
+/// The current memory that says exactly the same: text, kind and slot, of an event also the day. One under another id is a memory of its own, so that
 /// each id that was acknowledged is found again.
 fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) -> Result<Option<Memory>> {
     for number in writer.find(duplicate_key(writer.seed, memory))? {
         let Some(known) = record::current(writer.pages, writer.partition, number)? else { continue };
         let same = known.kind == memory.kind
             && known.slot == memory.slot
+            && learn::same_event(memory, &known)
             && (memory.given_id.is_none() || known.given_id == memory.given_id)
             && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
         if same && known.is_expired(writer.now) {

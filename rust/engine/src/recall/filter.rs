@@ -17,7 +17,7 @@ pub const ALL_KINDS: u8 = 0x7f;
 pub struct Filter {
     /// Bits of the kinds that may be found.
     pub kinds: u8,
-    /// Keys of the metadata with the values (MessagePack) of which one must stand there.
+    /// Keys of the metadata with the values (MessagePack) of which one must stand there, or be an item of a list that does.
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
     /// It happened at or after this.
     pub since: Option<i64>,
@@ -100,8 +100,8 @@ impl Filter {
         {
             return false;
         }
-        let known_at = self.known_at.unwrap_or(self.now);
-        let believed_current = ending.known_until > known_at;
+        // Without `known_at` all that the store knows counts: what it wrote lately may have times after a clock that stands or went back.
+        let believed_current = self.known_at.is_some_and(|at| ending.known_until > at);
         let held = match (self.valid_at, believed_current) {
             (Some(at), true) => memory.occurred_at <= at,
             (None, true) => true,
@@ -109,7 +109,7 @@ impl Filter {
             (Some(at), false) => ending.state == State::Superseded && memory.occurred_at <= at && at < ending.valid_until,
             (None, false) => false,
         };
-        memory.known_from <= known_at && held && memory.expires_at.is_none_or(|at| at > self.now)
+        self.known_at.is_none_or(|at| memory.known_from <= at) && held && memory.expires_at.is_none_or(|at| at > self.now)
     }
 
     /// Whether metadata has one of the wanted values under each wanted key.
@@ -121,7 +121,20 @@ impl Filter {
 
 /// The same of keys with the values of which one must stand there.
 pub(crate) fn has_metadata(wanted: &[(String, Vec<Vec<u8>>)], metadata: &[u8]) -> bool {
-    wanted.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| same_value(one, value))))
+    wanted.iter().all(|(key, wanted)| lookup(metadata, key).is_some_and(|value| wanted.iter().any(|one| has_value(value, one))))
+}
+
+/// Whether a value is the wanted one, or a list with it.
+fn has_value(value: &[u8], wanted: &[u8]) -> bool {
+    let mut cursor = value;
+    let Ok(items) = rmp::decode::read_array_len(&mut cursor) else { return same_value(wanted, value) };
+    let mut at = value.len() - cursor.len();
+    (0..items).any(|_| {
+        let end = skip(value, at).unwrap_or(value.len());
+        let item = value.get(at..end).unwrap_or_default();
+        at = end;
+        same_value(wanted, item)
+    })
 }
 
 /// Refuses conditions on metadata that no equality can mean: operators, and values that hold others. `doing` begins the message.
@@ -202,6 +215,13 @@ mod tests {
         filter.metadata.push(("n".to_owned(), vec![b"\x06".to_vec(), b"\x05".to_vec()]));
         assert!(filter.keeps_metadata(&map));
         assert!(!filter.keeps_metadata(b""));
+        // {"a": [1, "x"]}: a list has its items, and no others.
+        for (wanted, has) in
+            [(&b"\xa1x"[..], true), (b"\x01", true), (b"\xcb\x3f\xf0\0\0\0\0\0\0", true), (b"\xa1y", false), (b"\x02", false)]
+        {
+            assert_eq!(has_metadata(&[("a".to_owned(), vec![wanted.to_vec()])], &map), has, "{wanted:?}");
+        }
+        assert!(!has_value(b"\x90", b"\xc0") && !has_value(b"\x92\x01", b"\x02"), "no items, and fewer than it says");
     }
 
     #[test]

@@ -8,8 +8,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::memory::{Kind, Outline};
-use crate::units::calendar::DAY;
+use crate::memory::Outline;
 
 /// Longer texts are compared as they stand.
 const MOST_BYTES: usize = 8192;
@@ -20,8 +19,7 @@ pub(super) fn signature(memory: &Outline<'_>) -> Option<u64> {
         return None;
     }
     let mut hash = Xxh3::new();
-    let event = matches!(memory.kind, Kind::Episodic | Kind::TaskOutcome);
-    let day = if event { memory.occurred_at.div_euclid(DAY) } else { i64::MIN };
+    let day = memory.kind.day(memory.occurred_at).unwrap_or(i64::MIN);
     hash.update(&day.to_le_bytes());
     for part in [memory.slot.unwrap_or_default().as_bytes(), memory.metadata] {
         hash.update(&(part.len() as u64).to_le_bytes());
@@ -113,7 +111,8 @@ fn is_plain(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Ending, Memory, State};
+    use crate::memory::{Ending, Kind, Memory, State};
+    use crate::units::calendar::DAY;
 
     fn memory(text: &str) -> Memory {
         Memory {

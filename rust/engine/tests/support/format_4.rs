@@ -156,7 +156,7 @@ pub fn lines(engine: &Engine) -> String {
     let mark = engine.learn_mark(&user, "talk").expect("read");
     let _ = writeln!(lines, "learnt: {} {} {}", mark.next, mark.edits, mark.created_at);
     for at in [Some(NOW), None] {
-        for one in ["Anna", "Bob"].iter().flat_map(|name| relations::neighbors(engine, &user, name, at).expect("read")) {
+        for one in ["Anna", "Bob"].iter().flat_map(|name| relations::neighbors(engine, &user, name, at, NOW + 10 * DAY).expect("read")) {
             let _ = writeln!(lines, "{} {} {} {} {:?} {:?}", one.subject, one.relation, one.object, one.since, one.until, one.memory);
         }
     }

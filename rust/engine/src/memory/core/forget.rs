@@ -81,6 +81,26 @@ impl Core {
         self.forget_numbers(scope, partition, (numbers, Which::Current), "stale", now)
     }
 
+    /// Forgets the memories of some kinds (bits) that are older than `before`, current or not, with their histories; how many.
+    pub fn forget_old(&self, scope: &Scope, kinds: u8, before: i64, now: i64) -> Result<u64> {
+        let found = self.store.read(|snapshot| {
+            let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
+            let mut numbers = Vec::new();
+            let mut visit = |memory: Memory| {
+                if memory.kind.bit() & kinds != 0 && forget::is_old(&memory, before, now) {
+                    numbers.push(memory.number);
+                }
+                std::ops::ControlFlow::Continue(())
+            };
+            record::each_current(snapshot, partition, 0, &mut visit)?;
+            record::each_ended(snapshot, partition, &mut visit)?;
+            Ok(Some((partition, numbers)))
+        })?;
+        let Some((partition, numbers)) = found else { return Ok(0) };
+        let which = Which::Old(before);
+        Ok(self.forget_numbers(scope, partition, (numbers, which), "its retention is over", now)?.len() as u64)
+    }
+
     /// Forgets, of each kind that has more memories in a scope than its rule allows, the least valuable; how many.
     pub fn forget_over_cap(&self, scope: &Scope, now: i64) -> Result<u64> {
         let mut forgotten = 0;

@@ -150,7 +150,7 @@ fn smaller(prompt: &Assembled, refusal: Refusal, learned: bool) -> u64 {
     let limit = prompt.prompt.max_input_tokens.min(limit);
     match refusal.input_tokens {
         // A count that was too low is so again: by as much.
-        Some(tokens) if prompt.model.factor == Factor::EXACT && tokens > planned => {
+        Some(tokens) if prompt.model.factor == Factor::EXACT && tokens > planned && prompt.can_cost(tokens) => {
             u64::try_from(u128::from(limit) * u128::from(planned) / u128::from(tokens.max(1))).unwrap_or(limit)
         }
         // A number that nobody believes says as little as none.

@@ -1,6 +1,7 @@
 //! Assembling a prompt: one snapshot is asked for everything it may be made of (`gather`), the rest is
 //! [`compose`](crate::context::compose()), which opens no store. Nothing is written.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::bounds;
@@ -83,9 +84,24 @@ pub struct Assembled {
 }
 
 impl Assembled {
+    /// What it can cost: a provider that says otherwise speaks of another prompt, and is not believed.
+    fn possible_costs(&self) -> RangeInclusive<u64> {
+        let (counted, bytes) = match &self.prompt.content {
+            Some(content) => (content.request.tokens(), content.request.bytes()),
+            None => (self.prompt.counted_tokens, u64::MAX),
+        };
+        counted / 4..=bytes.min(counted.saturating_mul(20)).saturating_add(4_000)
+    }
+
+    /// Whether it can cost that.
+    pub(in crate::session) fn can_cost(&self, tokens: u64) -> bool {
+        self.possible_costs().contains(&tokens)
+    }
+
     /// The same, now that its provider has counted it: so many tokens, exactly.
     pub fn costing(&self, tokens: u64) -> Result<Self> {
         limits::within("the provider's count", tokens, 1..=limits::MAX_TOKENS)?;
+        limits::within("the provider's count of this prompt", tokens, self.possible_costs())?;
         let mut counted = self.clone();
         counted.prompt.costs(tokens);
         let sent = Arc::make_mut(&mut counted.sent);

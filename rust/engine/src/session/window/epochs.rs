@@ -32,7 +32,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.learned_as() == self.epoch.model.learned_as()) else {
             return Ok(Observed::default());
         };
-        if !plausible(&content.request, cost, if is_sure { u64::MAX } else { sent.model.context_window }) {
+        if !sent.can_cost(cost) || !is_sure && cost > sent.model.context_window {
             return Ok(Observed { impossible: true, exceeded: false });
         }
         let mut learned = bounds::read(&*self.pages, &self.epoch.model)?;
@@ -266,12 +266,4 @@ const MOST_FACTORS: usize = 8;
 /// What the history may cost by what is known of it, so that a block has a place beside it.
 fn most_of_history(limit: u64) -> u64 {
     limit - limit / 64
-}
-
-/// Whether a request of this content can have cost that, and no more than `limit`: a provider that says so of a prompt that it did not
-/// get is not believed.
-fn plausible(content: &Tally, cost: u64, limit: u64) -> bool {
-    let counted = content.tokens();
-    let most = content.bytes().min(counted.saturating_mul(20)).saturating_add(4_000);
-    cost >= counted / 4 && cost <= most.min(limit)
 }
