@@ -428,3 +428,110 @@ def test_an_answer_prints_one_short_line(memspan_engine: memspan.Engine) -> None
     text, learned = ("All is well. " * 5)[:60], len(reply.learned)
     assert repr(reply) == f'AssistantReply("{text}...", model={reply.model!r}, turn=0, rounds=0, learned={learned})'
     assert repr(assistant.respond("u", "look", id="webhook-1")).endswith("stored=True)")
+
+
+class Down(Exception):
+    """A model that is overloaded."""
+
+    status_code = 529
+
+
+def by_model(engine: memspan.Engine, down: set[str], **options: Any) -> tuple[memspan.Assistant, list[str]]:
+    """An assistant on gpt-4o, then gpt-4.1, whose provider refuses the models that are down; and the models that were asked."""
+    asked: list[str] = []
+
+    def script(prompt: memspan.Prompt) -> Any:
+        asked.append(prompt.model)
+        return Down("Overloaded") if prompt.model in down else f"from {prompt.model}"
+
+    return made(engine, [script], **({"fallbacks": ["gpt-4.1", "gpt-4"]} | options))[0], asked
+
+
+def test_failover_tries_every_model_of_the_assistant(
+    memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock
+) -> None:
+    """A session that was once on a fallback asked that and those behind it alone, also where the first model was up again.
+
+    Now all are tried, the first one first. It stays on a fallback as long as its provider may have the prefix in its cache."""
+    down = {"gpt-4o"}
+    assistant, asked = by_model(memspan_engine, down)
+
+    def say(text: str) -> tuple[str, list[str]]:
+        asked.clear()
+        return assistant.respond("u", text, session="s").text, list(asked)
+
+    assert say("one") == ("from gpt-4.1", ["gpt-4o", "gpt-4.1"])
+    down.clear()
+    epoch = memspan_engine.user("u").session("s").epoch
+    assert say("two") == ("from gpt-4.1", ["gpt-4.1"])
+    assert memspan_engine.user("u").session("s").epoch == epoch
+    down.add("gpt-4.1")
+    assert say("three") == ("from gpt-4o", ["gpt-4.1", "gpt-4o"])
+    down.add("gpt-4o")
+    assert say("four") == ("from gpt-4", ["gpt-4o", "gpt-4.1", "gpt-4"])
+    down.clear()
+    memspan_clock.advance(seconds=memspan.models["gpt-4"].cache.ttl_seconds + 1)
+    assert say("five") == ("from gpt-4o", ["gpt-4o"])
+    down |= {"gpt-4o", "gpt-4.1", "gpt-4"}
+    with pytest.raises(Down):
+        say("six")
+    assert sorted(asked) == ["gpt-4", "gpt-4.1", "gpt-4o"]
+    down.clear()
+    assert say("seven")[0].startswith("from gpt-4")
+
+
+def test_a_fallback_that_nobody_knows_is_refused_at_once(tmp_path: Path) -> None:
+    """It was found in the outage that it was named for. No store is opened for an assistant that cannot be."""
+    for names in ({"model": "gpt-5o-typo"}, {"fallbacks": ["gpt-5o-typo"]}):
+        with pytest.raises(memspan.UnknownModel, match="gpt-5o-typo"):
+            memspan.Assistant(tmp_path / "s", FakeProvider(["x"]), **({"model": "gpt-4o"} | names))  # type: ignore[arg-type]
+    assert not (tmp_path / "s").exists()
+
+
+def test_what_an_assistant_offers_is_what_is_sent(memspan_engine: memspan.Engine) -> None:
+    """A session kept the tools and the model that it was made with: a tool that was withdrawn was sent, called and refused.
+
+    The model, the tools and the system prompt of the assistant are those of the session; without a system prompt it keeps its own."""
+
+    def a(x: int) -> int:
+        """a."""
+        return x
+
+    def b(x: int) -> int:
+        """b."""
+        return x
+
+    def sent(**options: Any) -> tuple[str, list[str], str | None]:
+        assistant, provider = made(memspan_engine, ["ok"], **options)
+        assistant.respond("u", "hi")
+        prompt = provider.prompts[0]
+        tools = [tool["function"]["name"] for tool in prompt.to_openai().get("tools", [])]
+        return prompt.model, tools, memspan_engine.user("u").session("default").system
+
+    def epoch() -> int:
+        return memspan_engine.user("u").session("default").epoch
+
+    assert sent(tools=[a], system="You are terse.") == ("gpt-4o", ["a"], "You are terse.")
+    assert sent(tools=[]) == ("gpt-4o", [], "You are terse.")
+    assert sent(tools=[b], model="gpt-4.1") == ("gpt-4.1", ["b"], "You are terse.")
+    before = epoch()
+    assert sent(tools=[b], model="gpt-4o", fallbacks=["gpt-4.1"]) == ("gpt-4.1", ["b"], "You are terse.")
+    assert epoch() == before
+    assert sent(tools=[a, b], model="gpt-4.1", system="") == ("gpt-4.1", ["a", "b"], None)
+    assert epoch() == before + 1
+    assert sent(tools=[a], memory_tools=["recall"], model="claude-sonnet-4-5", system="")[:2] == ("claude-sonnet-4-5", ["a", "recall"])
+    before = epoch()
+    assert sent(tools=[a], memory_tools=["recall"], model="claude-sonnet-4-5", system="")[1] == ["a", "recall"]
+    assert epoch() == before
+
+
+def test_a_worker_with_other_tools_disturbs_no_answer(memspan_engine: memspan.Engine) -> None:
+    """Two versions of a program serve one session: whoever comes second waits for its lease before it changes anything."""
+    session = memspan_engine.user("u").session("default", model="gpt-4o")
+    with session.lease(message={"role": "user", "content": "hi"}) as lease:
+        prompt = session.assemble()
+        assistant, _ = made(memspan_engine, ["x"], model="gpt-4.1", tools=[read_file], wait_seconds=0.05)
+        with pytest.raises(memspan.StoreBusy):
+            assistant.respond("u", "and me?")
+        session.add_response(memspan.testing.openai_response("hello"), prompt=prompt, lease=lease)
+    assert (session.model, session.tools) == ("gpt-4o", [])
