@@ -535,3 +535,38 @@ def test_a_worker_with_other_tools_disturbs_no_answer(memspan_engine: memspan.En
             assistant.respond("u", "and me?")
         session.add_response(memspan.testing.openai_response("hello"), prompt=prompt, lease=lease)
     assert (session.model, session.tools) == ("gpt-4o", [])
+
+
+def test_an_answer_is_what_the_model_said(memspan_engine: memspan.Engine) -> None:
+    """After max_rounds the text of the answer was the call: 'read_file\\n{"path": "/x"}'. It is what the model wrote beside it."""
+    call = ("c-1", "read_file", {"path": "/x"})
+    for beside, expected in ((None, ""), ("I look.", "I look.")):
+        for response in (memspan.testing.openai_response, memspan.testing.anthropic_response):
+
+            class Calls(FakeProvider):
+                def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+                    return response(beside, tool_calls=[call])  # noqa: B023  asked within the round
+
+            assistant = memspan.Assistant(memspan_engine, Calls([]), model="gpt-4o", tools=[read_file], max_rounds=0)
+            session = f"{beside}{response.__name__}"
+            reply = assistant.respond("u", "go", session=session, id="w")
+            assert (reply.text, reply.stopped) == (expected, "max_rounds")
+            assert assistant.respond("u", "go", session=session, id="w").text == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": "mused", "thought": True}, {"text": "No."}]}, "finishReason": "STOP"}]},
+        {"object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "No."}]}]},
+        {"object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}]},
+        {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": None, "refusal": "No."}, "finish_reason": "stop"}]},
+    ],
+    ids=["gemini", "responses", "refused there", "refused"],
+)  # fmt: skip
+def test_an_answer_of_every_shape(memspan_engine: memspan.Engine, response: dict[str, Any]) -> None:
+    class Says(FakeProvider):
+        def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            return response
+
+    assert memspan.Assistant(memspan_engine, Says([]), model="gpt-4o").respond("u", "may I?").text == "No."

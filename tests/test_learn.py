@@ -366,3 +366,17 @@ def test_a_part_whose_type_has_no_hash_is_skipped(user: memspan.Scope) -> None:
     It is a part that nobody knows, and says nothing."""
     message = {"role": "user", "content": [{"type": ["text"], "text": "x"}, {"type": "text", "text": "Call me Ana."}]}
     assert [one.slot for one in user.learn([message])] == ["name"]
+
+
+def test_only_what_waits_can_be_rejected(user: memspan.Scope) -> None:
+    """reject() deleted a memory that waited for nobody; approve() refused the same id."""
+    memory = user.remember("Prefers tea").memory
+    for call in (user.approve, user.reject):
+        with pytest.raises(memspan.InvalidInput, match="only what is quarantined can be"):
+            call(memory.id)
+        with pytest.raises(memspan.NotFound):
+            call("mem-99")
+    assert user.get(memory.id) == memory
+    user.learn([{"role": "user", "content": "My boss said I hate Python."}])
+    [waiting] = user.quarantined()
+    assert (user.reject(waiting.id), user.reject(waiting.id), user.quarantined()) == (True, False, ())

@@ -34,6 +34,7 @@ from memspan.function_tools import Function
 from memspan.model import Model, models
 from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
+from memspan.stream import response_text
 
 if TYPE_CHECKING:
     import os
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Added, Session
-    from memspan.transcript import Turn, Usage
+    from memspan.transcript import Message, Turn, Usage
     from memspan.working import Budget, Prompt
 
 __all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step", "Stopped"]
@@ -66,14 +67,14 @@ class AssistantReply:
     """An answer.
 
     Attributes:
-        text: What the model said last.
+        text: What the model said last; "" where it only called tools.
         turn: The turn, with its messages, its calls and their prompts.
         usage: The bill of all calls of the turn.
         model: The model that answered.
         rounds: Rounds of tools that it took.
         stored: Whether it was answered before: the same `id=`, and no model was asked.
         stopped: Why it ended before the model was done: "max_rounds"; `None` otherwise.
-        learned: What `Scope.learn` kept of it; empty where nothing learns.
+        learned: What `Scope.learn` decided of each claim, what it discarded included; empty where nothing learns.
     """
 
     text: str
@@ -425,8 +426,16 @@ def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limi
 
 
 def _reply(turn: Turn, **about: Any) -> AssistantReply:
-    texts = [message.text for message in turn.messages if message.role == "assistant" and message.text]
-    return AssistantReply("".join(texts[-1:]), turn, turn.usage, turn.model, **about)
+    said = next((_said(message) for message in reversed(turn.messages) if message.role == "assistant"), "")
+    return AssistantReply(said, turn, turn.usage, turn.model, **about)
+
+
+def _said(message: Message) -> str:
+    """What a reply says, without the calls that it makes; of one that refuses, the words of that."""
+    given = message.given
+    said = response_text({"candidates": [{"content": given}]} if message.format == "gemini" else given)
+    blocks = [given, *(block for item in given.get("output") or () if is_mapping(item) for block in item.get("content") or ())]
+    return said or "".join(block.get("refusal") or "" for block in blocks if is_mapping(block))
 
 
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:

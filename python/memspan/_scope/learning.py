@@ -94,9 +94,19 @@ class Learning(Recalling):
     def reject(self, memory_id: str) -> bool:
         """Drops what waits in quarantine. Learning the same message again does not bring it back.
 
+        Returns:
+            Whether it was there; `False` where it was rejected before.
+
         Raises:
             NotFound: No memory of the scope has the id.
+            InvalidInput: It is not in quarantine: `forget` takes what is remembered.
         """
+        stored = self._core.get(memory_id)
+        if stored is not None and stored.state != "quarantined":
+            raise InvalidInput(
+                f"rejecting {memory_id!r}: only what is quarantined can be rejected, and this one is {stored.state}: take ids from "
+                "quarantined(), or call forget()"
+            )
         return self._core.forget(memory_id, "rejected")
 
     def consolidate(
