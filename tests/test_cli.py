@@ -271,7 +271,18 @@ def test_keys_are_told_as_one_types_them(tmp_path: Path, capsys: pytest.CaptureF
         code, _, err = run(capsys, *arguments)
         assert (code, said in err, "key=" in err) == (2, True, False), err
     monkeypatch.setattr("sys.stdin", io.StringIO("/memory\n/quit\n"))
-    chat = ["chat", tmp_path / "secret", "--key-file", tmp_path / "key", "--user", "u", "--model", "m", "--base-url", "http://localhost:1/v1"]
+    chat = [
+        "chat",
+        tmp_path / "secret",
+        "--key-file",
+        tmp_path / "key",
+        "--user",
+        "u",
+        "--model",
+        "m",
+        "--base-url",
+        "http://localhost:1/v1",
+    ]
     code, out, err = run(capsys, *chat)
     assert (code, "mem-1" in out, err) == (0, True, "")
 

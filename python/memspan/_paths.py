@@ -43,14 +43,7 @@ def add_path(
     folder = _added_with(root, real, prefix, known.values()) if real.is_file() else None
     source = str(real if folder is None else folder)
     found = _Found(real, _patterns(pattern))
-    if real.is_dir():
-        found.walk(real, (), frozenset())
-    elif folder is not None:
-        found.files.append((_place(root).relative_to(folder).as_posix(), real))
-    elif real.is_file():
-        found.files.append((real.name, real))
-    else:
-        found.skip(real, "no file")  # never opened: a pipe would wait for a writer
+    found.look(None if folder is None else _place(root).relative_to(folder).as_posix())
     changes: dict[str, list[str]] = {"added": [], "replaced": [], "duplicate": []}
     options = f"{chunk_tokens}\0{sorted((metadata or {}).items(), key=repr)!r}".encode()
     for place, (below, file) in enumerate(found.files, 1):
@@ -123,6 +116,15 @@ class _Found:
         self._patterns = patterns
         self._read: set[tuple[int, int]] = set()
         self._closed: list[str] = []
+
+    def look(self, below: str | None) -> None:
+        """Collects what there is; a file's own id is its name, unless it is a folder's document, `below` it."""
+        if self._root.is_dir():
+            self.walk(self._root, (), frozenset())
+        elif self._root.is_file():
+            self.files.append((below or self._root.name, self._root))
+        else:
+            self.skip(self._root, "no file")  # never opened: a pipe would wait for a writer
 
     def skip(self, path: Path, reason: SkipReason, detail: str = "") -> None:
         """Notes what is not added."""

@@ -19,10 +19,11 @@ from collections.abc import Iterable
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 from memspan._core import Limits
-from memspan._fence import is_mapping, is_number, is_whole
+from memspan._fence import is_mapping, is_number, is_whole, kind_of
+from memspan._flags import check_flags, shown
 from memspan._patience import begun
 from memspan._results import short
 from memspan._twins import awaitable
@@ -35,6 +36,7 @@ from memspan.model import Model, models
 from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 from memspan.stream import response_text
+from memspan.working import Budget
 
 if TYPE_CHECKING:
     import os
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from memspan.reply import ToolCall
     from memspan.short_term import Added, Session
     from memspan.transcript import Message, Turn, Usage
-    from memspan.working import Budget, Prompt
+    from memspan.working import Prompt
 
 __all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step", "Stopped"]
 
@@ -60,6 +62,7 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -161,21 +164,24 @@ class Assistant:
         compact: bool = True,
         hook: Hook | None = None,
     ) -> None:
-        if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(
-                f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
-                "make one, memspan.providers.OpenAI() for instance, or a subclass"
-            )
-        several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
-        in_time = is_number(tool_seconds) and 0 < tool_seconds <= Limits.MAX_WAIT_SECONDS
-        if not (several and is_whole(max_rounds) and max_rounds >= 0 and in_time):
-            raise InvalidInput(
-                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
-                "change them"
-            )
+        check_flags("making an assistant", learn=learn, compact=compact)
+        fallbacks, tools, memory_tools = _several("fallbacks", fallbacks), _several("tools", tools), _several("memory_tools", memory_tools)
+        ways = {} if providers is None else providers
+        _check("provider", provider, isinstance(provider, Provider), "a memspan.providers.Provider, OpenAI() for instance, or a subclass")
+        _check("providers", ways, is_mapping(ways) and all(isinstance(one, Provider) for one in ways.values()), "Providers by model")
+        _check("model", model, isinstance(model, str), "the name of one in memspan.models")
+        _check("fallbacks", fallbacks, all(isinstance(one, str) for one in fallbacks), "names of models")
+        _check("memory_tools", memory_tools, all(isinstance(one, str) for one in memory_tools), "names of tools")
+        _check("system", system, system is None or isinstance(system, str), "a text, or None")
+        _check("budget", budget, budget is None or isinstance(budget, Budget), "a memspan.Budget, or None")
+        _check("max_rounds", max_rounds, is_whole(max_rounds) and max_rounds >= 0, "a whole number of 0 or more")
+        _check("tool_seconds", tool_seconds, _is_time(tool_seconds) and tool_seconds > 0, "a number above 0 and at most a day")
+        _check("lease_seconds", lease_seconds, _is_time(lease_seconds) and lease_seconds > 0, "a number above 0 and at most a day")
+        _check("wait_seconds", wait_seconds, _is_time(wait_seconds), "a number from 0 to a day")
+        _check("hook", hook, hook is None or callable(hook), "a function, or None")
         self._model, self._models = model, tuple(dict.fromkeys((model, *fallbacks)))
-        self._providers = {name: _provider_of(name, provider, providers or {}) for name in self._models}
-        self._memory_tools = tuple(memory_tools)
+        self._providers = {name: _provider_of(name, provider, ways) for name in self._models}
+        self._memory_tools = memory_tools
         self._functions = distinct(map(Function.of, tools), self._memory_tools)
         self._instructions: dict[str, Any] = {"system": system, "tools": self._schemas()}
         self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
@@ -253,7 +259,9 @@ class Assistant:
         self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
     ) -> Generator[AssistantEvent]:
         given = {"role": "user", "content": message} if isinstance(message, str) else message
-        if is_mapping(given) and given.get("role") != "user":
+        if not is_mapping(given):
+            raise InvalidInput(f"answering: a message is a text or a mapping with a role, and this is of type {kind_of(given)}: pass one")
+        if given.get("role") != "user":
             raise InvalidInput(
                 f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
                 "others said goes to session.add"
@@ -394,6 +402,21 @@ class Assistant:
         except Exception as error:  # noqa: BLE001  the answer is there, and must not be lost over this
             self._tell(step, "after", session, error)
             return None
+
+
+def _check(name: str, value: object, is_right: bool, rule: str) -> None:
+    if not is_right:
+        raise InvalidInput(f"making an assistant: {name} must be {rule}, and it is {shown(value)}: change it")
+
+
+def _several(name: str, given: Iterable[_T]) -> tuple[_T, ...]:
+    is_right = isinstance(cast("object", given), Iterable) and not isinstance(given, str | bytes)
+    _check(name, given, is_right, "several, as in a list")
+    return tuple(given)
+
+
+def _is_time(value: object) -> bool:
+    return is_number(value) and 0 <= cast("float", value) <= Limits.MAX_WAIT_SECONDS
 
 
 def _provider_of(model: str, provider: Provider, providers: Mapping[str, Provider]) -> Provider:

@@ -51,7 +51,7 @@ def chat(
     if provider is None:
         provider = provider_for(model) if base_url is None else OpenAICompatible(base_url, api_key=api_key or "none")
     tools: tuple[MemoryTool, ...] = ("remember", "recall", "forget", "read_result")
-    talk = _Talk(engine, lambda name: Assistant(engine, provider, model=name, system=system, memory_tools=tools), model, user, session, out)
+    talk = _Talk(lambda name: Assistant(engine, provider, model=name, system=system, memory_tools=tools), model, user, session, out)
     for line in lines:
         text = line.strip()
         if text == "/quit":
@@ -66,9 +66,9 @@ def chat(
 
 
 class _Talk:
-    def __init__(self, engine: Engine, assistant: Callable[[str], Assistant], model: str, user: str, session: str, out: TextIO) -> None:
-        self._engine, self._user, self._id, self._out = engine, user, session, out
+    def __init__(self, assistant: Callable[[str], Assistant], model: str, user: str, session: str, out: TextIO) -> None:
         self._assistant_of, self._assistant = assistant, assistant(model)
+        self._user, self._id, self._out = user, session, out
 
     def say(self, text: str) -> None:
         if not text:
@@ -98,7 +98,7 @@ class _Talk:
         self._out.write((known[name](rest) if name in known else f"there is no /{name}\n{_HELP}") + "\n")
 
     def _scope(self) -> Scope:
-        return self._engine.user(self._user)
+        return self._assistant.engine.user(self._user)
 
     def _session(self) -> Session:
         return self._scope().session(self._id)

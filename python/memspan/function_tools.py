@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._flags import shown
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, MissingExtra
 
@@ -61,7 +62,7 @@ class Function:
             return tool
         name = getattr(tool, "__name__", "")
         if not name.isidentifier() or not callable(tool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"making a tool: it must be a function with a name, got {tool!r}: pass a def, or a memspan.Function")
+            raise InvalidInput(f"making a tool: it must be a function with a name, got {shown(tool)}: pass a def, or a memspan.Function")
         try:
             from pydantic import TypeAdapter  # noqa: PLC0415  an extra
             from pydantic_core import ArgsKwargs  # noqa: PLC0415

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
 
-from memspan._fence import is_number
+from memspan._fence import fenced, is_number
+from memspan._flags import check_flags
 from memspan._results import Decision, Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -59,6 +60,7 @@ class LanguageModel(Protocol):
         ...
 
 
+@fenced
 @dataclass(frozen=True)
 class Policy:
     """What is never stored, and what waits for approval: `memspan.open(policy=...)`.
@@ -92,6 +94,7 @@ class Policy:
     detector_seconds: float = 5.0
 
     def __post_init__(self) -> None:
+        check_flags("making a policy", transcripts=self.transcripts)
         for name, given, known in (
             ("secrets", self.secrets, _TREATMENTS),
             ("personal_data", self.personal_data, _TREATMENTS),
@@ -107,6 +110,7 @@ class Policy:
             raise InvalidInput(f"making a policy: {rule}, and it is {self.detector_seconds!r:.80}: give seconds")
 
 
+@fenced
 @dataclass(frozen=True)
 class KindRule:
     """How long memories of a kind live: `memspan.open(kinds={"episodic": KindRule(ttl_days=90)})`.
