@@ -618,7 +618,8 @@ def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
     "wrong",
     [
         {"learn": "no"}, {"compact": 0}, {"tools": read_file}, {"tools": None}, {"memory_tools": "recall"}, {"memory_tools": [5]},
-        {"model": 5}, {"model": ["gpt-4o"]}, {"fallbacks": [None]}, {"providers": {"gpt-4o": "x"}}, {"providers": []}, {"system": 5}, {"budget": 8_000},
+        {"model": 5}, {"model": ["gpt-4o"]}, {"fallbacks": [None]}, {"providers": {"gpt-4o": "x"}}, {"providers": []},
+        {"system": 5}, {"budget": 8_000},
         {"lease_seconds": 0}, {"wait_seconds": -1}, {"hook": "x"}, {"max_rounds": True},
     ],
 )  # fmt: skip

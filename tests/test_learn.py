@@ -380,3 +380,15 @@ def test_only_what_waits_can_be_rejected(user: memspan.Scope) -> None:
     user.learn([{"role": "user", "content": "My boss said I hate Python."}])
     [waiting] = user.quarantined()
     assert (user.reject(waiting.id), user.reject(waiting.id), user.quarantined()) == (True, False, ())
+
+
+def test_a_time_that_is_none_names_its_message(user: memspan.Scope) -> None:
+    """It said "reading at", which no argument is called, and not which message."""
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "hi"},
+        {"role": "user", "content": "I live in Porto.", "created_at": "2025-01-01"},
+    ]
+    with pytest.raises(memspan.InvalidInput, match="created_at of message 1"):
+        user.learn(talk)
+    talk[1]["created_at"] = datetime(2025, 1, 1, tzinfo=UTC)
+    assert user.learn(talk).stored[0].index == 1

@@ -9,6 +9,7 @@ import pytest
 
 import memspan
 import memspan.providers
+import memspan.testing
 from memspan import _core, _records
 
 if TYPE_CHECKING:
@@ -137,3 +138,17 @@ def test_options_of_calls_are_checked_where_nothing_is_to_be_done(memspan_engine
         session.recover(session.assemble(), "529 Overloaded", models="gpt-4.1")
     with pytest.raises(memspan.InvalidInput, match=r"making a compaction.*Compact\.at"):
         memspan.Compact(at=75)
+
+
+def test_replies_are_stored_as_they_came(tmp_path: Path) -> None:
+    """What transcripts=True says of replies: a tool is run with what the model wrote, and what was said can be read back."""
+    with memspan.open(tmp_path / "s", policy=memspan.Policy(personal_data="redact", transcripts=True)) as engine:
+        session = engine.user("u").session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "my mail is ana@example.com"})
+        call = ("c-1", "send", {"to": "ana@example.com"})
+        session.add_response(memspan.testing.openai_response("to ana@example.com", tool_calls=[call]), prompt=session.assemble())
+        assert "ana@example.com" not in session.messages[0].text
+        assert session.pending_tool_calls[0].arguments == {"to": "ana@example.com"}
+        assert session.messages[1].content == "to ana@example.com"
+        session.add({"role": "tool", "tool_call_id": "c-1", "content": "sent to ana@example.com"})
+        assert "ana@example.com" not in session.messages[2].text

@@ -15,7 +15,7 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import aclosing
 from functools import partial
@@ -40,7 +40,7 @@ from memspan.working import Budget
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Generator, Iterator, Mapping
     from concurrent.futures import Future
 
     from memspan.lease import Lease
@@ -165,20 +165,24 @@ class Assistant:
         hook: Hook | None = None,
     ) -> None:
         check_flags("making an assistant", learn=learn, compact=compact)
+        ways: Mapping[str, Any] = {} if providers is None else providers
         fallbacks, tools, memory_tools = _several("fallbacks", fallbacks), _several("tools", tools), _several("memory_tools", memory_tools)
-        ways = {} if providers is None else providers
-        _check("provider", provider, isinstance(provider, Provider), "a memspan.providers.Provider, OpenAI() for instance, or a subclass")
-        _check("providers", ways, is_mapping(ways) and all(isinstance(one, Provider) for one in ways.values()), "Providers by model")
-        _check("model", model, isinstance(model, str), "the name of one in memspan.models")
-        _check("fallbacks", fallbacks, all(isinstance(one, str) for one in fallbacks), "names of models")
-        _check("memory_tools", memory_tools, all(isinstance(one, str) for one in memory_tools), "names of tools")
-        _check("system", system, system is None or isinstance(system, str), "a text, or None")
-        _check("budget", budget, budget is None or isinstance(budget, Budget), "a memspan.Budget, or None")
-        _check("max_rounds", max_rounds, is_whole(max_rounds) and max_rounds >= 0, "a whole number of 0 or more")
-        _check("tool_seconds", tool_seconds, _is_time(tool_seconds) and tool_seconds > 0, "a number above 0 and at most a day")
-        _check("lease_seconds", lease_seconds, _is_time(lease_seconds) and lease_seconds > 0, "a number above 0 and at most a day")
-        _check("wait_seconds", wait_seconds, _is_time(wait_seconds), "a number from 0 to a day")
-        _check("hook", hook, hook is None or callable(hook), "a function, or None")
+        given = (
+            provider,
+            ways,
+            model,
+            fallbacks,
+            memory_tools,
+            system,
+            budget,
+            max_rounds,
+            tool_seconds,
+            lease_seconds,
+            wait_seconds,
+            hook,
+        )
+        for (name, is_right, rule), value in zip(_RULES, given, strict=True):
+            _check(name, value, is_right(value), rule)
         self._model, self._models = model, tuple(dict.fromkeys((model, *fallbacks)))
         self._providers = {name: _provider_of(name, provider, ways) for name in self._models}
         self._memory_tools = memory_tools
@@ -410,13 +414,42 @@ def _check(name: str, value: object, is_right: bool, rule: str) -> None:
 
 
 def _several(name: str, given: Iterable[_T]) -> tuple[_T, ...]:
-    is_right = isinstance(cast("object", given), Iterable) and not isinstance(given, str | bytes)
-    _check(name, given, is_right, "several, as in a list")
+    value: object = given
+    _check(name, value, _is_several(value), "several, as in a list")
     return tuple(given)
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(one, str) for one in values)
 
 
 def _is_time(value: object) -> bool:
     return is_number(value) and 0 <= cast("float", value) <= Limits.MAX_WAIT_SECONDS
+
+
+def _is_time_above_none(value: object) -> bool:
+    return _is_time(value) and value != 0
+
+
+_RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("provider", lambda one: isinstance(one, Provider), "a memspan.providers.Provider, OpenAI() for instance, or a subclass"),
+    ("providers", lambda ways: is_mapping(ways) and all(isinstance(one, Provider) for one in ways.values()), "Providers by model"),
+    ("model", lambda one: isinstance(one, str), "the name of one in memspan.models"),
+    ("fallbacks", _are_texts, "names of models"),
+    ("memory_tools", _are_texts, "names of tools"),
+    ("system", lambda one: one is None or isinstance(one, str), "a text, or None"),
+    ("budget", lambda one: one is None or isinstance(one, Budget), "a memspan.Budget, or None"),
+    ("max_rounds", lambda one: is_whole(one) and one >= 0, "a whole number of 0 or more"),
+    ("tool_seconds", _is_time_above_none, "a number above 0 and at most a day"),
+    ("lease_seconds", _is_time_above_none, "a number above 0 and at most a day"),
+    ("wait_seconds", _is_time, "a number from 0 to a day"),
+    ("hook", lambda one: one is None or callable(one), "a function, or None"),
+)
+"""What the arguments of an assistant must be, in the order in which they are looked at."""
 
 
 def _provider_of(model: str, provider: Provider, providers: Mapping[str, Provider]) -> Provider:

@@ -271,7 +271,7 @@ def _show(options: argparse.Namespace) -> int:
         turns = len(session.turns)
         if not -turns <= options.turn < turns:
             raise _no_turn(f"showing session {options.session!r}", options.turn, turns)
-        turn = session.turns[options.turn]
+        turn = session.turn(options.turn % turns)
         prompt = turn.prompt
     if prompt is None:
         raise memspan.NotFound(

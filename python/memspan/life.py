@@ -71,8 +71,10 @@ class Policy:
         personal_data: The same for card and account numbers, social security and phone numbers, e-mail and postal addresses.
         unconfirmed: What `Scope.learn` does with what an assistant said and nobody confirmed, and with what the rules doubt: "quarantine"
             keeps it for `Scope.approve`, "discard" drops it.
-        transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
-            conversation cannot do without a message.
+        transcripts: Whether messages that `Session.add` and `add_many` add are redacted too, by both rules; "reject" then redacts, because
+            a conversation cannot do without a message. Replies that `add_response` and `reply` add stay as they came, the arguments of
+            their calls included: tools must be run with what the model wrote, signed thinking must go back unchanged, and the ledger has
+            what was said. `Session.redact` takes one out.
         detectors: Functions of yours that find what the rules do not: `memspan.detectors` has their shape, and one made of Presidio.
         detected: What is done about what they find, as for secrets.
         detector_seconds: How long one of them may take for a text; one that takes longer raises `memspan.detectors.DetectorError`.
