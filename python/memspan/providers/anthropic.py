@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import InvalidInput
-from memspan._flags import shown
-from memspan.providers.provider import Provider
+from memspan.providers.provider import Provider, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
-from memspan._fence import is_whole
-from memspan._flags import shown
 from memspan.providers import gemini_caches
-from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
+from memspan.providers.provider import MOST_SECONDS, Provider, in_thread, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,12 +41,12 @@ class Gemini(Provider):
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
-        if cache_seconds is not None and not (is_whole(cache_seconds) and _LEAST_SECONDS <= cache_seconds <= MOST_SECONDS):
+        if cache_seconds is not None and not (type(cache_seconds) is int and _LEAST_SECONDS <= cache_seconds <= MOST_SECONDS):
             raise InvalidInput(
                 f"making a provider: cache_seconds must be None or from a minute to a day, got {shown(cache_seconds)}: Google bills by the "
                 "hour"
             )
-        if not (is_whole(cache_least_tokens) and cache_least_tokens >= 0):
+        if not (type(cache_least_tokens) is int and cache_least_tokens >= 0):
             raise InvalidInput("making a provider: cache_least_tokens is a whole number of 0 or more, and it is not: change it")
         super().__init__(client, **options)
         self._own = True  # its one client has both kinds of calls

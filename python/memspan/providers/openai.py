@@ -6,9 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, dialects
-from memspan._fence import kind_of
-from memspan._flags import check_flags, shown
-from memspan.providers.provider import Provider
+from memspan.providers.provider import Provider, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +69,8 @@ class OpenAI(Provider):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        check_flags("making a provider", cache_key=cache_key)
+        if not isinstance(cache_key, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"making a provider: cache_key is True or False, and it is {shown(cache_key)}: pass one of them")
         super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
         self._cache_key = cache_key
 
@@ -162,7 +161,7 @@ class OpenAICompatible(OpenAI):
             raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")
         for name, given in (("base_url", base_url), ("session_header", session_header)):
             if not (given is None or isinstance(given, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise InvalidInput(f"making a provider: {name} is a text, and it is of type {kind_of(given)}: pass one")
+                raise InvalidInput(f"making a provider: {name} is a text, and it is of type {type(given).__name__}: pass one")
         if dialect is not None and dialect not in list(dialects):
             raise InvalidInput(
                 f"making a provider: dialect must be one of {', '.join(dialects)}, got {shown(dialect)}: name the server, or leave it out",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
 from memspan._core import Limits
-from memspan._fence import is_mapping, is_number, kind_of
-from memspan._flags import shown
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
     from memspan import Prompt
 
@@ -61,13 +60,14 @@ class Provider:
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if not (is_number(timeout_seconds) and 0 < timeout_seconds <= MOST_SECONDS):
+        is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not (is_number and 0 < timeout_seconds <= MOST_SECONDS):
             raise InvalidInput(
                 f"making a provider: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)}: change it"
             )
         for name, given in (("names", names), ("options", options)):
-            if not (given is None or is_mapping(given)):
-                raise InvalidInput(f"making a provider: {name} is a mapping, and it is of type {kind_of(given)}: pass a dict")
+            if not (given is None or isinstance(given, Mapping)):
+                raise InvalidInput(f"making a provider: {name} is a mapping, and it is of type {type(given).__name__}: pass a dict")
         if client is not None and client_options:
             raise InvalidInput(
                 f"making a provider: {next(iter(client_options))}= is for a client that is made here, and one was given: leave one out"
@@ -272,6 +272,14 @@ async def each_in_thread(items: Iterator[Any]) -> AsyncGenerator[Any]:
         if step is not None and not step.done():
             await asyncio.wait([step])
         await asyncio.to_thread(items.close)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+
+
+def shown(value: object) -> str:
+    """The beginning of its repr; its type where that fails, as of a number with more digits than Python prints."""
+    try:
+        return repr(value)[:80]
+    except Exception:  # noqa: BLE001  a broken __repr__ of the caller's must not hide what is wrong
+        return f"a {type(value).__name__}"
 
 
 def _is_async(client: Any) -> bool:
