@@ -19,7 +19,7 @@ def shown(value: object) -> str:
 
 
 def check_flags(doing: str, **flags: object) -> None:
-    """Refuses what is no bool."""
+    """Refuses what is not a bool."""
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise InvalidInput(f"{doing}: {name} is True or False, and it is of type {kind_of(value)}: pass one of them")
