@@ -60,7 +60,8 @@ class Provider:
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
+        seconds: object = timeout_seconds  # callers without types
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not (is_number and 0 < timeout_seconds <= MOST_SECONDS):
             raise InvalidInput(
                 f"making a provider: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)}: change it"
