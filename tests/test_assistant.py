@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memspan
+import memspan.providers
 from memspan.testing import FakeProvider
 
 if TYPE_CHECKING:
@@ -428,3 +429,206 @@ def test_an_answer_prints_one_short_line(memspan_engine: memspan.Engine) -> None
     text, learned = ("All is well. " * 5)[:60], len(reply.learned)
     assert repr(reply) == f'AssistantReply("{text}...", model={reply.model!r}, turn=0, rounds=0, learned={learned})'
     assert repr(assistant.respond("u", "look", id="webhook-1")).endswith("stored=True)")
+
+
+class DownError(Exception):
+    """A model that is overloaded."""
+
+    status_code = 529
+
+
+def by_model(engine: memspan.Engine, down: set[str], **options: Any) -> tuple[memspan.Assistant, list[str]]:
+    """An assistant on gpt-4o, then gpt-4.1, whose provider refuses the models that are down; and the models that were asked."""
+    asked: list[str] = []
+
+    def script(prompt: memspan.Prompt) -> Any:
+        asked.append(prompt.model)
+        return DownError("Overloaded") if prompt.model in down else f"from {prompt.model}"
+
+    return made(engine, [script], **({"fallbacks": ["gpt-4.1", "gpt-4"]} | options))[0], asked
+
+
+def test_failover_tries_every_model_of_the_assistant(memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock) -> None:
+    """A session that was once on a fallback asked that and those behind it alone, also where the first model was up again.
+
+    Now all are tried, the first one first. It stays on a fallback as long as its provider may have the prefix in its cache."""
+    down = {"gpt-4o"}
+    assistant, asked = by_model(memspan_engine, down)
+
+    def say(text: str) -> tuple[str, list[str]]:
+        asked.clear()
+        return assistant.respond("u", text, session="s").text, list(asked)
+
+    assert say("one") == ("from gpt-4.1", ["gpt-4o", "gpt-4.1"])
+    down.clear()
+    epoch = memspan_engine.user("u").session("s").epoch
+    assert say("two") == ("from gpt-4.1", ["gpt-4.1"])
+    assert memspan_engine.user("u").session("s").epoch == epoch
+    down.add("gpt-4.1")
+    assert say("three") == ("from gpt-4o", ["gpt-4.1", "gpt-4o"])
+    down.add("gpt-4o")
+    assert say("four") == ("from gpt-4", ["gpt-4o", "gpt-4.1", "gpt-4"])
+    down.clear()
+    memspan_clock.advance(seconds=memspan.models["gpt-4"].cache.ttl_seconds + 1)
+    assert say("five") == ("from gpt-4o", ["gpt-4o"])
+    down |= {"gpt-4o", "gpt-4.1", "gpt-4"}
+    with pytest.raises(DownError):
+        say("six")
+    assert sorted(asked) == ["gpt-4", "gpt-4.1", "gpt-4o"]
+    down.clear()
+    assert say("seven")[0].startswith("from gpt-4")
+
+
+def test_a_fallback_that_nobody_knows_is_refused_at_once(tmp_path: Path) -> None:
+    """It was found in the outage that it was named for. No store is opened for an assistant that cannot be."""
+    for names in ({"model": "gpt-5o-typo"}, {"fallbacks": ["gpt-5o-typo"]}):
+        with pytest.raises(memspan.UnknownModel, match="gpt-5o-typo"):
+            memspan.Assistant(tmp_path / "s", FakeProvider(["x"]), **({"model": "gpt-4o"} | names))
+    assert not (tmp_path / "s").exists()
+
+
+def test_what_an_assistant_offers_is_what_is_sent(memspan_engine: memspan.Engine) -> None:
+    """A session kept the tools and the model that it was made with: a tool that was withdrawn was sent, called and refused.
+
+    The model, the tools and the system prompt of the assistant are those of the session; without a system prompt it keeps its own."""
+
+    def a(x: int) -> int:
+        """a."""
+        return x
+
+    def b(x: int) -> int:
+        """b."""
+        return x
+
+    def sent(**options: Any) -> tuple[str, list[str], str | None]:
+        assistant, provider = made(memspan_engine, ["ok"], **options)
+        assistant.respond("u", "hi")
+        prompt = provider.prompts[0]
+        tools = [tool["function"]["name"] for tool in prompt.to_openai().get("tools", [])]
+        return prompt.model, tools, memspan_engine.user("u").session("default").system
+
+    def epoch() -> int:
+        return memspan_engine.user("u").session("default").epoch
+
+    assert sent(tools=[a], system="You are terse.") == ("gpt-4o", ["a"], "You are terse.")
+    assert sent(tools=[]) == ("gpt-4o", [], "You are terse.")
+    assert sent(tools=[b], model="gpt-4.1") == ("gpt-4.1", ["b"], "You are terse.")
+    before = epoch()
+    assert sent(tools=[b], model="gpt-4o", fallbacks=["gpt-4.1"]) == ("gpt-4.1", ["b"], "You are terse.")
+    assert epoch() == before
+    assert sent(tools=[a, b], model="gpt-4.1", system="") == ("gpt-4.1", ["a", "b"], None)
+    assert epoch() == before + 1
+    assert sent(tools=[a], memory_tools=["recall"], model="claude-sonnet-4-5", system="")[:2] == ("claude-sonnet-4-5", ["a", "recall"])
+    before = epoch()
+    assert sent(tools=[a], memory_tools=["recall"], model="claude-sonnet-4-5", system="")[1] == ["a", "recall"]
+    assert epoch() == before
+
+
+def test_a_worker_with_other_tools_disturbs_no_answer(memspan_engine: memspan.Engine) -> None:
+    """Two versions of a program serve one session: whoever comes second waits for its lease before it changes anything."""
+    session = memspan_engine.user("u").session("default", model="gpt-4o")
+    with session.lease(message={"role": "user", "content": "hi"}) as lease:
+        prompt = session.assemble()
+        assistant, _ = made(memspan_engine, ["x"], model="gpt-4.1", tools=[read_file], wait_seconds=0.05)
+        with pytest.raises(memspan.StoreBusy):
+            assistant.respond("u", "and me?")
+        session.add_response(memspan.testing.openai_response("hello"), prompt=prompt, lease=lease)
+    assert (session.model, session.tools) == ("gpt-4o", [])
+
+
+class Says(memspan.providers.Provider):
+    """A provider of one's own: always the same response."""
+
+    def __init__(self, response: dict[str, Any]) -> None:
+        super().__init__()
+        self._response = response
+
+    def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+        assert prompt.messages
+        assert not options
+        return self._response
+
+
+SAID, REFUSED = {"type": "output_text", "text": "No."}, {"type": "refusal", "refusal": "No."}
+
+
+def test_an_answer_is_what_the_model_said(memspan_engine: memspan.Engine) -> None:
+    """After max_rounds the text of the answer was the call: 'read_file\\n{"path": "/x"}'. It is what the model wrote beside it."""
+    call = ("c-1", "read_file", {"path": "/x"})
+    for beside, expected in ((None, ""), ("I look.", "I look.")):
+        for response in (memspan.testing.openai_response, memspan.testing.anthropic_response):
+            said = Says(response(beside, tool_calls=[call]))
+            assistant = memspan.Assistant(memspan_engine, said, model="gpt-4o", tools=[read_file], max_rounds=0)
+            session = f"{beside}{response.__name__}"
+            reply = assistant.respond("u", "go", session=session, id="w")
+            assert (reply.text, reply.stopped) == (expected, "max_rounds")
+            assert assistant.respond("u", "go", session=session, id="w").text == expected
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {
+            "candidates": [
+                {"content": {"role": "model", "parts": [{"text": "Hm", "thought": True}, {"text": "No."}]}, "finishReason": "STOP"}
+            ]
+        },
+        {"object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": [SAID]}]},
+        {"object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": [REFUSED]}]},
+        {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": None, **REFUSED}, "finish_reason": "stop"}]},
+    ],
+    ids=["gemini", "responses", "refused there", "refused"],
+)
+def test_an_answer_of_every_shape(memspan_engine: memspan.Engine, response: dict[str, Any]) -> None:
+    """Thinking is not part of it, and the words of a refusal are."""
+    assert memspan.Assistant(memspan_engine, Says(response), model="gpt-4o").respond("u", "may I?").text == "No."
+
+
+def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
+    """A subclass with complete and stream was abstract: three private methods were to be written that it never calls.
+
+    It needs no package and no client, its twins run in a thread, and what it lacks is told by name."""
+
+    class Mine(memspan.providers.Provider):
+        def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            return memspan.testing.openai_response(f"to {prompt.model}{options or ''}")
+
+        def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            yield from memspan.testing.openai_stream(f"streamed to {prompt.model}{options or ''}")
+
+    assistant = memspan.Assistant(memspan_engine, Mine(), model="gpt-4o")
+    assert assistant.respond("u", "hi").text == "to gpt-4o"
+    assert list(assistant.stream("u", "hi"))[-1].text == "streamed to gpt-4o"
+    prompt = memspan_engine.user("u").session("default").assemble()
+    assert (Mine().count(prompt), Mine().serves("claude-sonnet-4-5"), Mine().base_url) == (prompt.counted_tokens, True, "")
+
+    async def twins() -> None:
+        assert (await Mine().acomplete(prompt))["choices"][0]["message"]["content"] == "to gpt-4o"
+        assert len([chunk async for chunk in Mine().astream(prompt)]) > 2
+        assert await Mine().acount(prompt) == prompt.counted_tokens
+
+    asyncio.run(twins())
+    with pytest.raises(memspan.InvalidInput, match="define stream"):
+        list(Says({}).stream(prompt))
+    with pytest.raises(memspan.InvalidInput, match="define complete"):
+        memspan.providers.Provider().complete(prompt)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"learn": "no"}, {"compact": 0}, {"tools": read_file}, {"tools": None}, {"memory_tools": "recall"}, {"memory_tools": [5]},
+        {"model": 5}, {"model": ["gpt-4o"]}, {"fallbacks": [None]}, {"providers": {"gpt-4o": "x"}}, {"providers": []},
+        {"system": 5}, {"budget": 8_000},
+        {"lease_seconds": 0}, {"wait_seconds": -1}, {"hook": "x"}, {"max_rounds": True},
+    ],
+)  # fmt: skip
+def test_arguments_of_another_kind_are_refused(memspan_engine: memspan.Engine, wrong: dict[str, Any]) -> None:
+    """Assistant(learn="no") learned, Assistant(tools=fn) and respond("u", None) raised errors of Python."""
+    with pytest.raises(memspan.InvalidInput):
+        made(memspan_engine, ["x"], **wrong)
+    assistant, provider = made(memspan_engine, ["x"])
+    for message in (None, 5, ["hi"], b"hi"):
+        with pytest.raises(memspan.InvalidInput, match="a text or a mapping"):
+            assistant.respond("u", message)  # type: ignore[arg-type]
+    assert provider.prompts == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def test_the_doctor_reads_every_memory_of_a_sound_store(store: Path, capsys: pyt
     assert (code, err) == (0, "")
     report = json.loads(out)
     assert report.pop("values") > 10
-    assert report == {"users": 2, "memories": 3, "damage": []}
+    assert report == {"scopes": 2, "users": 2, "memories": 3, "damage": []}
 
 
 def test_the_doctor_reports_damage(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,3 +195,110 @@ def test_show_lists_sessions_and_turns_and_what_a_model_saw(tmp_path: Path, caps
     for missing in (["s-9"], ["s-1", "--turn", "7"], ["s-1", "--turn", "-1"]):
         code, _, err = run(capsys, "show", store, "u-42", *missing)
         assert (code, err.startswith("memspan: ")) == (2, True)
+
+
+def test_shared_scopes_are_named_too(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """check printed users as scopes; show and recall knew users alone, and gave an empty table for one that nobody knows."""
+    with memspan.open(store) as engine:
+        shared = engine.shared("handbook", tenant="acme")
+        shared.remember("The port of payments-api is 8443")
+        shared.session("s-1", "gpt-4o")
+    assert "scopes: 3, memories: 4" in run(capsys, "check", store)[1]
+    of_it = ["handbook", "--tenant", "acme", "--shared"]
+    assert "8443" in run(capsys, "recall", store, *of_it, "which port?")[1]
+    assert [row["session"] for row in json.loads(run(capsys, "show", store, *of_it, "--json")[1])] == ["s-1"]
+    for command in (["show", store, "handbook"], ["show", store, "u-42", "--tenant", "acme"], ["recall", store, "nobody", "q"]):
+        code, out, err = run(capsys, *command)
+        assert (code, out) == (2, "")
+        assert "memspan users" in err
+
+
+def test_turns_that_are_not_there_are_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """show --turn -9 showed turn 0, replay --turn 9 nothing; a session that is not there said `name a model, session(...)`."""
+    store, talk, silent = tmp_path / "a.memspan", tmp_path / "talk.jsonl", tmp_path / "silent.jsonl"
+    with memspan.open(store) as engine:
+        session = engine.user("u").session("s", "gpt-4o")
+        for text in ("one", "two"):
+            session.add({"role": "user", "content": text})
+            session.add_response({"role": "assistant", "content": text}, prompt=session.assemble())
+    talk.write_text("\n".join(map(json.dumps, TALK)), encoding="utf-8")
+    silent.write_text(json.dumps(TALK[1]), encoding="utf-8")
+    for turn, found in ((0, 0), (-2, 0), (-1, 1), (1, 1)):
+        assert json.loads(run(capsys, "show", store, "u", "s", "--turn", turn, "--json")[1])["turn"] == found
+        assert json.loads(run(capsys, "replay", talk, "--model", "gpt-4o", "--turn", turn, "--json")[1])["shown"][0]["turn"] == found
+    for turn in (2, -3, -9, 9):
+        for command in (["show", store, "u", "s"], ["replay", talk, "--model", "gpt-4o"]):
+            code, out, err = run(capsys, *command, "--turn", turn)
+            assert (code, out) == (2, "")
+            assert "0 to 1" in err
+    assert run(capsys, "replay", silent, "--model", "gpt-4o")[0] == 0
+    assert run(capsys, "replay", silent, "--model", "gpt-4o", "--turn", 0)[0] == 2
+    code, _, err = run(capsys, "show", store, "u", "nobody")
+    assert (code, "session(" in err) == (2, False)
+
+
+def test_numbers_of_a_replay_are_numbers_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were "22 (78.6%)" and "none"."""
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("\n".join(map(json.dumps, TALK)), encoding="utf-8")
+    played = json.loads(run(capsys, "replay", talk, "--model", "gpt-4o", "--json")[1])
+    told = [played[name] for name in ("before_the_cache_boundary", "the_same_as_in_the_prompt_before", "epochs_begun_at_turns")]
+    assert 0 < told[1] <= told[0] < played["prompt_tokens"]
+    assert told[2] == []
+    assert "%)" in run(capsys, "replay", talk, "--model", "gpt-4o")[1]
+
+
+@pytest.mark.parametrize("command", ["maintain", "export", "stats", "check"])
+def test_an_empty_folder_is_no_store(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """maintain and export made a store there."""
+    (tmp_path / "empty").mkdir()
+    code, _, err = run(capsys, command, tmp_path / "empty", *([tmp_path / "file"] if command == "export" else []))
+    assert (code, "no such store" in err, list((tmp_path / "empty").iterdir())) == (2, True, [])
+
+
+def test_keys_are_told_as_one_types_them(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing key said `open it with key=`, which no command has; chat had no --key-file."""
+    with memspan.open(tmp_path / "secret", key=b"k" * 32) as engine:
+        engine.user("u").remember("x")
+    memspan.open(tmp_path / "plain").close()
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    (tmp_path / "other").write_bytes(b"o" * 32)
+    for arguments, said in (
+        (["users", tmp_path / "secret"], "no key was given: give it by --key-file FILE, MEMSPAN_KEY_FILE or MEMSPAN_KEY"),
+        (["users", tmp_path / "secret", "--key-file", tmp_path / "other"], "give the right one by --key-file FILE"),
+        (["users", tmp_path / "plain", "--key-file", tmp_path / "key"], "not encrypted: leave out --key-file FILE"),
+    ):
+        code, _, err = run(capsys, *arguments)
+        assert (code, said in err, "key=" in err) == (2, True, False), err
+    monkeypatch.setattr("sys.stdin", io.StringIO("/memory\n/quit\n"))
+    chat = [
+        "chat",
+        tmp_path / "secret",
+        "--key-file",
+        tmp_path / "key",
+        "--user",
+        "u",
+        "--model",
+        "m",
+        "--base-url",
+        "http://localhost:1/v1",
+    ]
+    code, out, err = run(capsys, *chat)
+    assert (code, "mem-1" in out, err) == (0, True, "")
+
+
+def test_a_backup_goes_where_nothing_is(store: Path, tmp_path: Path) -> None:
+    """Into a folder with other files it was StoreCorrupt, though its docstring says InvalidInput."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    with memspan.open(store) as engine:
+        for target in (tmp_path / "other", tmp_path / "other" / "file", store):
+            with pytest.raises(memspan.InvalidInput, match="must not exist or be an empty folder"):
+                engine.backup(target)
+        assert engine.backup(tmp_path / "empty") > 0
+        for call in (engine.export, engine.load):
+            with pytest.raises(memspan.InvalidInput, match="that of a file"):
+                call(None)  # type: ignore[arg-type]
+        with pytest.raises(memspan.InvalidInput, match="NUL"):
+            engine.backup("a\0b")

@@ -374,3 +374,42 @@ def test_a_long_document_is_interrupted_while_it_is_cut(user: memspan.Scope, tex
     timer.join()
     assert waited < 1.0
     assert len(notes) == 0
+
+
+def test_one_file_of_a_folder_that_was_added(user: memspan.Scope, tmp_path: Path) -> None:
+    """A file watcher could not update one file: it was "other source: give prefix=". It is the folder's document, new ones too.
+
+    What vanished meanwhile is the folder's to remove. A file that the folder leaves out, or with another prefix, stands by itself."""
+    folder = tmp_path / "notes"
+    (folder / "below").mkdir(parents=True)
+    for name in ("a.md", "below/b.md"):
+        (folder / name).write_text(f"# {name}")
+    docs = user.collection("notes")
+    docs.add_path(folder, prefix="n/")
+    (folder / "below/b.md").write_text("# Tea at four")
+    (folder / "below/c.md").write_text("# Scones")
+    (folder / "a.md").unlink()
+    assert docs.add_path(folder / "below/b.md", prefix="n/").replaced == ("n/below/b.md",)
+    (folder / "link.md").symlink_to(folder / "below/b.md")
+    assert docs.add_path(folder / "link.md", prefix="n/").added == ("n/link.md",)
+    assert docs.add_path(folder / "below/c.md", prefix="n/").added == ("n/below/c.md",)
+    assert docs.add_path(folder / "below/c.md", prefix="n/").unchanged == 1
+    assert {one.source for one in docs.documents()} == {str(folder)}
+    assert docs.add_path(folder, prefix="n/").removed == ("n/a.md",)
+    (folder / ".hidden.md").write_text("# Mine")
+    assert docs.add_path(folder / ".hidden.md", prefix="n/").added == ("n/.hidden.md",)
+    assert docs.add_path(folder / "below/b.md", prefix="other/").added == ("other/b.md",)
+    assert docs.add_path(folder / "below/b.md", prefix="other/").unchanged == 1
+    report = docs.add_path(folder, prefix="n/")
+    assert (report.removed, report.added, report.unchanged, report.skipped) == ((), (), 3, ())
+
+
+def test_an_empty_path_is_no_folder(user: memspan.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was the working directory, whatever lay there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.md").write_text("mine")
+    docs = user.collection("notes")
+    with pytest.raises(memspan.InvalidInput, match="working directory"):
+        docs.add_path("")
+    assert len(docs) == 0
+    assert docs.add_path(".").added == ("mine.md",)

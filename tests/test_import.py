@@ -170,3 +170,15 @@ def test_a_scope_of_another_engine_is_refused(memspan_engine: memspan.Engine) ->
 def test_an_unknown_policy_is_refused(memspan_engine: memspan.Engine) -> None:
     with pytest.raises(memspan.InvalidInput, match="on_error"):
         memspan_engine.remember_many([], on_error="ignore")  # type: ignore[arg-type]
+
+
+def test_a_scope_writes_to_no_other(memspan_engine: memspan.Engine) -> None:
+    """A mapping that named another scope was written to that; a NewMemory that did was refused. Both are, and nothing is written."""
+    ours, other = memspan_engine.user("a"), memspan_engine.user("b")
+    rows: list[Any] = [{"text": "x", "scope": other}, memspan.NewMemory(other, "x")]
+    for row in rows:
+        with pytest.raises(memspan.InvalidInput, match="belongs to Scope") as raised:
+            ours.remember_many(["y", row])
+        assert raised.value.fields["row"] == 1
+    assert [list(scope.memories()) for scope in (ours, other)] == [[], []]
+    assert ours.remember_many([{"text": "x", "scope": ours}, {"text": "y", "scope": None}])[1].memory.text == "y"

@@ -402,3 +402,29 @@ def test_a_part_whose_type_has_no_hash_is_skipped(user: memspan.Scope) -> None:
     It is a part that nobody knows, and says nothing."""
     message = {"role": "user", "content": [{"type": ["text"], "text": "x"}, {"type": "text", "text": "Call me Ana."}]}
     assert [one.slot for one in user.learn([message])] == ["name"]
+
+
+def test_only_what_waits_can_be_rejected(user: memspan.Scope) -> None:
+    """reject() deleted a memory that waited for nobody; approve() refused the same id."""
+    memory = user.remember("Prefers tea").memory
+    for call in (user.approve, user.reject):
+        with pytest.raises(memspan.InvalidInput, match="only what is quarantined can be"):
+            call(memory.id)
+        with pytest.raises(memspan.NotFound):
+            call("mem-99")
+    assert user.get(memory.id) == memory
+    user.learn([{"role": "user", "content": "My boss said I hate Python."}])
+    [waiting] = user.quarantined()
+    assert (user.reject(waiting.id), user.reject(waiting.id), user.quarantined()) == (True, False, ())
+
+
+def test_a_time_that_is_none_names_its_message(user: memspan.Scope) -> None:
+    """It said "reading at", which no argument is called, and not which message."""
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "hi"},
+        {"role": "user", "content": "I live in Porto.", "created_at": "2025-01-01"},
+    ]
+    with pytest.raises(memspan.InvalidInput, match="created_at of message 1"):
+        user.learn(talk)
+    talk[1]["created_at"] = datetime(2025, 1, 1, tzinfo=UTC)
+    assert user.learn(talk).stored[0].index == 1

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
+import memspan.providers
+import memspan.testing
 from memspan import _core, _records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 KEY = "AKIAIOSFODNN7EXAMPLE"
@@ -94,3 +97,61 @@ def test_rules_of_another_kind_are_refused(tmp_path: Path, wrong: dict[str, Any]
     with pytest.raises(memspan.InvalidInput, match="opening a store"):
         memspan.open(tmp_path / "store", **wrong)
     assert not (tmp_path / "store").exists()
+
+
+def test_what_is_true_or_false_is_a_bool(memspan_engine: memspan.Engine) -> None:
+    """transcripts="no" turned it on, maintain(compact="no") compacted, and learn(dry_run="no") only said what it would do."""
+    user = memspan_engine.user("u")
+    user.remember("Prefers tea")
+    talk = [{"role": "user", "content": "I live in Porto."}]
+    calls: list[Callable[[Any], object]] = [
+        lambda flag: memspan.Policy(transcripts=flag),
+        lambda flag: memspan_engine.maintain(compact=flag),
+        lambda flag: memspan_engine.maintenance(60, compact=flag),
+        lambda flag: user.learn(talk, dry_run=flag),
+        lambda flag: user.consolidate(dry_run=flag),
+        lambda flag: user.memories(newest_first=flag),
+        lambda flag: memspan.providers.OpenAI(object(), cache_key=flag),
+    ]
+    for call in calls:
+        for flag in ("no", 0, None):
+            with pytest.raises(memspan.InvalidInput, match="True or False"):
+                call(flag)
+        call(True)
+
+
+def test_options_of_calls_are_checked_where_nothing_is_to_be_done(memspan_engine: memspan.Engine, tmp_path: Path) -> None:
+    """compact(llm="gpt-4o") and compact(timeout_seconds=-1) were taken where nothing was due, open(embed_timeout_seconds=-1) always."""
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "hi"})
+    wrong: list[dict[str, Any]] = [{"llm": "gpt-4o"}, {"timeout_seconds": -1}, {"timeout_seconds": "x"}, {"timeout_seconds": True}]
+    for options in wrong:
+        for call in (session.compact, partial(session.brief, "x"), partial(session.switch_model, "gpt-4.1"), partial(memspan.compact, [])):
+            with pytest.raises(memspan.InvalidInput, match="compacting"):
+                call(**options)
+    with pytest.raises(memspan.InvalidInput, match="learn must be"):
+        session.compact(learn="no")  # type: ignore[arg-type]
+    assert session.model == "gpt-4o"
+    assert session.compact(keep_exchanges=0).covers == range(0)
+    for number, open_options in enumerate(({"embed_timeout_seconds": -1}, {"embed_timeout_seconds": "x"}, {"clock": 5}, {"on_event": "x"})):
+        with pytest.raises(memspan.InvalidInput, match="opening a store"):
+            memspan.open(tmp_path / str(number), **open_options)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(memspan.InvalidInput, match="several"):
+        session.recover(session.assemble(), "529 Overloaded", models="gpt-4.1")
+    with pytest.raises(memspan.InvalidInput, match=r"making a compaction.*Compact\.at"):
+        memspan.Compact(at=75)
+
+
+def test_replies_are_stored_as_they_came(tmp_path: Path) -> None:
+    """What transcripts=True says of replies: a tool is run with what the model wrote, and what was said can be read back."""
+    with memspan.open(tmp_path / "s", policy=memspan.Policy(personal_data="redact", transcripts=True)) as engine:
+        session = engine.user("u").session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "my mail is ana@example.com"})
+        call = ("c-1", "send", {"to": "ana@example.com"})
+        session.add_response(memspan.testing.openai_response("to ana@example.com", tool_calls=[call]), prompt=session.assemble())
+        assert "ana@example.com" not in session.messages[0].text
+        assert session.pending_tool_calls[0].arguments == {"to": "ana@example.com"}
+        assert session.messages[1].content == "to ana@example.com"
+        session.add({"role": "tool", "tool_call_id": "c-1", "content": "sent to ana@example.com"})
+        assert "ana@example.com" not in session.messages[2].text

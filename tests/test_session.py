@@ -318,3 +318,20 @@ def test_reads_bring_shared_memory(memspan_engine: memspan.Engine, user: memspan
         user.session("s-2", model="gpt-4o", reads=[user])
     with memspan.open(tmp_path / "other") as other, pytest.raises(memspan.InvalidInput, match="same engine"):
         user.session("s-2", model="gpt-4o", reads=[other.shared("acme")])
+
+
+def test_a_repr_never_raises(tmp_path: Path) -> None:
+    """repr(session.messages) raised once the session was deleted or the engine closed: a debugger shows every variable."""
+    with memspan.open(tmp_path / "s") as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea", slot="drink")
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "hi"})
+        views = (session.messages, session.turns, user.slots, engine.token_factors)
+        assert list(map(repr, views)) == [
+            "<1 messages of session 's'>", "<1 turns of session 's'>", "Slots('drink')", "TokenFactors([])"
+        ]  # fmt: skip
+        session.delete()
+        gone = ["<messages of session 's'>", "<turns of session 's'>"]
+        assert list(map(repr, views[:2])) == gone
+    assert list(map(repr, views)) == [*gone, "Slots(...)", "TokenFactors(...)"]

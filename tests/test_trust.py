@@ -23,7 +23,7 @@ from memspan import cli, models
 from memspan.testing import FakeClock, anthropic_response
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 CALLS = int(os.environ.get("MEMSPAN_WRONG_CALLS", "2500"))
 
@@ -298,6 +298,16 @@ WRONG: list[Any] = [
     {"a": 1}, {1: 2}, Odd(), object, datetime.datetime(1, 1, 1), datetime.datetime.max, datetime.timedelta(-1), ZONE, Path("/no/such/place"),
     lambda: None, range(3), set(), 1j, memoryview(b"x"), ValueError("given"), [{}], [[[]]], {"role": "user"}, {"role": "user", "content": 10**5000},
 ]  # fmt: skip
+UNREADY = {
+    "models.register_file",
+    "tokenizers.load",
+    "presidio",
+    "embedders.OpenAI",
+    "embedders.Cohere",
+    "embedders.Voyage",
+    "embedders.Ollama",
+}
+"""What needs a file, a package or a server to be right."""
 UNCALLED = {"close", "aclose", "erase", "aerase", "maintenance", "amaintenance"}
 
 
@@ -341,3 +351,112 @@ def test_every_public_method_answers_wrong_arguments_by_an_error_of_memspan(tmp_
                     wrong.append(f"{type(target).__name__}.{name}({shown(given)}): {type(error).__name__}: {str(error)[:90]}")
         assert engine.check().sound
     assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:25])
+
+
+def callables(engine: memspan.Engine, folder: Path) -> list[tuple[str, Callable[..., Any], dict[str, Any]]]:
+    """What the package gives besides methods of a store: each with arguments that are right."""
+    import memspan.testing as fakes
+    from memspan import cache, detectors, embedders, providers
+    from memspan.compaction.values import Summary
+    from memspan.embedding import BuiltIn
+
+    talk = [{"role": "user", "content": f"Build {n} runs on host-{n}."} for n in range(8)]
+    questions = folder / "questions.jsonl"
+    questions.write_text('{"user": "u", "question": "base?", "answers": ["base"]}')
+    provider = fakes.FakeProvider(["ok"])
+    assistant = memspan.Assistant(engine, provider, model="gpt-4o", learn=False)
+    model = memspan.Model(name="own", context_window=9_000, max_output_tokens=1_000, encoding="o200k_base")
+    http = {"client": object(), "timeout_seconds": 5, "names": {}, "options": {}}
+    service = {"model": "m", "dimensions": 8, "client": object()}
+    counter = memspan.TokenCounter()
+    return [
+        ("fit", memspan.fit, {"messages": talk, "model": "gpt-4o", "max_input_tokens": 90, "tools": [], "overflow": "raise", "summary": None}),
+        ("compact", memspan.compact, {"messages": talk, "model": "gpt-4o", "keep_exchanges": 1, "max_tokens": 300, "llm": None, "timeout_seconds": 1}),
+        ("count_tokens", memspan.count_tokens, {"content": talk, "model": "gpt-4o", "tools": []}),
+        ("truncate", memspan.truncate, {"text": "one two", "max_tokens": 1, "model": "gpt-4o", "keep": "end"}),
+        ("TokenCounter", memspan.TokenCounter, {"model": "gpt-4o"}),
+        ("TokenCounter.append", counter.append, {"text": "x"}),
+        ("evaluate", memspan.evaluate, {"engine": engine, "questions": questions, "limit": 3}),
+        ("models.register", models.register, {"model": model}),
+        ("models.register", lambda **fields: models.register(replace(model, **fields)), vars(model)),
+        ("models.register_file", models.register_file, {"path": folder / "none.toml"}),
+        ("models[]", lambda name: models[name], {"name": "gpt-4o"}),
+        ("tokenizers.load", memspan.tokenizers.load, {"path": folder / "none.json", "pattern": None}),
+        ("open", memspan.open, {"path": engine.path, "durability": "full", "read_only": True, "key": None, "busy_timeout_seconds": 1,
+                                "clock": None, "embed_timeout_seconds": 1, "embedder": None, "on_event": None, "graph": None, "policy": None, "kinds": None, "llm": None}),
+        ("Policy", memspan.Policy, dict(vars(memspan.Policy()))),
+        ("KindRule", memspan.KindRule, {"ttl_days": 1, "half_life_days": 1, "cap": 1}),
+        ("Retention", memspan.Retention, {"sessions_days": 1, "kinds": {"episodic": 1}}),
+        ("Retention", lambda days: memspan.Retention(kinds={"episodic": days}), {"days": 1}),
+        ("Recalls", memspan.Recalls, dict(vars(memspan.Recalls()))),
+        ("Budget", memspan.Budget, dict(vars(memspan.Budget()))),
+        ("Budget", lambda grant: memspan.Budget(sections={"recalled": grant}), {"grant": memspan.Grant()}),
+        ("Grant", memspan.Grant, {"floor": 1, "weight": 1, "ceiling": 9}),
+        ("Compact", memspan.Compact, {"at": 0.5, "every_turns": 3}),
+        ("ToolResults", memspan.ToolResults, {"max_tokens": 100, "keep_rounds": 1, "summarise": None}),
+        ("Item", memspan.Item, {"text": "x", "section": "mine", "id": "x", "score": 1}),
+        ("GraphOptions", memspan.GraphOptions, dict(vars(memspan.GraphOptions()))),
+        ("Function.of", memspan.Function.of, {"tool": memspan.Function("f", "f", {"type": "object"}, print)}),
+        ("Refusal.of", memspan.Refusal.of, {"error": "overloaded"}),
+        ("Summary.from_json", Summary.from_json, {"text": memspan.compact(talk).to_json(), "model": "gpt-4o"}),
+        ("cache.simulate", cache.simulate, {"messages": talk, "model": "gpt-4o", "providers": ["openai"], "max_input_tokens": 900}),
+        ("Assistant", memspan.Assistant, {"engine": engine, "provider": provider, "model": "gpt-4o", "fallbacks": ["gpt-4"], "system": "x", "tools": [],
+                                          "memory_tools": ["recall"], "providers": {}, "budget": None, "max_rounds": 1, "tool_seconds": 1,
+                                          "lease_seconds": 9, "wait_seconds": 0, "learn": False, "compact": False, "hook": None}),
+        ("Assistant.respond", assistant.respond, {"user": "a", "message": "hi", "session": "a", "id": None}),
+        ("Assistant.stream", assistant.stream, {"user": "a", "message": "hi", "session": "a", "id": None}),
+        ("OpenAI", providers.OpenAI, {**http, "cache_key": True}),
+        ("OpenAIResponses", providers.OpenAIResponses, {**http, "cache_key": True}),
+        ("OpenAICompatible", providers.OpenAICompatible, {**http, "dialect": "vllm", "slots": 1, "session_header": "x"}),
+        ("OpenAICompatible", providers.OpenAICompatible, {"base_url": "http://localhost/v1"}),
+        ("Anthropic", providers.Anthropic, {**http, "cache_ttl": "1h"}),
+        ("Gemini", providers.Gemini, {**http, "cache_seconds": 600, "cache_least_tokens": 5000}),
+        ("Bedrock", providers.Bedrock, http),
+        ("Provider.serves", provider.serves, {"model": "gpt-4o"}),
+        ("embedders.OpenAI", embedders.OpenAI, service),
+        ("embedders.Cohere", embedders.Cohere, service),
+        ("embedders.Voyage", embedders.Voyage, service),
+        ("embedders.Ollama", embedders.Ollama, {"model": "m", "dimensions": 8, "host": "http://localhost", "headers": {}}),
+        ("BuiltIn.embed", lambda texts: BuiltIn().embed(texts), {"texts": ["x"]}),
+        ("presidio", detectors.presidio, {"analyzer": None, "language": "en", "entities": None, "min_score": 0.5}),
+        ("FakeClock", fakes.FakeClock, {"start": datetime.datetime(2025, 1, 1)}),
+        ("FakeClock.advance", fakes.FakeClock().advance, {"seconds": 1}),
+        ("FakeEmbedder", fakes.FakeEmbedder, {"dimensions": 8}),
+        ("FakeProvider", fakes.FakeProvider, {"script": ["x"]}),
+    ]  # fmt: skip
+
+
+def why_not(call: Callable[..., Any], arguments: dict[str, Any], given: Iterable[Any]) -> str | None:
+    """What is wrong with the error of a call; `None` where it raises none, or one that tells enough."""
+    try:
+        outcome = call(**arguments)
+        if hasattr(outcome, "__next__"):
+            list(outcome)
+        if isinstance(outcome, memspan.Engine):
+            outcome.close()
+    except memspan.Error as error:
+        return None if given and len(error.message) >= 20 else error.message
+    except Exception as error:  # noqa: BLE001
+        is_pythons = type(error).__module__ == "builtins"  # an SDK says what it needs in words of its own
+        return f"{type(error).__name__}: {str(error)[:90]}" if is_pythons and not any(one is error for one in given) else None
+    return None
+
+
+def test_every_public_callable_answers_wrong_arguments_by_an_error_of_memspan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assistant.respond("u", None), compact(None), fit(summary="abc") and models.register("x") raised errors of Python.
+
+    Each call has right arguments but for one or two."""
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    chance, wrong = random.Random(17), []
+    with memspan.open(tmp_path / "s", durability="relaxed") as engine:
+        engine.user("u").remember("base", id="base")
+        targets = callables(engine, tmp_path)
+        for name, call, right in targets:  # else nothing is wrong but what is wrong here
+            assert name in UNREADY or why_not(call, right, ()) is None, name
+        for number in range(CALLS):
+            name, call, right = targets[number % len(targets)]
+            changed = {one: chance.choice(WRONG) for one in chance.sample(list(right), k=min(len(right), chance.choice([1, 1, 2])))}
+            if why := why_not(call, right | changed, changed.values()):
+                wrong.append(f"{name}({list(changed)}, {shown(list(changed.values()))}): {why}")
+    assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:60])

@@ -23,21 +23,26 @@ _BATCH = 256
 _MAX_REASON = 500
 
 
+def check_timeout(timeout_seconds: float | None) -> None:
+    """Refuses a time that no embedder can be given."""
+    if timeout_seconds is not None and not is_number(timeout_seconds):
+        raise InvalidInput(
+            f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
+            f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"
+        )
+    if timeout_seconds is not None and not 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS:
+        raise InvalidInput(
+            f"opening a store: embed_timeout_seconds must be above 0 and at most {Limits.MAX_WAIT_SECONDS:,} (a day), and it is "
+            f"{timeout_seconds}: leave it out to wait for ever",
+            value=timeout_seconds,
+        )
+
+
 class Embedding:
     """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
 
     def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
-        if timeout_seconds is not None and not is_number(timeout_seconds):
-            raise InvalidInput(
-                f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
-                f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"
-            )
-        if timeout_seconds is not None and not 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS:
-            raise InvalidInput(
-                f"opening a store: embed_timeout_seconds must be above 0 and at most {Limits.MAX_WAIT_SECONDS:,} (a day), and it is "
-                f"{timeout_seconds}: leave it out to wait for ever",
-                value=timeout_seconds,
-            )
+        check_timeout(timeout_seconds)
         if isinstance(embedder, str):
             raise InvalidInput(f"opening a store: embedder is an object, None or 'default', and it is {embedder!r}: pass one of these")
         missing = [name for name in ("name", "dimensions", "embed") if not hasattr(embedder, name)]

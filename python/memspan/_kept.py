@@ -227,7 +227,7 @@ class Message(Kept):
         role: Who speaks: "system", "developer", "user", "assistant" or "tool".
         given: What the SDK was or would be given: a fresh dict at each use, equal to the one that was added.
         text: Its texts, one a line; what a tool was called with and what it returned are among them.
-        format: The shape it was given in: "openai" or "anthropic".
+        format: The shape it was given in: "openai", "anthropic", "openai_responses" or "gemini".
         tokens: Tokens of the form that is sent, its frame included, as counted when it was added.
         turn: Its turn, from 0.
         id: The caller's id.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core, _records
@@ -14,8 +15,6 @@ from memspan.exceptions import InvalidInput, StateError
 from memspan.life import Decision, Learned
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memspan._store import OpenStore
     from memspan.life import LanguageModel, Policy
     from memspan.long_term import Scope
@@ -143,12 +142,18 @@ def _identity(key: str | None, begin: int) -> str | None:
 def _given(index: int, message: Mapping[str, Any]) -> Heard:
     if not is_mapping(message) or not isinstance(message.get("role"), str):
         raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {message!r:.80}: correct it")
-    named = message.get("id")
+    named, said = message.get("id"), message.get("created_at")
+    if not (said is None or isinstance(said, datetime)):
+        raise InvalidInput(
+            f"learning: created_at of message {index} is a datetime.datetime, and it is of type {kind_of(said)}: make one, "
+            "datetime.fromisoformat(text) for instance",
+            index=index,
+        )
     return Heard(
         index,
         message["role"],
         _spoken(message.get("content")),
-        message.get("created_at"),
+        said,
         named if isinstance(named, str) else None,
     )
 

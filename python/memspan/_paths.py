@@ -15,7 +15,7 @@ from memspan.exceptions import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from memspan.collection import Collection, SkipReason
+    from memspan.collection import Collection, DocumentInfo, SkipReason
 
 _MAX_FILE_BYTES = 64 << 20
 _LEFT_OUT = {"__pycache__", "node_modules"}
@@ -32,19 +32,18 @@ def add_path(
     progress: Callable[[int, int, str], object] | None,
 ) -> PathReport:
     """See `Collection.add_path`."""
-    root = Path(os.fspath(path))
+    given = os.fspath(path)
+    if given == "":
+        raise InvalidInput(f'adding "" to {collection!r}: the path names a file or a folder: give "." for the working directory')
+    root = Path(given)
     if not root.exists():
         raise NotFound(f"adding {str(root)!r} to {collection!r}: there is no such file or folder: check the path", path=str(root))
     real = root.resolve()
-    source = str(real)
-    found = _Found(real, _patterns(pattern))
-    if real.is_dir():
-        found.walk(real, (), frozenset())
-    elif real.is_file():
-        found.files.append((real.name, real))
-    else:
-        found.skip(real, "no file")  # never opened: a pipe would wait for a writer
     known = {one.id: one for one in collection.documents()}
+    folder = _added_with(root, real, prefix, known.values()) if real.is_file() else None
+    source = str(real if folder is None else folder)
+    found = _Found(real, _patterns(pattern))
+    found.look(None if folder is None else _place(root).relative_to(folder).as_posix())
     changes: dict[str, list[str]] = {"added": [], "replaced": [], "duplicate": []}
     options = f"{chunk_tokens}\0{sorted((metadata or {}).items(), key=repr)!r}".encode()
     for place, (below, file) in enumerate(found.files, 1):
@@ -64,10 +63,33 @@ def add_path(
             progress(place, len(found.files), document_id)
     seen = {prefix + below for below, _ in found.files}
     # Files that another pattern left out are still there.
-    gone = [one.id for one in known.values() if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
+    own = known.values() if folder is None else ()  # of a folder's one file the others are not looked at
+    gone = [one.id for one in own if one.source == source and one.id not in seen and not found.hides(one.id, prefix)]
     removed = [one for one in gone if not (real / one.removeprefix(prefix)).is_file()]
     removed = [one for one in removed if collection.delete(one)]
     return PathReport(tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped))
+
+
+def _place(root: Path) -> Path:
+    """Where a path lies, though it may be a link."""
+    return root.parent.resolve() / root.name
+
+
+def _added_with(root: Path, real: Path, prefix: str, known: Iterable[DocumentInfo]) -> Path | None:
+    """The nearest folder that was added under this prefix and in which a file lies, so that it is one of that folder's documents."""
+    ids: dict[str, list[str]] = {}
+    for one in known:
+        if one.source is not None and one.id.startswith(prefix):
+            ids.setdefault(one.source, []).append(one.id.removeprefix(prefix))
+    for folder in _place(root).parents:
+        is_found = real.is_relative_to(folder) and not any(map(_is_left_out, _place(root).relative_to(folder).parts))
+        if is_found and any((folder / one).is_file() for one in ids.get(str(folder), ())):
+            return folder
+    return None
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith(".") or name in _LEFT_OUT
 
 
 def _add(collection: Collection, found: _Found, file: Path, new: NewDocument) -> Literal["added", "replaced", "duplicate"] | None:
@@ -95,6 +117,15 @@ class _Found:
         self._read: set[tuple[int, int]] = set()
         self._closed: list[str] = []
 
+    def look(self, below: str | None) -> None:
+        """Collects what there is; a file's own id is its name, unless it is a folder's document, `below` it."""
+        if self._root.is_dir():
+            self.walk(self._root, (), frozenset())
+        elif self._root.is_file():
+            self.files.append((below or self._root.name, self._root))
+        else:
+            self.skip(self._root, "no file")  # never opened: a pipe would wait for a writer
+
     def skip(self, path: Path, reason: SkipReason, detail: str = "") -> None:
         """Notes what is not added."""
         shown = os.fsencode(path).decode("utf-8", "replace")
@@ -117,7 +148,7 @@ class _Found:
             return self.skip(folder, "loop")
         self._read.add(identity)
         for name in names:
-            if not name.startswith(".") and name not in _LEFT_OUT:
+            if not _is_left_out(name):
                 self._entry(folder / name, (*below, name), above | {identity})
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from memspan.embedding import Event
@@ -10,7 +11,7 @@ from memspan.refusals import Refusal
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from memspan import _core
     from memspan._store import OpenStore
@@ -76,6 +77,8 @@ def recover(
     """What `Session.recover` gives."""
     if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"recovering: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
+    if isinstance(models, str) or not isinstance(models, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput(f"recovering: models are several, and this is one {type(models).__name__}: put it into a list")
     refusal = Refusal.of(error)
     if refusal is not None and refusal.kind == "too_long":
         numbers = (refusal.input_tokens, refusal.limit_tokens, refusal.output_tokens)

@@ -47,6 +47,7 @@ class Replay:
         tokens: Tokens of all prompts together.
         before_boundary: Of these, tokens before the cache boundary.
         same_as_before: Of these, tokens that are the same bytes as in the prompt before.
+        turns: Turns up to the last that has a reply.
         epochs: Turns at which a new epoch began.
         shown: The turns that were asked for.
     """
@@ -56,6 +57,7 @@ class Replay:
     tokens: int = 0
     before_boundary: int = 0
     same_as_before: int = 0
+    turns: int = 0
     epochs: list[int] = field(default_factory=list[int])
     shown: list[Shown] = field(default_factory=list[Shown])
 
@@ -105,8 +107,8 @@ def replay(session: Session, messages: Iterator[dict[str, Any]], turns: Sequence
             _note(done, turn, prompt, before, wanted)
             before = prompt
         done.messages += 1
-    last = max(wanted, default=0)
-    done.shown = [wanted[turn] for turn in sorted({at if at >= 0 else last + 1 + at for at in turns}) if turn in wanted]
+    done.turns = max(wanted, default=-1) + 1
+    done.shown = [wanted[turn] for turn in sorted({at if at >= 0 else done.turns + at for at in turns}) if turn in wanted]
     return done
 
 

@@ -279,7 +279,7 @@ def _at_row(error: Error, row: int) -> Error:
 def _check_scope(rows: list[object], scope: Scope, first: int) -> None:
     """A scope writes to itself only: a row that names another one is a mistake, and must not land there."""
     for place, row in enumerate(rows):
-        other = getattr(row, "scope", None)
+        other: object = row.get("scope") if isinstance(row, Mapping) else getattr(row, "scope", None)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
         if other is not None and other != scope:
             raise InvalidInput(
                 f"remembering rows of {scope!r}: each row belongs to this scope, and row {first + place} belongs to {other!r}: "

@@ -3,7 +3,7 @@
     add        the user's message, with the lease: nobody else answers this session meanwhile. Its id makes a retry harmless: a turn that
                was answered is returned, and no model is asked
     assemble   the prompt, under its budget, with what is remembered
-    call       the model; after a refusal a smaller prompt, after an outage the next model (`Session.recover`)
+    call       the model; after a refusal a smaller prompt, after an outage another model (`Session.recover`)
     reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`). Without calls it ends the lease
     tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
     learn      what is worth keeping goes to long-term memory
@@ -15,38 +15,41 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import TimeoutError as TooLate
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 from memspan._core import Limits
-from memspan._fence import is_mapping, is_number, is_whole
+from memspan._fence import is_mapping, is_number, is_whole, kind_of
+from memspan._flags import check_flags, shown
 from memspan._patience import begun
 from memspan._results import short
 from memspan._twins import awaitable
 from memspan._values import dataclass, field, replace
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
-from memspan.exceptions import Error, InvalidInput, ModelMismatch, ProviderError
+from memspan.exceptions import Error, InvalidInput, NotFound, ProviderError
 from memspan.function_tools import Function
 from memspan.memory_tools import allowed
 from memspan.model import Model, models
 from memspan.providers.provider import Provider, each_in_thread, provider_for
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
+from memspan.stream import response_text
+from memspan.working import Budget
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Generator, Iterator, Mapping
     from concurrent.futures import Future
 
     from memspan.lease import Lease
     from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Added, Session
-    from memspan.transcript import Turn, Usage
-    from memspan.working import Budget, Prompt
+    from memspan.transcript import Message, Turn, Usage
+    from memspan.working import Prompt
 
 __all__ = ["Assistant", "AssistantEvent", "AssistantReply", "Hook", "Step", "Stopped"]
 
@@ -60,6 +63,7 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,14 @@ class AssistantReply:
     """An answer.
 
     Attributes:
-        text: What the model said last.
+        text: What the model said last; "" where it only called tools.
         turn: The turn, with its messages, its calls and their prompts.
         usage: The bill of all calls of the turn.
         model: The model that answered.
         rounds: Rounds of tools that it took.
         stored: Whether it was answered before: the same `id=`, and no model was asked.
         stopped: Why it ended before the model was done: "max_rounds"; `None` otherwise.
-        learned: What `Scope.learn` kept of it; empty where nothing learns.
+        learned: What `Scope.learn` decided of each claim, what it discarded included; empty where nothing learns.
     """
 
     text: str
@@ -114,10 +118,12 @@ class Assistant:
     Args:
         engine: An engine, or where its store is; then `close` closes it.
         provider: The way to the model, and to those of `fallbacks` that it serves; other vendors are asked with the environment's keys.
-        model: The model of new sessions.
-        fallbacks: Models to continue with, in this order, where the provider does not answer.
-        system: The system prompt.
-        tools: The application's own: functions with type hints, or `memspan.Function`s.
+        model: The model that answers. A session of any other is switched to it.
+        fallbacks: Models to continue with where it does not answer. All of these and `model` are tried, `model` first. A session stays with
+            the one that answered until that fails too, or nothing of it is left in its provider's cache: then it goes back to `model`.
+        system: The system prompt; "" is none, and `None` leaves a session the one that it has.
+        tools: The application's own: functions with type hints, or `memspan.Function`s. These and `memory_tools` are what the model is
+            offered, also in a session that was made with others.
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
         allow: Kinds that it may write and forget by them besides: "constraint", "profile", which stand in every prompt to come.
         providers: The ways to single models, by name.
@@ -161,27 +167,35 @@ class Assistant:
         compact: bool = True,
         hook: Hook | None = None,
     ) -> None:
-        if not isinstance(provider, Provider):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(
-                f"making an assistant: the provider must be a memspan.providers.Provider, got a {type(provider).__name__}: "
-                "make one, memspan.providers.OpenAI() for instance, or a subclass"
-            )
-        several = isinstance(cast("object", fallbacks), Iterable) and not isinstance(fallbacks, str)
-        in_time = is_number(tool_seconds) and 0 < tool_seconds <= Limits.MAX_WAIT_SECONDS
-        if not (several and is_whole(max_rounds) and max_rounds >= 0 and in_time):
-            raise InvalidInput(
-                "making an assistant: fallbacks are several models, max_rounds is 0 or more, tool_seconds above 0 and at most a day: "
-                "change them"
-            )
-        self._own = not isinstance(engine, Engine)
-        self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
-        self._provider, self._providers = provider, dict(providers or {})
-        self._model, self._fallbacks, self._system = model, tuple(fallbacks), system
-        self._memory_tools, self._allow = tuple(memory_tools), allowed(allow)
+        check_flags("making an assistant", learn=learn, compact=compact)
+        ways: Mapping[str, Any] = {} if providers is None else providers
+        fallbacks, tools, memory_tools = _several("fallbacks", fallbacks), _several("tools", tools), _several("memory_tools", memory_tools)
+        given = (
+            provider,
+            ways,
+            model,
+            fallbacks,
+            memory_tools,
+            system,
+            budget,
+            max_rounds,
+            tool_seconds,
+            lease_seconds,
+            wait_seconds,
+            hook,
+        )
+        for (name, is_right, rule), value in zip(_RULES, given, strict=True):
+            _check(name, value, is_right(value), rule)
+        self._model, self._models = model, tuple(dict.fromkeys((model, *fallbacks)))
+        self._providers = {name: _provider_of(name, provider, ways) for name in self._models}
+        self._memory_tools, self._allow = memory_tools, allowed(allow)
         self._functions = distinct(map(Function.of, tools), self._memory_tools)
+        self._instructions: dict[str, Any] = {"system": system, "tools": self._schemas()}
         self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
         self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
         self._learns, self._compacts, self._hook = learn, compact, hook
+        self._own = not isinstance(engine, Engine)
+        self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
 
     def respond(self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None) -> AssistantReply:  # noqa: A002
         """Answers a message.
@@ -252,7 +266,9 @@ class Assistant:
         self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
     ) -> Generator[AssistantEvent]:
         given = {"role": "user", "content": message} if isinstance(message, str) else message
-        if is_mapping(given) and given.get("role") != "user":
+        if not is_mapping(given):
+            raise InvalidInput(f"answering: a message is a text or a mapping with a role, and this is of type {kind_of(given)}: pass one")
+        if given.get("role") != "user":
             raise InvalidInput(
                 f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
                 "others said goes to session.add"
@@ -268,6 +284,7 @@ class Assistant:
             if added.action == "duplicate" and (stored := _answered(session, session.turn(added.turn))) is not None:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
+            self._settle(session)
             rounds, stopped = yield from self._rounds(session, lease, streams=streams)
         # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
         learned = self._quietly("learn", session, lambda: scope.learn(session)) if self._learns else ()
@@ -293,47 +310,58 @@ class Assistant:
                 return rounds, None
 
     def _open(self, scope: Scope, session_id: str) -> Session:
-        options: dict[str, Any] = {"system": self._system, "budget": self._budget}
+        """The session as it is: whoever answers it now is not to be disturbed. A new one is made for this assistant."""
         try:
-            return scope.session(session_id, self._located(self._model), tools=self._schemas(self._model), **options)
-        except ModelMismatch:  # it was switched to a fallback, and stays there
-            return scope.session(session_id, **options)
+            return scope.session(session_id)
+        except NotFound:
+            made = self._located(self._model)
+            return scope.open_session(session_id, default_model=made, budget=self._budget, **self._instructions)
+
+    def _settle(self, session: Session) -> None:
+        """Gives the session the model, the system prompt, the tools and the budget of this assistant, where it has others."""
+        model = session.model
+        if model not in self._models or (model != self._model and _is_cold(session, model)):
+            model = self._model
+            session.switch_model(self._located(model), **self._instructions)
+        session.scope.session(session.id, self._located(model), budget=self._budget, **self._instructions)
 
     def _located(self, model: str) -> str | Model:
         """A model with the address that its provider sends it to, where that is not the vendor's own."""
-        provider = self._providers.get(model) or (self._provider if self._provider.serves(model) else None)
-        address = getattr(provider, "base_url", "")
+        address = self._providers[model].base_url
         return replace(models[model], base_url=address) if address else model
 
-    def _schemas(self, model: str) -> list[dict[str, Any]] | None:
-        shape = format_of(model)
+    def _schemas(self) -> list[dict[str, Any]]:
+        shape = format_of(self._model)
         own = memory_tools(self._memory_tools, shape, self._allow) if self._memory_tools else []
-        return [*(function.schema(shape) for function in self._functions), *own] or None
+        return [*(function.schema(shape) for function in self._functions), *own]
 
     def _ask(self, session: Session, lease: Lease, *, streams: bool) -> Iterator[AssistantEvent]:
-        """Assembles and calls until a reply is there: after a refusal smaller, after an outage another model."""
+        """Assembles and calls until a reply is there: after a refusal smaller, after an outage a model that was not asked yet."""
         prompt = self._step("assemble", session, None, session.assemble)
-        for tries in range(len(self._fallbacks) + _MORE_TRIES + 1):
+        left = list(self._models)
+        for tries in range(len(self._models) + _MORE_TRIES):
+            if prompt.model in left:
+                left.remove(prompt.model)
             try:
                 if not streams:
-                    response = self._step("call", session, prompt, lambda: self._provider_of(prompt.model).complete(prompt))  # noqa: B023
+                    response = self._step("call", session, prompt, lambda: self._providers[prompt.model].complete(prompt))  # noqa: B023
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 else:
                     yield from self._stream(session, lease, prompt)
             except Exception as error:
-                if tries == len(self._fallbacks) + _MORE_TRIES or (isinstance(error, Error) and not isinstance(error, ProviderError)):
+                if tries == len(self._models) + _MORE_TRIES - 1 or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
-                prompt = self._recovered(session, prompt, error)
+                prompt = self._recovered(session, prompt, error, left)
                 if streams:
                     yield AssistantEvent("restart")
             else:
                 return
 
-    def _recovered(self, session: Session, refused: Prompt, error: Exception) -> Prompt:
+    def _recovered(self, session: Session, refused: Prompt, error: Exception, left: list[str]) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
         told, compact = _told(error), type(session).compact if self._compacts else None
         try:
-            again = partial(session.recover, refused, told, models=[self._located(model) for model in self._fallbacks], compact=compact)
+            again = partial(session.recover, refused, told, models=[self._located(model) for model in left], compact=compact)
             return cast("Prompt", self._step("recover", session, error, again))
         except ConnectionError as raised:
             if raised is not told:
@@ -343,16 +371,11 @@ class Assistant:
     def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
         with session.reply(prompt, lease=lease) as reply:
-            for chunk in self._provider_of(prompt.model).stream(prompt):
+            for chunk in self._providers[prompt.model].stream(prompt):
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", session, prompt)
         self._tell("reply", "after", session, reply.turn)
-
-    def _provider_of(self, model: str) -> Provider:
-        if model not in self._providers:
-            self._providers[model] = self._provider if self._provider.serves(model) else provider_for(model)
-        return self._providers[model]
 
     def _run_tools(self, session: Session, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
         """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
@@ -388,6 +411,62 @@ class Assistant:
             return None
 
 
+def _check(name: str, value: object, is_right: bool, rule: str) -> None:
+    if not is_right:
+        raise InvalidInput(f"making an assistant: {name} must be {rule}, and it is {shown(value)}: change it")
+
+
+def _several(name: str, given: Iterable[_T]) -> tuple[_T, ...]:
+    value: object = given
+    _check(name, value, _is_several(value), "several, as in a list")
+    return tuple(given)
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(one, str) for one in values)
+
+
+def _is_time(value: object) -> bool:
+    return is_number(value) and 0 <= cast("float", value) <= Limits.MAX_WAIT_SECONDS
+
+
+def _is_time_above_none(value: object) -> bool:
+    return _is_time(value) and value != 0
+
+
+_RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("provider", lambda one: isinstance(one, Provider), "a memspan.providers.Provider, OpenAI() for instance, or a subclass"),
+    ("providers", lambda ways: is_mapping(ways) and all(isinstance(one, Provider) for one in ways.values()), "Providers by model"),
+    ("model", lambda one: isinstance(one, str), "the name of one in memspan.models"),
+    ("fallbacks", _are_texts, "names of models"),
+    ("memory_tools", _are_texts, "names of tools"),
+    ("system", lambda one: one is None or isinstance(one, str), "a text, or None"),
+    ("budget", lambda one: one is None or isinstance(one, Budget), "a memspan.Budget, or None"),
+    ("max_rounds", lambda one: is_whole(one) and one >= 0, "a whole number of 0 or more"),
+    ("tool_seconds", _is_time_above_none, "a number above 0 and at most a day"),
+    ("lease_seconds", _is_time_above_none, "a number above 0 and at most a day"),
+    ("wait_seconds", _is_time, "a number from 0 to a day"),
+    ("hook", lambda one: one is None or callable(one), "a function, or None"),
+)
+"""What the arguments of an assistant must be, in the order in which they are looked at."""
+
+
+def _provider_of(model: str, provider: Provider, providers: Mapping[str, Provider]) -> Provider:
+    """The way to a model, which is found when the assistant is made: a name that nobody knows is not to be told in an outage."""
+    models[model]
+    return providers.get(model) or (provider if provider.serves(model) else provider_for(model))
+
+
+def _is_cold(session: Session, model: str) -> bool:
+    """Whether the provider of a model has dropped what it cached of a session, so that a switch loses nothing."""
+    answered = next((call.added_at for turn in reversed(session.turns) for call in reversed(turn.calls)), session.created_at)
+    return (session.last_added_at - answered).total_seconds() > models[model].cache.ttl_seconds
+
+
 def _told(error: Exception) -> Any:
     """Of a stream that failed in its middle, what the provider said; of one that ended early, an outage."""
     if not isinstance(error, ProviderError):
@@ -406,8 +485,16 @@ def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limi
 
 
 def _reply(turn: Turn, **about: Any) -> AssistantReply:
-    texts = [message.text for message in turn.messages if message.role == "assistant" and message.text]
-    return AssistantReply("".join(texts[-1:]), turn, turn.usage, turn.model, **about)
+    said = next((_said(message) for message in reversed(turn.messages) if message.role == "assistant"), "")
+    return AssistantReply(said, turn, turn.usage, turn.model, **about)
+
+
+def _said(message: Message) -> str:
+    """What a reply says, without the calls that it makes; of one that refuses, the words of that."""
+    given = message.given
+    said = response_text({"candidates": [{"content": given}]} if message.format == "gemini" else given)
+    blocks = [given, *(block for item in given.get("output") or () if is_mapping(item) for block in item.get("content") or ())]
+    return said or "".join(block.get("refusal") or "" for block in blocks if is_mapping(block))
 
 
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:

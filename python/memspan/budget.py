@@ -94,11 +94,12 @@ class Compact:
 
     def __post_init__(self) -> None:
         if self.at is not None:
-            _check_share("at", self.at, zero=False)
+            _check_share("at", self.at, zero=False, what="a compaction", of="Compact")
         if self.every_turns is not None:
             _check_whole("a compaction", "every_turns", self.every_turns, 1, Limits.MAX_TOKENS)
 
 
+@fenced
 @dataclass(frozen=True)
 class ToolResults:
     """How much of a tool result a session's prompts show. Results are stored whole, whatever is shown of them.
@@ -132,6 +133,7 @@ class ToolResults:
             )
 
 
+@fenced
 @dataclass(frozen=True)
 class Budget:
     """What the prompts of a session may cost, and how they are laid out.
@@ -219,6 +221,7 @@ def stored_budget(stored: StoredBudget) -> Budget:
     )
 
 
+@fenced
 @dataclass(frozen=True)
 class Recalls:
     """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
@@ -346,12 +349,12 @@ def _check_whole(what: str, name: str, value: object, least: int, most: int) -> 
     )
 
 
-def _check_share(name: str, value: object, *, zero: bool) -> None:
+def _check_share(name: str, value: object, *, zero: bool, what: str = "a budget", of: str = "Budget") -> None:
     if _is_number(value, 0.0, 1.0) and (zero or value != 0):
         return
     least = "from 0" if zero else "above 0"
     raise InvalidInput(
-        f"making a budget: {name} must be a number {least} to 1, got {value!r} (Budget.{name}): give a share, not a percentage",
+        f"making {what}: {name} must be a number {least} to 1, got {value!r} ({of}.{name}): give a share, not a percentage",
         field=name,
         value=repr(value),
     )

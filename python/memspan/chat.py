@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memspan.engine import Engine
     from memspan.long_term import Scope
     from memspan.providers import Provider
+    from memspan.session_tools import MemoryTool
     from memspan.short_term import Session
     from memspan.working import Prompt
 
@@ -49,8 +50,8 @@ def chat(
         )
     if provider is None:
         provider = provider_for(model) if base_url is None else OpenAICompatible(base_url, api_key=api_key or "none")
-    assistant = Assistant(engine, provider, model=model, system=system, memory_tools=("remember", "recall", "forget", "read_result"))
-    talk = _Talk(engine, assistant, user, session, out)
+    tools: tuple[MemoryTool, ...] = ("remember", "recall", "forget", "read_result")
+    talk = _Talk(lambda name: Assistant(engine, provider, model=name, system=system, memory_tools=tools), model, user, session, out)
     for line in lines:
         text = line.strip()
         if text == "/quit":
@@ -65,8 +66,9 @@ def chat(
 
 
 class _Talk:
-    def __init__(self, engine: Engine, assistant: Assistant, user: str, session: str, out: TextIO) -> None:
-        self._engine, self._assistant, self._user, self._id, self._out = engine, assistant, user, session, out
+    def __init__(self, assistant: Callable[[str], Assistant], model: str, user: str, session: str, out: TextIO) -> None:
+        self._assistant_of, self._assistant = assistant, assistant(model)
+        self._user, self._id, self._out = user, session, out
 
     def say(self, text: str) -> None:
         if not text:
@@ -96,7 +98,7 @@ class _Talk:
         self._out.write((known[name](rest) if name in known else f"there is no /{name}\n{_HELP}") + "\n")
 
     def _scope(self) -> Scope:
-        return self._engine.user(self._user)
+        return self._assistant.engine.user(self._user)
 
     def _session(self) -> Session:
         return self._scope().session(self._id)
@@ -109,5 +111,7 @@ class _Talk:
     def _switch(self, given: str) -> str:
         if given.strip() not in models:
             raise UnknownModel(f"switching the model: it must be in the registry, got {given.strip()!r}: look at memspan.models")
+        assistant = self._assistant_of(given.strip())
         switch = self._session().switch_model(given.strip())
+        self._assistant = assistant
         return f"{switch.from_model} -> {switch.to_model}: {switch.kept_messages} messages stay, {switch.left_out_messages} are left out"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import memspan
-from memspan.encryption import key_of_environment, read_key_file
+from memspan.encryption import ENVIRONMENT, ENVIRONMENT_FILE, key_of_environment, read_key_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,10 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (memspan.Error, OSError) as error:
-        print("memspan:", " ".join(str(error).split()), file=sys.stderr)
+        print("memspan:", " ".join(_words(error).split()), file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _words(error: Exception) -> str:
+    """What an error says, with what to type where it names an argument of Python."""
+    if not isinstance(error, memspan.WrongKey):
+        return str(error)
+    what, _, _ = str(error).rpartition(": ")
+    keys = f"--key-file FILE, {ENVIRONMENT_FILE} or {ENVIRONMENT}"
+    cures = {"missing": f"give it by {keys}", "not encrypted": f"leave out {keys}, or encrypt the store with `memspan rekey`"}
+    return f"{what}: {cures.get(error.reason, f'give the right one by {keys}')}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,12 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=command)
         sub.add_argument("store", metavar="STORE", type=Path, help="the store's folder")
         sub.add_argument("--json", action="store_true", help="print one JSON value instead of a table")
-        sub.add_argument(
-            "--key-file",
-            type=Path,
-            metavar="FILE",
-            help="the key of an encrypted store; else MEMSPAN_KEY_FILE names it, or MEMSPAN_KEY has it",
-        )
+        _add_key(sub)
         return sub
 
     _add_commands(add)
@@ -92,14 +97,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_key(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help=f"the key of an encrypted store; else {ENVIRONMENT_FILE} names it, or {ENVIRONMENT} has it",
+    )
+
+
+def _add_scope(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("user", metavar="USER", help="a user that `memspan users` lists")
+    sub.add_argument("--tenant", help="the tenant that the user belongs to")
+    sub.add_argument("--shared", action="store_true", help="USER is the id of a shared scope")
+
+
 def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -> None:
     """The commands that take a store, in the order of the help."""
     add(_stats, "stats", "Print what a store holds.")
     add(_users, "users", "List the users and shared scopes of a store.")
     recall = add(_recall, "recall", "Print what a user's memory answers to a query, and why.")
-    recall.add_argument("user", metavar="USER")
+    _add_scope(recall)
     recall.add_argument("query", metavar="QUERY")
-    recall.add_argument("--tenant", help="the tenant that the user belongs to")
     recall.add_argument("--limit", type=int, default=10, metavar="N", help="the most memories to return (default 10)")
     backup = add(_backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
@@ -126,11 +145,10 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     new_key.add_argument("--plain", action="store_true", help="remove the key: values are stored in plain text")
     add(_reembed, "reembed", "Replace the vectors of other embedders by those of the built-in embedding; can be interrupted.")
     show = add(_show, "show", "Print a user's sessions, the turns of one, or what the model saw at a turn.")
-    show.add_argument("user", metavar="USER")
+    _add_scope(show)
     show.add_argument("session", metavar="SESSION", nargs="?", help="a session; without it, all of them are listed")
     show.add_argument("--turn", type=int, metavar="N", help="what the model saw at this turn; -1 is the last")
     show.add_argument("--text", action="store_true", help="also print the prompt as text")
-    show.add_argument("--tenant", help="the tenant that the user belongs to")
     check = add(_check, "check", "Read everything, compare it with its checksums and with itself, and report what is damaged.")
     check.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     check.add_argument(
@@ -146,6 +164,7 @@ def _add_chat(add_parser: Callable[..., argparse.ArgumentParser]) -> None:
     chat.set_defaults(command=_chat)
     chat.add_argument("store", metavar="STORE", type=Path, help="the store's folder, which is created if it is missing")
     chat.add_argument("--model", required=True, help="the model, as its server calls it")
+    _add_key(chat)
     chat.add_argument(
         "--base-url", metavar="URL", help="a server that speaks chat completions; by default the model's vendor, with the environment's key"
     )
@@ -213,7 +232,7 @@ def _users(options: argparse.Namespace) -> int:
 def _recall(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True) as engine:
-        recall = engine.user(options.user, tenant=options.tenant).recall(options.query, limit=options.limit)
+        recall = _scope(engine, options).recall(options.query, limit=options.limit)
         rows = [
             {"score": hit.score, "kind": hit.memory.kind, "text": hit.memory.text, "id": str(hit.memory.id), "why": str(hit.explain())}
             for hit in recall
@@ -229,16 +248,35 @@ def _recall(options: argparse.Namespace) -> int:
     return 0
 
 
+def _scope(engine: memspan.Engine, options: argparse.Namespace) -> memspan.Scope:
+    """The scope that was named. One that was never written to is a slip of whoever typed it."""
+    scope = (engine.shared if options.shared else engine.user)(options.user, tenant=options.tenant)
+    if scope not in engine.scopes():
+        raise memspan.NotFound(
+            f"looking for {scope!r}: it must have been written to, and this store has none of that name: `memspan users` lists them, with "
+            "their tenants, and --shared names those of type shared"
+        )
+    return scope
+
+
 def _show(options: argparse.Namespace) -> int:
     table = _table_printer(options)
     with _open(options, read_only=True) as engine:
-        user = engine.user(options.user, tenant=options.tenant)
+        scope = _scope(engine, options)
         if options.session is None:
-            return _show_sessions(user, table)
-        session = user.session(options.session)
+            return _show_sessions(scope, table)
+        try:
+            session = scope.session(options.session)
+        except memspan.NotFound as error:
+            raise memspan.NotFound(
+                f"showing session {options.session!r}: {scope!r} has none of that id: `memspan show` without one lists them"
+            ) from error
         if options.turn is None:
             return _show_turns(session, table)
-        turn = session.turn(options.turn if options.turn >= 0 else max(0, len(session.turns) + options.turn))
+        turns = len(session.turns)
+        if not -turns <= options.turn < turns:
+            raise _no_turn(f"showing session {options.session!r}", options.turn, turns)
+        turn = session.turn(options.turn % turns)
         prompt = turn.prompt
     if prompt is None:
         raise memspan.NotFound(
@@ -248,6 +286,11 @@ def _show(options: argparse.Namespace) -> int:
         )
     _show_prompt(options, turn.number, prompt, {})
     return 0
+
+
+def _no_turn(doing: str, turn: int, turns: int) -> memspan.NotFound:
+    which = f"a turn with a reply is one of 0 to {turns - 1:,}, or -1 for the last" if turns else "no turn has a reply"
+    return memspan.NotFound(f"{doing}: {which}, and --turn is {turn:,}: name another", turn=turn)
 
 
 def _show_sessions(user: memspan.Scope, table: _Table) -> int:
@@ -298,7 +341,7 @@ def _chat(options: argparse.Namespace) -> int:
     from memspan.chat import chat  # noqa: PLC0415  needed by this command alone
 
     prompt = "> " if sys.stdin.isatty() else ""
-    with memspan.open(options.store, key=key_of_environment()) as engine:
+    with memspan.open(options.store, key=_key(options)) as engine:
         about = {name: getattr(options, name) for name in ("user", "session", "model", "base_url", "api_key", "window", "system")}
         chat(engine, iter(lambda: _line(prompt), None), sys.stdout, **about)
     return 0
@@ -330,21 +373,26 @@ def _replay(options: argparse.Namespace) -> int:
             budget=memspan.Budget(max_input_tokens=options.max_input_tokens),
         )
         done = replay(session, messages if is_system else chain([first], messages), options.turn or [-1])
+    for turn in options.turn:
+        if (turn if turn >= 0 else done.turns + turn) not in {one.turn for one in done.shown}:
+            raise _no_turn(f"replaying {options.file}", turn, done.turns)
     caches = _simulated(options)
-    facts = {
+    facts: dict[str, Any] = {
         "messages": done.messages,
         "prompts": done.prompts,
         "prompt tokens": done.tokens,
-        "before the cache boundary": _share(done.before_boundary, done.tokens),
-        "the same as in the prompt before": _share(done.same_as_before, done.tokens),
-        "epochs begun at turns": ", ".join(map(str, done.epochs)) or "none",
+        "before the cache boundary": done.before_boundary,
+        "the same as in the prompt before": done.same_as_before,
+        "epochs begun at turns": done.epochs,
     }
     if options.json:
         shown = [{"turn": one.turn, **_prompt_facts(one.prompt), "same_bytes": one.same_bytes} for one in done.shown]
         told = [] if caches is None else [{**dataclasses.asdict(one), "cached_share": one.cached_share} for one in caches]
         _print_json({**{name.replace(" ", "_"): value for name, value in facts.items()}, "shown": shown, "caches": told})
         return 0
-    table(facts, ("what", "value"), ((name, _cell(value)) for name, value in facts.items()))
+    shares = {name: _share(facts[name], done.tokens) for name in ("before the cache boundary", "the same as in the prompt before")}
+    epochs = {"epochs begun at turns": ", ".join(map(str, done.epochs)) or "none"}
+    table(facts, ("what", "value"), ((name, _cell(value)) for name, value in (facts | shares | epochs).items()))
     if caches is not None:
         print(caches)
     for one in done.shown:
@@ -496,14 +544,14 @@ def _check(options: argparse.Namespace) -> int:
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name
         damage = [f"reading ended with {died}: pages of the data file are missing or damaged; restore a backup"]
-        report: dict[str, Any] = {"users": None, "memories": None, "values": None, "damage": damage}
+        report: dict[str, Any] = {"scopes": None, "users": None, "memories": None, "values": None, "damage": damage}
     elif done.returncode in (0, EXIT_DAMAGED):
         report = json.loads(done.stdout)
     else:
         sys.stderr.write(done.stderr)
         return EXIT_ERROR
     found = "\n".join(report["damage"]) or (
-        f"sound: {report['values']:,} values compared with their checksums; scopes: {report['users']:,}, memories: {report['memories']:,}"
+        f"sound: {report['values']:,} values compared with their checksums; scopes: {report['scopes']:,}, memories: {report['memories']:,}"
     )
     _say(options, report, found)
     return EXIT_DAMAGED if report["damage"] else 0
@@ -527,11 +575,11 @@ def _read_everything(options: argparse.Namespace) -> int:
         with _open(options, read_only=True, embedder=None) as engine:
             report = engine.check()
             users = sum(1 for _ in engine.users())
-            memories, values, damage = report.memories, report.values, list(report.findings)
+            scopes, memories, values, damage = report.scopes, report.memories, report.values, list(report.findings)
     except memspan.StoreCorrupt as error:  # so damaged that it cannot be opened, or its scopes not be listed
-        users = memories = values = 0
+        scopes = users = memories = values = 0
         damage = [str(error)]
-    print(json.dumps({"users": users, "memories": memories, "values": values, "damage": damage}))
+    print(json.dumps({"scopes": scopes, "users": users, "memories": memories, "values": values, "damage": damage}))
     return EXIT_DAMAGED if damage else 0
 
 
@@ -542,7 +590,7 @@ def _open(options: argparse.Namespace, *, read_only: bool, embedder: Literal["de
 
 def _check_folder(store: Path) -> None:
     # `open` makes a store where there is none, which is never what a command means.
-    if not store.is_dir():
+    if not store.is_dir() or not any(store.iterdir()):
         raise memspan.NotFound(f"{store}: no such store; a store is a folder that memspan.open() made", path=str(store))
 
 

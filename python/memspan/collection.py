@@ -244,7 +244,8 @@ class Collection:
         r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
 
         A document's id is its path below the folder with `/`, its version a hash of its bytes, its `source` the folder. Only documents of
-        that source are ever replaced or removed. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
+        that source are ever replaced or removed. A file of a folder that was added with the same prefix is that folder's document, so that
+        one that changed can be added alone. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
         links are followed within the folder. Nothing that a file is makes it fail: what cannot be added is in the report, and keeps the
         version that is stored.
 
@@ -258,6 +259,7 @@ class Collection:
 
         Raises:
             NotFound: There is no such file or folder.
+            InvalidInput: The path is empty, or another argument breaks its rule.
 
         Examples:
             >>> from pathlib import Path

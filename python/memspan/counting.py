@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core, _records
+from memspan._fence import guarded
 from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
 
@@ -156,6 +157,7 @@ class Fit(Generic[_Message]):
         return f"Fit({len(self.messages):,} messages, {self.tokens:,} tokens, exact={self.exact})"
 
 
+@guarded
 def fit(
     messages: Iterable[_Message],
     model: str = "gpt-4o",

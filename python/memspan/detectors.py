@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from memspan._fence import guarded
 from memspan._values import dataclass
 from memspan.exceptions import MissingExtra, StateError
 
@@ -45,6 +46,7 @@ class Found:
 Detector: TypeAlias = Callable[[str], Iterable["Found | tuple[int, int, str]"]]
 
 
+@guarded
 def presidio(
     *, analyzer: Any = None, language: str = "en", entities: Sequence[str] | None = None, min_score: float = 0.5
 ) -> Callable[[str], list[Found]]:

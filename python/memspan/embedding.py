@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from memspan import _core
 from memspan._arrays import matrix
+from memspan._fence import fenced
 from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
 
@@ -48,6 +49,7 @@ class Embedder(Protocol):
         """One row a text: an array of float32 or float64 of shape (len(texts), dimensions), or lists of floats. Any length but zero."""
 
 
+@fenced
 class BuiltIn:
     """The embedding that comes with memspan: a static table distilled from all-MiniLM-L6-v2. No network, no neural network.
 

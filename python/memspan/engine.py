@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._embedding import Embedding, Reporter, note_unused
+from memspan._embedding import Embedding, Reporter, check_timeout, note_unused
 from memspan._engine.copies import Copies
 from memspan._engine.paths import local_path
 from memspan._engine.upkeep import Upkeep
-from memspan._fence import fenced, guarded, is_mapping
+from memspan._fence import fenced, guarded, is_mapping, kind_of
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
@@ -238,6 +238,10 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         'added'
     """
     _check_rules(policy, kinds, llm)
+    for name, function in (("clock", clock), ("on_event", on_event)):
+        if not (function is None or callable(function)):
+            raise InvalidInput(f"opening a store: {name} is a function, or None, and it is of type {kind_of(function)}: pass one")
+    check_timeout(embed_timeout_seconds)
     folder = local_path("opening a store", path)
     reporter = Reporter(on_event)
     by_default = isinstance(embedder, str) and embedder == "default"

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memspan._core import Limits, ScopeCore
-from memspan._fence import is_mapping, is_number
+from memspan._fence import fenced, is_mapping, is_number
 from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -22,6 +22,7 @@ __all__ = ["ErasureReceipt", "Retention", "delete_old", "receipt"]
 _KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile")
 
 
+@fenced
 @dataclass(frozen=True)
 class Retention:
     """How long things are kept, whoever wrote them: `Engine.maintain(retention=...)` deletes what is older.

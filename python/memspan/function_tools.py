@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._fence import is_mapping
+from memspan._flags import shown
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, MissingExtra
 
@@ -62,7 +63,7 @@ class Function:
             return tool
         name = getattr(tool, "__name__", "")
         if not name.isidentifier() or not callable(tool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInput(f"making a tool: it must be a function with a name, got {tool!r}: pass a def, or a memspan.Function")
+            raise InvalidInput(f"making a tool: it must be a function with a name, got {shown(tool)}: pass a def, or a memspan.Function")
         try:
             from pydantic import TypeAdapter  # noqa: PLC0415  an extra
             from pydantic_core import ArgsKwargs  # noqa: PLC0415

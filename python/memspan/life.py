@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
 
-from memspan._fence import is_number
+from memspan._fence import fenced, is_number
+from memspan._flags import check_flags
 from memspan._results import Decision, Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -59,6 +60,7 @@ class LanguageModel(Protocol):
         ...
 
 
+@fenced
 @dataclass(frozen=True)
 class Policy:
     """What is never stored, and what waits for approval: `memspan.open(policy=...)`.
@@ -69,8 +71,10 @@ class Policy:
         personal_data: The same for card and account numbers, social security and phone numbers, e-mail and postal addresses.
         unconfirmed: What `Scope.learn` does with what an assistant said and nobody confirmed, and with what the rules doubt: "quarantine"
             keeps it for `Scope.approve`, "discard" drops it.
-        transcripts: Whether messages that are added to a session are redacted too, by both rules; "reject" then redacts, because a
-            conversation cannot do without a message.
+        transcripts: Whether messages that `Session.add` and `add_many` add are redacted too, by both rules; "reject" then redacts, because
+            a conversation cannot do without a message. Replies that `add_response` and `reply` add stay as they came, the arguments of
+            their calls included: tools must be run with what the model wrote, signed thinking must go back unchanged, and the ledger has
+            what was said. `Session.redact` takes one out.
         detectors: Functions of yours that find what the rules do not: `memspan.detectors` has their shape, and one made of Presidio.
         detected: What is done about what they find, as for secrets.
         detector_seconds: How long one of them may take for a text; one that takes longer raises `memspan.detectors.DetectorError`.
@@ -92,6 +96,7 @@ class Policy:
     detector_seconds: float = 5.0
 
     def __post_init__(self) -> None:
+        check_flags("making a policy", transcripts=self.transcripts)
         for name, given, known in (
             ("secrets", self.secrets, _TREATMENTS),
             ("personal_data", self.personal_data, _TREATMENTS),
@@ -107,6 +112,7 @@ class Policy:
             raise InvalidInput(f"making a policy: {rule}, and it is {self.detector_seconds!r:.80}: give seconds")
 
 
+@fenced
 @dataclass(frozen=True)
 class KindRule:
     """How long memories of a kind live: `memspan.open(kinds={"episodic": KindRule(ttl_days=90)})`.

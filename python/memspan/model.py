@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
 
 from memspan import _core
+from memspan._fence import fenced, kind_of
 from memspan._values import dataclass, fields, replace
-from memspan.exceptions import InvalidInput
+from memspan.exceptions import InvalidInput, UnknownModel
 
 __all__ = ["CacheRules", "Dialect", "Model", "Models", "Prices", "dialects", "models"]
 
@@ -150,6 +151,7 @@ class Dialect:
     reasoning: str
 
 
+@fenced
 class Models(Mapping[str, Model]):
     """The models that this process knows, by name. It may be shared between threads.
 
@@ -173,6 +175,8 @@ class Models(Mapping[str, Model]):
         Raises:
             UnknownModel: There is none; the message tells the nearest names, and how to register one.
         """
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  a mapping is asked for anything
+            raise UnknownModel(f"choosing a model: its name is a text, and it is of type {kind_of(name)}: name one of memspan.models")
         values: dict[str, Any] = _core.model_fields(name)
         prices, cache = Prices(**values.pop("prices")), CacheRules(**values.pop("cache"))
         return self._registered.get(name) or Model(**values, prices=prices, cache=cache)
@@ -208,6 +212,8 @@ class Models(Mapping[str, Model]):
             >>> memspan.count_tokens("hello world", "acme-7b")
             2
         """
+        if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"registering a model: it must be a memspan.Model, and it is of type {kind_of(model)}: make one")
         _core.register_model(model)
         self._registered[model.name] = model
         return model

@@ -398,9 +398,9 @@ def _get(place: object, name: str) -> Any:
 def _words(error: object) -> str:
     if isinstance(error, str):
         return error
-    if is_mapping(error):
-        return repr(error)
     try:
+        if is_mapping(error):
+            return repr(error)
         said = str(error)
         body = _get(error, "body") or _get(error, "details")
         return f"{said}\n{body}" if (isinstance(body, str) or is_mapping(body)) and str(body) not in said else said

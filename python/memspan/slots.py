@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._fence import fenced
 from memspan._twins import awaitable
-from memspan.exceptions import InvalidInput, NotFound
+from memspan.exceptions import Error, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +78,9 @@ class Slots(Mapping[str, Any]):
         return isinstance(name, str) and any(slot.multi or slot.memories for slot in self._core.slots(name))
 
     def __repr__(self) -> str:
-        return f"Slots({', '.join(map(repr, self))})"
+        try:
+            return f"Slots({', '.join(map(repr, self))})"
+        except Error:  # the engine is closed: a debugger asks for a repr at any time
+            return "Slots(...)"
 
     adeclare = awaitable(declare)

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from memspan._arrays import stacked
+from memspan._fence import guarded
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     import memspan
     from memspan.working import Prompt
@@ -61,6 +62,7 @@ class FakeClock:
         '2025-01-02T00:00:05+00:00'
     """
 
+    @guarded
     def __init__(self, start: datetime = datetime(2025, 1, 1, tzinfo=UTC)) -> None:
         self._now = _aware(start)
         self._lock = threading.Lock()
@@ -70,6 +72,7 @@ class FakeClock:
         with self._lock:
             return self._now
 
+    @guarded
     def advance(self, delta: timedelta | None = None, /, **units: float) -> datetime:
         """Moves on by `delta`, or by `timedelta(**units)` such as `hours=2`. Negative moves back, as real clocks do.
 
@@ -80,6 +83,7 @@ class FakeClock:
             self._now += delta if delta is not None else timedelta(**units)
             return self._now
 
+    @guarded
     def set(self, moment: datetime) -> None:
         """Sets the present moment; a naive one is UTC."""
         with self._lock:
@@ -115,6 +119,7 @@ class FakeEmbedder:
         RuntimeError: FakeEmbedder was told to fail (call 2)
     """
 
+    @guarded
     def __init__(self, dimensions: int = 64, *, name: str = "fake", revision: str | None = None) -> None:
         if dimensions < 1:
             raise InvalidInput(f"FakeEmbedder: dimensions must be at least 1, got {dimensions}", dimensions=dimensions)
@@ -303,8 +308,9 @@ class FakeProvider(Provider):
         prompts: What it was sent, in order.
     """
 
+    @guarded
     def __init__(self, script: Sequence[Any]) -> None:
-        super().__init__(client=object())
+        super().__init__()
         self._script = list(script)
         self._lock = threading.Lock()
         self.prompts: list[Prompt] = []
@@ -336,16 +342,6 @@ class FakeProvider(Provider):
             "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(cast("Iterable[tuple[object, ...]]", entry))],
             **about,
         }
-
-    def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-        del options
-        return prompt.to_openai(stream=stream)
-
-    def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
-        raise NotImplementedError
-
-    def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
-        raise NotImplementedError
 
 
 def anthropic_response(

@@ -14,6 +14,7 @@ from memspan._kept import Message
 from memspan._records import StoredCall
 from memspan._results import TranscriptHit, Usage
 from memspan._values import dataclass, field
+from memspan.exceptions import Error
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Messages(Sequence[Message]):
         return _paged(len(self), self._page)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} messages of session {self._core.id!r}>"
+        return f"<{_length(self)}messages of session {self._core.id!r}>"
 
     def _page(self, first: int, limit: int) -> list[Message]:
         return self._core.messages(self._start + first, limit)
@@ -197,10 +198,18 @@ class Turns(Sequence[Turn]):
         return (self._page(number, 1)[0] for number in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} turns of session {self._core.id!r}>"
+        return f"<{_length(self)}turns of session {self._core.id!r}>"
 
     def _page(self, first: int, limit: int) -> list[Turn]:
         return [Turn(self._core, self._core.turn(number)) for number in range(first, first + limit)]
+
+
+def _length(view: Sequence[Any]) -> str:
+    """How many it has, before their name; nothing where it cannot be read any more: a debugger asks for a repr at any time."""
+    try:
+        return f"{len(view)} "
+    except Error:
+        return ""
 
 
 def _place(what: str, index: SupportsIndex, length: int) -> int:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memspan._values import dataclass
-from memspan.exceptions import UnknownModel
+from memspan.exceptions import Error, UnknownModel
 from memspan.model import models
 
 if TYPE_CHECKING:
@@ -207,4 +207,7 @@ class TokenFactors(Mapping[str, ModelFactors]):
         return self._core.forget_learned(model)
 
     def __repr__(self) -> str:
-        return f"TokenFactors({list(self)!r})"
+        try:
+            return f"TokenFactors({list(self)!r})"
+        except Error:  # the engine is closed: a debugger asks for a repr at any time
+            return "TokenFactors(...)"

@@ -9,6 +9,7 @@ from memspan._engine.paths import local_path
 from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
+from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     import os
@@ -31,10 +32,15 @@ class Copies(EnginePart):
             How many values the copy has.
 
         Raises:
-            InvalidInput: The folder holds something.
+            InvalidInput: The folder holds something, or the path is that of a file.
             StoreCorrupt: A value is damaged.
         """
-        return self._core.backup(local_path("backing up", path))
+        target = local_path("backing up", path)
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+            raise InvalidInput(
+                f"backing up to {target}: the target must not exist or be an empty folder, and it holds something: give another path"
+            )
+        return self._core.backup(target)
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -64,7 +70,7 @@ class Copies(EnginePart):
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        target = local_path("exporting the store", path)
+        target = local_path("exporting the store", path, what="file")
         remove_abandoned(target)
         return self._core.export(target)
 
@@ -88,7 +94,7 @@ class Copies(EnginePart):
             OutcomeUnknown: The disk failed while the generation took its place. The store is empty, or has all of it: look, and load
                 again if it is empty.
         """
-        return self._core.load(local_path("loading an export", path))
+        return self._core.load(local_path("loading an export", path, what="file"))
 
     @property
     def encrypted(self) -> bool:

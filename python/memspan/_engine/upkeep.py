@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memspan._embedding import Embedding
 from memspan._engine.part import EnginePart
+from memspan._flags import check_flags
 from memspan._twins import awaitable
 from memspan.embedding import BuiltIn
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -46,6 +47,7 @@ class Upkeep(EnginePart):
             >>> engine.maintain().expired
             0
         """
+        check_flags("maintaining a store", compact=compact)
         sessions, memories = self._delete_old(retention)
         over = self._core.forget_over_cap()
         done = self._core.maintain(self._store.embed)  # an embedder that failed was logged, and what is left is in the report
@@ -95,6 +97,7 @@ class Upkeep(EnginePart):
             ...     running.wait_for_report(timeout_seconds=30).expired
             0
         """
+        check_flags("maintaining a store", compact=compact)
         from memspan.maintenance import Maintenance  # noqa: PLC0415  it takes logging along
 
         return Maintenance(self._engine, every, compact=compact, retention=retention)

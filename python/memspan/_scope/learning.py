@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole
+from memspan._flags import check_flags, shown
 from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput, NotFound
@@ -69,6 +70,7 @@ class Learning(Recalling):
         from memspan._learning import Work  # noqa: PLC0415
         from memspan._refining import check_model  # noqa: PLC0415
 
+        check_flags("learning", dry_run=dry_run)
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)
         return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run)
@@ -95,9 +97,19 @@ class Learning(Recalling):
     def reject(self, memory_id: str) -> bool:
         """Drops what waits in quarantine. Learning the same message again does not bring it back.
 
+        Returns:
+            Whether it was there; `False` where it was rejected before.
+
         Raises:
             NotFound: No memory of the scope has the id.
+            InvalidInput: It is not in quarantine: `forget` takes what is remembered.
         """
+        stored = self._core.get(memory_id)
+        if stored is not None and stored.state != "quarantined":
+            raise InvalidInput(
+                f"rejecting {memory_id!r}: only what is quarantined can be rejected, and this one is {stored.state}: take ids from "
+                "quarantined(), or call forget()"
+            )
         return self._core.forget(memory_id, "rejected")
 
     def consolidate(
@@ -143,6 +155,8 @@ class Learning(Recalling):
             >>> profile.text.splitlines(), dict(profile.slots)
             (['Never deploy on Fridays', 'Prefers Go'], {'language': 'Prefers Go'})
         """
+        if not is_whole(max_tokens):
+            raise InvalidInput(f"making a profile: max_tokens is a whole number, and it is {shown(max_tokens)}: change it")
         from memspan.counting import count_tokens  # noqa: PLC0415
 
         order = {"constraint": 0, "profile": 1, "preference": 2}

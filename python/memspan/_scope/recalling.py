@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._flags import check_flags
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan.answer import Answer
@@ -225,7 +226,8 @@ class Recalling(ScopePart):
         """
         if states not in ("current", "all"):  # a tuple: what was given may have no hash
             raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
-        wanted = (_core.ScopeCore.kind_bits(kinds), bool(newest_first), states == "all", since)
+        check_flags("listing memories", newest_first=newest_first)
+        wanted = (_core.ScopeCore.kind_bits(kinds), newest_first, states == "all", since)
         return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
 
     def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from memspan import _core
 from memspan._session.part import SessionPart
 from memspan._twins import awaitable
-from memspan.compaction.flush import flush
+from memspan.compaction.flush import check_flush, flush
 from memspan.compaction.values import Brief, Compaction, Identifiers, ModelSwitch, Summary, summary_of
-from memspan.compaction.writing import Written, write
+from memspan.compaction.writing import Written, check_writer, write
 from memspan.exceptions import BudgetExceeded
 from memspan.versions import Version, text_of, tools_of
 
@@ -66,7 +66,7 @@ class Compacting(SessionPart):
 
         Args:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
-            keep_exchanges: Newest exchanges that stay as they are, at least 1. A session that ended is compacted whole.
+            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
             learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
                 does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories
@@ -88,6 +88,8 @@ class Compacting(SessionPart):
             >>> compaction.covers, compaction.identifiers.left_out, "host-4" in session.summary.text
             (range(0, 5), 0, True)
         """
+        check_writer(llm, timeout_seconds)
+        check_flush(learn)
         draft = self._core.draft(keep_exchanges, max_tokens)
         if draft is None:
             tokens = self._core.fill().tokens
@@ -125,6 +127,7 @@ class Compacting(SessionPart):
             ## Constraints & Requirements
             - Agreed: deploy.sh must run on host-7 before Friday.
         """
+        check_writer(llm, timeout_seconds)
         model = self.model
         head = f"## Task\n- {' '.join(task.split())}\n"
         room = max_tokens - _core.count_tokens(head, model, None)
@@ -208,6 +211,7 @@ class Compacting(SessionPart):
             >>> switch.max_input_tokens, switch.kept_messages + switch.left_out_messages, session.model, switch.summary is not None
             (4096, 100, 'gpt-4', True)
         """
+        check_writer(llm, timeout_seconds)
         system, tools = text_of(system), tools_of(tools)
         draft = self._core.switch_draft(model)
         if draft is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import memspan
-from memspan._fence import is_list, is_mapping
+from memspan._fence import guarded, is_list, is_mapping
 from memspan._values import dataclass
 from memspan.cache.rules import rules
 from memspan.exceptions import InvalidInput
@@ -86,6 +86,7 @@ def _cells(one: Simulated) -> tuple[str, ...]:
     return (one.provider, one.layout, f"{one.calls:,}", f"{one.input_tokens:,}", share, f"{one.written_tokens:,}", dollars)
 
 
+@guarded
 def simulate(
     messages: Iterable[Mapping[str, Any]],
     *,

@@ -16,10 +16,22 @@ if TYPE_CHECKING:
     from memspan import _core
     from memspan.short_term import Session
 
-__all__ = ["Flush", "flush"]
+__all__ = ["Flush", "check_flush", "flush"]
 
 Flush: TypeAlias = bool | Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None
 """Whether `Scope.learn` reads the session first. `None` leaves it to the policy, and a function learns by itself."""
+
+
+def check_flush(learn: Flush) -> None:
+    """Refuses what is no way to learn, whether or not there is something to learn from.
+
+    Raises:
+        InvalidInput: `learn` is neither a bool nor a function.
+    """
+    if not (learn is None or isinstance(learn, bool) or callable(learn)):
+        raise InvalidInput(
+            f"compacting: learn must be True, False, or a function of the messages that leave, got {kind_of(learn)} (learn=): pass one"
+        )
 
 
 def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *, policy: str) -> int:
@@ -30,10 +42,6 @@ def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *
         return len(session.scope.learn(session).stored)
     if learn is False or draft is None:
         return 0
-    if not callable(learn):
-        raise InvalidInput(
-            f"compacting: learn must be True, False, or a function of the messages that leave, got {kind_of(learn)} (learn=): pass one"
-        )
     messages = draft.messages()
     rows = learn(tuple((one.index, one.role, one.text) for one in messages))
     if rows is None:

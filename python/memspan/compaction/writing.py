@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memspan import _core
     from memspan.compaction.values import RefusedLine
 
-__all__ = ["Writer", "WriterError", "Written", "asked", "write"]
+__all__ = ["Writer", "WriterError", "Written", "asked", "check_writer", "write"]
 
 WINDOW_TOKENS = 24_000
 """Tokens of the conversation that one call is given."""
@@ -76,23 +76,27 @@ def _prompt_id() -> str:
     return f"{_SUMMARY} {hashlib.sha256(_prompt(_SUMMARY).encode()).hexdigest()[:16]}"
 
 
-def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: float | None = None) -> Written:
-    """Lets a model write for a draft, where there is one.
+def check_writer(llm: Writer | None, timeout_seconds: float | None) -> None:
+    """Refuses what cannot be called, and a time that cannot be waited, whether or not there is something to write.
 
     Raises:
-        InvalidInput: `llm` cannot be called.
+        InvalidInput: `llm` cannot be called, or `timeout_seconds` is out of its range.
     """
-    if llm is None:
-        return Written()
     if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS):
         raise InvalidInput(
             f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
         )
-    if not callable(llm):
+    if llm is not None and not callable(llm):
         raise InvalidInput(
             f"compacting: llm must be a function of messages and max_tokens that returns a str, got a {type(llm).__name__} (llm=): "
             "wrap the client's call in one, or give provider.with_model(name)"
         )
+
+
+def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: float | None = None) -> Written:
+    """Lets a model write for a draft, where there is one."""
+    if llm is None:
+        return Written()
     try:
         refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
     except WriterError as error:

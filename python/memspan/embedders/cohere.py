@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memspan._fence import guarded
 from memspan.embedders.service import Retry, Service, sdk
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Cohere(Service):
         MissingExtra: `cohere` is not installed, and no client is given.
     """
 
+    @guarded
     def __init__(
         self,
         model: str = "embed-v4.0",

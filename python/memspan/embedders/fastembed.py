@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan._arrays import stacked
+from memspan._fence import guarded
 from memspan.embedders.service import sdk
 from memspan.exceptions import InvalidInput
 
@@ -31,6 +32,7 @@ class FastEmbed:
         InvalidInput: `batch_texts` is below 1.
     """
 
+    @guarded
     def __init__(
         self,
         model: str = "BAAI/bge-small-en-v1.5",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from memspan._fence import guarded
 from memspan.embedders.service import Retry, Service
 from memspan.exceptions import EmbedderError, InvalidInput
 
@@ -48,6 +49,7 @@ class Ollama(Service):
         Ollama('ollama/nomic-embed-text', dimensions=768)
     """
 
+    @guarded
     def __init__(
         self,
         model: str = "nomic-embed-text",

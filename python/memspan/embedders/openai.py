@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memspan._fence import guarded
 from memspan.embedders.service import Retry, Service, sdk
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class OpenAI(Service):
         ('openai/text-embedding-3-small', 512)
     """
 
+    @guarded
     def __init__(
         self,
         model: str = "text-embedding-3-small",

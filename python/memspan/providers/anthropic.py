@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import InvalidInput
-from memspan.providers.provider import Provider
+from memspan.providers.provider import Provider, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,8 +54,8 @@ class Anthropic(Provider):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if cache_ttl not in {"5m", "1h"}:
-            raise InvalidInput(f"making a provider: cache_ttl must be '5m' or '1h', got {cache_ttl!r}: Anthropic has these two")
+        if cache_ttl not in ("5m", "1h"):
+            raise InvalidInput(f"making a provider: cache_ttl must be '5m' or '1h', got {shown(cache_ttl)}: Anthropic has these two")
         super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
         self._ttl = cache_ttl
 

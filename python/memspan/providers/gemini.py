@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
 from memspan.providers import gemini_caches
-from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
+from memspan.providers.provider import MOST_SECONDS, Provider, in_thread, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,13 +42,16 @@ class Gemini(Provider):
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:
-        if cache_seconds is not None and not _LEAST_SECONDS <= cache_seconds <= MOST_SECONDS:
+        if cache_seconds is not None and not (type(cache_seconds) is int and _LEAST_SECONDS <= cache_seconds <= MOST_SECONDS):
             raise InvalidInput(
-                f"making a provider: cache_seconds must be None or from a minute to a day, got {cache_seconds!r}: Google bills by the hour"
+                f"making a provider: cache_seconds must be None or from a minute to a day, got {shown(cache_seconds)}: Google bills by the "
+                "hour"
             )
+        if not (type(cache_least_tokens) is int and cache_least_tokens >= 0):
+            raise InvalidInput("making a provider: cache_least_tokens is a whole number of 0 or more, and it is not: change it")
         super().__init__(client, **options)
         self._async = self._sync  # its one client has both kinds of calls
-        self._caches = None if cache_seconds is None else gemini_caches.Caches(int(cache_seconds), cache_least_tokens)
+        self._caches = None if cache_seconds is None else gemini_caches.Caches(cache_seconds, cache_least_tokens)
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
         """Asks the model; what the SDK returns. A cache that somebody deleted is made anew, once."""

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, dialects
-from memspan.providers.provider import Provider
+from memspan.providers.provider import Provider, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +70,8 @@ class OpenAI(Provider):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
+        if not isinstance(cache_key, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
+            raise InvalidInput(f"making a provider: cache_key is True or False, and it is {shown(cache_key)}: pass one of them")
         super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
         self._cache_key = cache_key
 
@@ -153,12 +155,17 @@ class OpenAICompatible(OpenAI):
         **client_options: Any,
     ) -> None:
         if slots is not None and (type(slots) is not int or slots < 1):  # pyright: ignore[reportUnnecessaryComparison]  callers without types
-            raise InvalidInput(f"making a provider: slots must be a whole number of 1 or more, got {slots!r}: give the server's --parallel")
+            raise InvalidInput(
+                f"making a provider: slots must be a whole number of 1 or more, got {shown(slots)}: give the server's --parallel"
+            )
         if (base_url is None) == (client is None):
             raise InvalidInput("making a provider: it needs a base_url or a client, and one of them alone: give where the server is")
-        if dialect is not None and dialect not in dialects:
+        for name, given in (("base_url", base_url), ("session_header", session_header)):
+            if not (given is None or isinstance(given, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidInput(f"making a provider: {name} is a text, and it is of type {type(given).__name__}: pass one")
+        if dialect is not None and dialect not in list(dialects):
             raise InvalidInput(
-                f"making a provider: dialect must be one of {', '.join(dialects)}, got {dialect!r}: name the server, or leave it out",
+                f"making a provider: dialect must be one of {', '.join(dialects)}, got {shown(dialect)}: name the server, or leave it out",
                 dialect=dialect,
             )
         if base_url is not None:

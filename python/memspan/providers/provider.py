@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from memspan._core import Limits
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 
     from memspan import Prompt
 
@@ -24,8 +24,11 @@ MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
 
 
-class Provider(ABC):
+class Provider:
     """A way to a model. May be shared between threads.
+
+    One of your own is a subclass that has `complete` and `stream`, which return what the SDK of OpenAI, Anthropic or Google would: objects
+    or plain dicts of that shape. It needs no package and no client, and the awaitable twins call it in a thread.
 
     Args:
         client: An SDK's client of your own, sync or async; by default one of each kind is made when it is needed.
@@ -33,6 +36,13 @@ class Provider(ABC):
         names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request: `temperature`, `extra_headers`, `reasoning_effort`.
         client_options: Given to the SDK's client where one is made: `api_key`, `base_url`, `max_retries`.
+
+    Examples:
+        >>> class Mine(memspan.providers.Provider):
+        ...     def complete(self, prompt, **options):
+        ...         return {"choices": [{"message": {"role": "assistant", "content": "It listens on 8443."}, "finish_reason": "stop"}]}
+        >>> memspan.Assistant(engine, Mine(), model="gpt-4o").respond("u-42", "which port does payments-api use?").text
+        'It listens on 8443.'
     """
 
     package = ""
@@ -53,8 +63,15 @@ class Provider(ABC):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if not 0 < timeout_seconds <= MOST_SECONDS:
-            raise InvalidInput(f"making a provider: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r}: change it")
+        seconds: object = timeout_seconds  # callers without types
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not (is_number and 0 < timeout_seconds <= MOST_SECONDS):
+            raise InvalidInput(
+                f"making a provider: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)}: change it"
+            )
+        for name, given in (("names", names), ("options", options)):
+            if not (given is None or isinstance(given, Mapping)):
+                raise InvalidInput(f"making a provider: {name} is a mapping, and it is of type {type(given).__name__}: pass a dict")
         if client is not None and client_options:
             raise InvalidInput(
                 f"making a provider: {next(iter(client_options))}= is for a client that is made here, and one was given: leave one out"
@@ -66,10 +83,10 @@ class Provider(ABC):
         given_async = client is not None and _is_async(client)
         self._sync: Any = None if given_async else client
         self._async: Any = client if given_async else None
-        self._own = client is None
+        self._own = client is None and bool(self.package)
         own = self._address_of(client_options) or os.environ.get(self.address_variable)
         self._address = str((own if client is None else getattr(client, "base_url", "")) or "")
-        if client is None:
+        if self._own:
             self._sdk()  # a missing package is told now, not in the first call
 
     def serves(self, model: str) -> bool:
@@ -102,11 +119,13 @@ class Provider(ABC):
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
         """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider."""
-        return self._send(self._client(), self._request(prompt, options, stream=False), stream=False)
+        request = self._request(prompt, options, stream=False)
+        return self._send(self._client(), request, stream=False)
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
         """Asks the model and yields chunks as they come. The connection is closed when the iteration ends, however it ends."""
-        source = self._send(self._client(), self._request(prompt, options, stream=True), stream=True)
+        request = self._request(prompt, options, stream=True)
+        source = self._send(self._client(), request, stream=True)
         try:
             yield from source
         finally:
@@ -116,6 +135,8 @@ class Provider(ABC):
 
     def count(self, prompt: Prompt) -> int:
         """How many input tokens the provider counts of a prompt; the local count where it has no way to ask."""
+        if not self.package:
+            return prompt.counted_tokens
         return self._count(self._client(), self._request(prompt, {}, stream=False), prompt)
 
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
@@ -152,21 +173,25 @@ class Provider(ABC):
         """The address at which a client that is made with these options asks, where they say one."""
         return client_options.get("base_url")
 
-    @abstractmethod
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-        """The SDK's keyword arguments."""
+        """The SDK's keyword arguments. It is asked for by the calls that a provider of one's own has instead."""
+        del prompt, options
+        name = "stream" if stream else "complete"
+        raise InvalidInput(
+            f"asking a model: a provider has a way to it, and {type(self).__name__} has no {name}(): define {name}(self, prompt, **options)"
+        )
 
     async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         """The same for an awaitable call; overridden by whoever asks a server for it."""
         return self._request(prompt, options, stream=stream)
 
-    @abstractmethod
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
         """Calls the SDK."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _make(self, sdk: Any, options: dict[str, Any], *, awaitable: bool) -> Any:
         """Makes a client."""
+        raise NotImplementedError
 
     def _plain(self, model: str, messages: list[dict[str, str]], max_tokens: int) -> dict[str, Any]:
         """The SDK's keyword arguments for chat messages of text, without cache marks. Who has none writes no summaries."""
@@ -264,6 +289,14 @@ async def each_in_thread(items: Iterator[Any]) -> AsyncGenerator[Any]:
         if step is not None and not step.done():
             await asyncio.wait([step])
         await asyncio.to_thread(items.close)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+
+
+def shown(value: object) -> str:
+    """The beginning of its repr; its type where that fails, as of a number with more digits than Python prints."""
+    try:
+        return repr(value)[:80]
+    except Exception:  # noqa: BLE001  a broken __repr__ of the caller's must not hide what is wrong
+        return f"a {type(value).__name__}"
 
 
 def _is_async(client: Any) -> bool:
