@@ -137,8 +137,8 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     rekey = add(
         _rekey,
         "rekey",
-        "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten. Keep both keys until it is done: an error "
-        "says which one is in force.",
+        "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten. Keep both keys until it is done: an "
+        "error says which one is in force.",
     )
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
