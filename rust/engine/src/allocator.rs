@@ -35,7 +35,7 @@ struct Kept {
     is_known: IsKnown,
 }
 
-/// Whether the thread's end is known of.
+/// Whether this thread has registered its destructor.
 #[derive(Clone, Copy, PartialEq)]
 enum IsKnown {
     NotYet,
@@ -78,7 +78,7 @@ impl Kept {
         true
     }
 
-    /// Has the system tell when the thread ends.
+    /// Registers a destructor that gives the blocks back when the thread ends.
     #[cold]
     fn is_known_now(&mut self) -> bool {
         if self.is_known == IsKnown::NotYet {

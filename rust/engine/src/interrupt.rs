@@ -1,4 +1,4 @@
-//! Whether the caller wants a call to end: Ctrl-C, as a flag that long work looks at.
+//! Ctrl-C as a flag that long work checks.
 //!
 //! Whoever runs a call gives its thread a flag ([`under`]) and sets it from another thread; the work asks [`check`] between its
 //! steps, of which each is whole. Looking reads one word, so that it may be done under any lock. A short call has no such flag:
@@ -98,7 +98,7 @@ pub fn check() -> Result<()> {
     if is_wanted() { Err(interrupted()) } else { Ok(()) }
 }
 
-/// The same for work that ends by itself and is asked again behind it.
+/// Whether the caller wants the work to end, for loops that stop early and are followed by [`check`].
 #[must_use]
 pub fn is_wanted() -> bool {
     #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The table: a row of int8 for each token, and the sum of a text's rows.
 //!
-//! `v_d = scale_d * sum row[token][d]`. The sum of a million tokens fits an `i32` (127 * 2^20 < 2^31), and a text of 1 MiB has no
-//! more; a longer one is summed up to there. Written by `tools/embedding/pack.py`.
+//! `v_d = scale_d * sum row[token][d]`. The sum of 2^24 tokens fits an `i32` (127 * 2^24 < 2^31). Tokens of a longer text beyond these
+//! are left out. Written by `tools/embedding/pack.py`.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,7 +16,7 @@ static FILE: &[u8] = include_bytes!("data/table.bin");
 const ROWS: usize = DIMENSIONS * 4;
 const _: () = assert!(FILE.len() == ROWS + wordpiece::count() * DIMENSIONS);
 
-/// Tokens that are summed at most: the sum of more might not fit.
+/// Most tokens that are summed: 127 * 2^24 still fits an `i32`.
 const MAX_TOKENS: usize = 1 << 24;
 /// Rows that are summed at a time, in an `i16` each: 128 * 127 < 2^15.
 const ROWS_AT_A_TIME: usize = 128;

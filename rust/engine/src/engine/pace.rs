@@ -1,5 +1,4 @@
-//! How long a call takes, as far as its caller can know before: whether one who holds what others wait for, as Python's callers do, gives
-//! it up meanwhile.
+//! How long a call may take, judged before it runs. The Python border releases the interpreter for the long ones.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

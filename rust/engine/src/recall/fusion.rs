@@ -121,7 +121,8 @@ impl Parts {
     }
 
     /// Whether the question speaks for it: it, or the event told beside it, has a word of it, it is about somebody whom the question
-    /// names, its meaning is near, or relations lead to it. Normalised scores do not say that: among answers that have nothing to do with the question one is the best.
+    /// names, its meaning is near, or relations lead to it. Normalised scores cannot say this: even among irrelevant answers one scores
+    /// best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
         let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);

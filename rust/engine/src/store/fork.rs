@@ -72,7 +72,8 @@ pub fn is_waiting() -> bool {
     WAITING.load(Ordering::Relaxed) > 0
 }
 
-/// Lets the forks that wait go on, for a second at most: a lock that was given back is not theirs yet, and who takes it again at once has it.
+/// Lets the forks that wait go on, for a second at most: releasing a lock does not hand it over, and a thread that takes it again at once
+/// would win.
 pub fn let_by() {
     for _ in 0..1_000 {
         if !is_waiting() {

@@ -28,8 +28,9 @@ pub trait Values {
     fn next(&mut self, put: &mut Put<'_>) -> Result<bool>;
 }
 
-/// Replaces what is in an empty store; how many values it has then, a body of several chunks being one. `open` begins to read, more than once where another process
-/// compacts meanwhile; `check` refuses what was read, before anybody sees it. An encrypted store has its words hashed anew by `rehash`,
+/// Loads values into an empty store and returns how many it has then. A body of several chunks counts once. `open` starts reading, and
+/// starts again if another process compacts meanwhile. `check` can refuse the values before anyone sees them. An encrypted store has its
+/// words hashed anew by `rehash`,
 /// where the hashes that come along would tell them.
 pub fn load<V: Values>(
     store: &Arc<Store>,

@@ -38,7 +38,7 @@ pub trait Pages {
         self.scan(from, to, visit)
     }
 
-    /// Whether what is stored at `key` was encrypted there, with its partition's key; always so in a store that is not encrypted.
+    /// Fails unless the value stored at `key` was encrypted for that key, with its partition's key. A plain store always passes.
     fn authenticate(&self, _key: &[u8], _stored: &[u8]) -> Result<()> {
         Ok(())
     }

@@ -80,7 +80,7 @@ pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Takes a value for intact: whoever made its envelope a moment ago, of bytes that a cipher vouches for, says so.
+/// Marks a value as intact whose envelope was just made from bytes that the cipher authenticated.
 pub fn note(value: &[u8]) {
     if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
         let (slot, word) = place(value, u32::from_le_bytes([head[4], head[5], head[6], head[7]]));

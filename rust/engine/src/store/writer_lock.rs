@@ -3,7 +3,7 @@
 //! LMDB has a lock of its own, which waits for ever; this one gives up after a timeout and can say who holds it.
 //! `flock` belongs to the open file, so that closing another descriptor of the same file does not drop it (as POSIX
 //! record locks do), and the kernel takes it back when a process dies. For the same reason it does not tell the threads of a
-//! process apart: whoever asks for it twice gets it twice. Between them a flag in memory decides first.
+//! process apart: a process can take it twice. So a flag in memory orders its threads first.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind as IoKind;

@@ -195,7 +195,8 @@ impl Field {
         self.identified.binary_search(&number).is_ok()
     }
 
-    /// Whether it has a word of the question, stands close to a message that has one, or is near its meaning. Of one session or not is not asked.
+    /// Whether it has a word of the question, stands close to a message that has one, or is near its meaning. Sessions are not told apart
+    /// here.
     fn may_be_hit(&self, number: u32) -> bool {
         let (first, last) = (number.saturating_sub(ranking::BESIDE), number.saturating_add(ranking::BESIDE).min(self.last()));
         self.is_near(number) || (first as usize..=last as usize).any(|at| self.kept.0.own[at] + self.names(at) > 0)

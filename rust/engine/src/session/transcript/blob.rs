@@ -1,8 +1,8 @@
 //! Content-addressed bytes of a scope: images, documents and very long messages, each stored once however often it is said.
 //!
 //! A blob is a record (`Table::Blob`: references, length, time) and chunks of one page (`Table::BlobChunk`). Chunks are written
-//! in order and removed from the end, so what is there is always a beginning, and a blob is whole when its last chunk is: a
-//! process that dies anywhere leaves nothing worse than a beginning that nobody refers to. Long blobs are [`stage`]d ahead in
+//! in order and removed from the end, so the stored chunks are always a prefix, and a blob is whole when its last chunk is there. A
+//! process that dies leaves at worst a prefix that nothing refers to. Long blobs are [`stage`]d ahead in
 //! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] takes away what
 //! was staged and never used, and what nothing refers to any more.
 //!

@@ -71,8 +71,7 @@ pub struct Store {
     modes: Modes,
     pub(in crate::store) gate: Renewable<Gate>,
     metrics: Metrics,
-    /// How many opened it and did not leave. Not the count of references: a fork of another thread holds one for a moment, and its
-    /// child for ever.
+    /// Open handles. Not the reference count: a fork in another thread holds a reference for a moment, and its child keeps one for ever.
     handles: AtomicUsize,
     /// How often this process opened its files: what it keeps of texts is dropped with each, because another process may have erased some.
     openings: AtomicUsize,
