@@ -136,7 +136,7 @@ pub(super) fn tidy(folder: &Folder, environment: &Environment) -> Result<()> {
     while_in_use(environment, || folder.name_current(number).and_then(|()| folder.sweep(number)))
 }
 
-/// Runs `work` inside a transaction of the generation, which keeps all others from switching meanwhile; not where it is in use no more.
+/// Runs `work` inside a transaction of the generation, which keeps all others from switching meanwhile, unless it is no longer in use.
 fn while_in_use(environment: &Environment, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let transaction = match environment.write() {
         Err(error) if error.kind() == ErrorKind::FilesReplaced => return Ok(()), // swept
