@@ -300,7 +300,9 @@ fn a_repair_says_where_it_cannot_tell_whether_a_generation_was_replaced() {
     let retired = [0, 0, 0, 0, 2, 1]; // its key, and the schema of its value
     let places: Vec<_> = (0..bytes.len() - 16).filter(|at| bytes[*at..].starts_with(&retired)).collect();
     assert!(!places.is_empty());
-    places.into_iter().for_each(|at| bytes[at + 10] ^= 1); // its checksum
+    for at in places {
+        bytes[at + 10] ^= 1; // its checksum
+    }
     fs::write(data, bytes).expect("written");
     let repaired = repair(&folder.0, &saved.0, FORMAT_VERSION, 9).expect("repaired");
     assert!(
