@@ -165,7 +165,7 @@ def test_what_cannot_be_is_not_registered(change: dict[str, Any]) -> None:
 
 
 def test_a_name_that_is_no_str_is_a_typed_error() -> None:
-    with pytest.raises(memspan.InvalidInput, match="model"):
+    with pytest.raises(memspan.UnknownModel, match="model"):
         memspan.models[5]  # type: ignore[index]
 
 

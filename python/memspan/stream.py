@@ -564,7 +564,7 @@ class _Gemini(_Dialect):
             return ""
         last, pieces = self.parts[-1] if self.parts else (dict[str, Any](), list[str]())
         if not pieces or "thoughtSignature" in last or bool(last.get("thought")) != thought:
-            last, pieces = {"text": "", **({"thought": True} if thought else {})}, []
+            last, pieces = {"text": "", **({"thought": True} if thought else {})}, list[str]()
             self.parts.append((last, pieces))
         pieces.append(text)
         if signature:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from memspan import Prompt
 
-__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for", "shown"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
@@ -63,14 +63,13 @@ class Provider:
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        seconds: object = timeout_seconds  # callers without types
-        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
         if not (is_number and 0 < timeout_seconds <= MOST_SECONDS):
             raise InvalidInput(
                 f"making a provider: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)}: change it"
             )
         for name, given in (("names", names), ("options", options)):
-            if not (given is None or isinstance(given, Mapping)):
+            if not (given is None or isinstance(given, Mapping)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
                 raise InvalidInput(f"making a provider: {name} is a mapping, and it is of type {type(given).__name__}: pass a dict")
         if client is not None and client_options:
             raise InvalidInput(

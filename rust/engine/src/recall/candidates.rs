@@ -464,7 +464,8 @@ fn by_score(a: &Hit, b: &Hit) -> Ordering {
 /// The best `n` of hits whose numbers ascend, in order. Most are compared once, with a bar that rises: a later hit of the bar's score is no
 /// better than the ones before.
 fn first(hits: &[Hit], n: usize) -> Vec<Hit> {
-    let mut best: Vec<Hit> = Vec::with_capacity((2 * n).min(hits.len()));
+    let n = n.min(hits.len());
+    let mut best: Vec<Hit> = Vec::with_capacity(2 * n);
     let mut bar = i64::MIN;
     for hit in hits.iter().filter(|_| n > 0) {
         if hit.score > bar {
