@@ -35,8 +35,8 @@ def answered(function: object, work: Callable[[], object], seconds: float | None
     """What `work` returned or raised, which calls `function`; empty where it takes longer, or where an earlier call of it still hangs.
 
     A function that hangs so costs one thread for each caller that waits for it at once, however often it is asked. One that calls
-    itself again through memspan would wait for itself, so the inner call is not made. An awaitable is awaited: in the event loop of the awaitable twin that
-    is waiting, else in one of its own.
+    itself again through memspan would wait for itself, so the inner call is not made. An awaitable is awaited: in the event loop of the
+    awaitable twin that is waiting, else in one of its own.
     """
     asking: tuple[object, ...] = getattr(_own, "asking", ())
     if any(_same(one, function) for one in asking) or _hangs(function, seconds):

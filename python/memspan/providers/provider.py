@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
 from memspan._core import Limits
@@ -63,7 +63,8 @@ class Provider:
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
+        seconds = cast("object", timeout_seconds)  # callers without types
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if not (is_number and 0 < timeout_seconds <= MOST_SECONDS):
             raise InvalidInput(
                 f"making a provider: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)}: change it"
