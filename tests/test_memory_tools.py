@@ -160,3 +160,25 @@ def test_what_cannot_be_allowed(user: memspan.Scope, memspan_engine: memspan.Eng
     ):
         with pytest.raises(memspan.InvalidInput, match="allow= takes"):
             wrong()
+
+
+@pytest.mark.parametrize(
+    ("kind", "slot", "held", "told"),
+    [
+        ("constraint", None, "The user never deploys on Fridays.", "The user deploys on Fridays."),
+        ("profile", "timezone", "The user's timezone is UTC.", "The user's timezone is PST."),
+    ],
+)
+def test_what_a_model_says_ends_nothing_guarded(memspan_engine: memspan.Engine, kind: Any, slot: str | None, held: str, told: str) -> None:
+    """Without a slot of its own a model's sentence took the place of a constraint, or the slot of the profile, by what it says."""
+    user = memspan_engine.user("u")
+    known = user.remember(held, kind, slot=slot, source="assistant").memory
+    user.call_tool("remember", {"text": told})
+    assert (user.get(known.id).state, user.get(known.id).slot) == ("current", slot)
+
+
+@pytest.mark.parametrize("allow", [None, 5])
+def test_what_is_allowed_is_several_kinds(memspan_engine: memspan.Engine, allow: Any) -> None:
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    with pytest.raises(memspan.InvalidInput, match="allow="):
+        session.tools("remember", allow=allow)

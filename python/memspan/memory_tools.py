@@ -8,14 +8,16 @@ unless its caller allows it: what it read on a web page would stand in every pro
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memspan._fence import kind_of
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.function_tools import Function, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from memspan._kept import Memory
     from memspan.long_term import Scope
@@ -121,6 +123,9 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
     Raises:
         InvalidInput: One is another kind.
     """
+    several = cast("object", allow)
+    if not isinstance(several, Iterable):
+        raise InvalidInput(f"allowing a model to write: allow= has several kinds, and it is of type {kind_of(several)}: pass a list")
     given = (allow,) if isinstance(allow, str) else tuple(allow)
     if unknown := [kind for kind in given if kind not in _GUARDED]:
         raise InvalidInput(f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {unknown[0]!r}: leave it out")

@@ -7,6 +7,7 @@ understood by `memspan.stream`.
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -154,7 +155,7 @@ class Reply:
         if not self._gatherer.started or self._began is None:
             return
         try:
-            response = json.dumps(self._gatherer.response(), ensure_ascii=False, default=str)
+            response = json.dumps(_finite(self._gatherer.response()), ensure_ascii=False, default=str)
             asked = self._prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
             self._core.keep_partial(response, asked, self._began, ended)
         except Exception as error:  # noqa: BLE001  a store that is busy or full, a copy that is too large, a chunk that JSON cannot say
@@ -199,3 +200,14 @@ class Reply:
         import asyncio  # noqa: PLC0415
 
         await asyncio.to_thread(self.__exit__, kind, error, trace)
+
+
+def _finite(value: Any) -> Any:
+    """The same without numbers that JSON does not have, which a provider streamed all the same."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return value

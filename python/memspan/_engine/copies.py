@@ -107,9 +107,9 @@ class Copies(EnginePart):
         Writers wait while it runs. Nothing of the old key, or of what was plain, stays in the store's files; backups keep theirs. Other
         processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
 
-        The new key is in force from one moment on, when all else is done. Keep both keys until this returns. An error, Ctrl-C among them,
-        means that the old key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. Cost: the store once
-        more on disk, twice more where a plain one gets a key.
+        The new key is in force from one moment on, when all else is done. Keep both keys until this returns. An error means that the old
+        key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. After a Ctrl-C one of the two is in force,
+        and the store is whole: open it with the new key first. Cost: the store once more on disk, twice more where a plain one gets a key.
 
         Args:
             key: 32 bytes, or a function that returns them.

@@ -194,8 +194,9 @@ class Transcript(SessionPart):
         """Takes the text out of a message, for good: out of the transcript, the index and every prompt to come.
 
         Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. What
-        was learnt from it alone is forgotten in the same transaction, and a partial reply is dropped. What another message said again, and
-        what a program or a tool remembered, stays: `Scope.forget` takes it.
+        was learnt from it alone is forgotten in the same transaction, and a partial reply is dropped. What another message said again
+        later, and what a program or a tool remembered first, stays: `Scope.forget` takes it. What these told when it was known already
+        was a duplicate that left no trace, and goes too.
 
         Returns:
             Whether it was there; `False` where that was done before.

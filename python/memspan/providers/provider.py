@@ -51,6 +51,7 @@ class Provider:
     """The vendors whose models it serves; `None` where that is not known."""
     address_variable = ""
     """The variable of the environment in which its SDK looks for another address than the vendor's own."""
+    _address = ""
     awaits = True
     """Whether its SDK has calls to be awaited; else awaitable twins make the plain call in a thread."""
 

@@ -196,12 +196,12 @@ impl Traced {
 }
 
 /// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. What was said again
-/// elsewhere stays: who said it last is not known. Costs a look at every memory of the scope, where anything was learnt from them.
+/// elsewhere stays: who said it last is not known. So does what a deleted session of that id taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
 pub(crate) fn forget_said<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
     seed: Seed,
-    (session, messages): (&str, Range<u64>),
+    (session, begun, messages): (&str, i64, Range<u64>),
     reason: &str,
     clock: i64,
 ) -> Result<()> {
@@ -209,7 +209,7 @@ pub(crate) fn forget_said<P: PagesMut>(
         return Ok(());
     }
     let said = |memory: &Memory| {
-        let own = memory.provenance.session.as_deref() == Some(session);
+        let own = memory.provenance.session.as_deref() == Some(session) && memory.created_at >= begun;
         own && memory.provenance.message.is_some_and(|message| messages.contains(&message))
     };
     let (mut current, mut ended) = (BTreeMap::new(), BTreeMap::new());

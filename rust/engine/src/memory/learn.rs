@@ -120,6 +120,8 @@ impl Claims {
 
 /// Memories that were written last: what a correction may be about.
 const RECENT: u32 = 24;
+/// The source of what a model says.
+const ASSISTANT: &str = "assistant";
 
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
@@ -192,9 +194,11 @@ pub(super) fn same_event(new: &Memory, known: &Memory) -> bool {
     new.kind.day(new.occurred_at).is_none_or(|day| day == known.occurred_at.div_euclid(DAY))
 }
 
-/// A claim ends nothing that is trusted more.
+/// A claim ends nothing that is trusted more. What stands in every prompt, a model's claim ends only by one of the same kind, which its
+/// program has allowed it.
 fn may_replace(new: &Memory, known: &Memory) -> bool {
-    new.trust >= known.trust
+    let is_guarded = matches!(known.kind, Kind::Constraint | Kind::Profile) && new.kind != known.kind;
+    new.trust >= known.trust && !(is_guarded && new.source == ASSISTANT)
 }
 
 /// Counts that a memory was said again, where that was later than the last time, and by somebody who is trusted as much: what an assistant

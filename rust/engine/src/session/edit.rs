@@ -153,7 +153,14 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     /// Forgets what was learnt from these messages alone.
     fn forget_said(&mut self, messages: Range<u64>, reason: &str) -> Result<()> {
-        forget::forget_said(self.pages, self.place.partition, self.seed, (&self.record.id, messages), reason, self.now)
+        forget::forget_said(
+            self.pages,
+            self.place.partition,
+            self.seed,
+            (&self.record.id, self.record.created_at, messages),
+            reason,
+            self.now,
+        )
     }
 
     fn forget_words(&mut self, record: &mut MessageRecord) -> Result<()> {
