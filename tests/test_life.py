@@ -612,3 +612,20 @@ def test_questions_of_another_kind_are_refused(engine: memspan.Engine, questions
     It is an error of memspan, which says where to look."""
     with pytest.raises(memspan.InvalidInput, match="evaluat"):
         memspan.evaluate(engine, questions)
+
+
+def test_a_redaction_leaves_what_a_deleted_session_of_its_id_taught(store: Path) -> None:
+    """It asked for the id of the session and the place of the message alone, and many a program has one session named "default"."""
+    clock = FakeClock()
+    with memspan.open(store, clock=clock) as engine:
+        user = engine.user("u")
+        user.session("default", model="gpt-4o").add({"role": "user", "content": "I live in Porto."})
+        user.learn(user.session("default"))
+        [known] = user.memories()
+        user.session("default").delete()
+        clock.advance(hours=1)
+        again = user.session("default", model="gpt-4o")
+        again.add({"role": "user", "content": "hello"})
+        user.learn(again)
+        again.redact(0)
+        assert user.get(known.id).state == "current"

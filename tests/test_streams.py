@@ -222,6 +222,19 @@ def check_parts(response: dict[str, Any], text: str) -> None:
             assert json.loads(block["arguments"])["path"] == "/etc/hosts"
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_json_does_not_have_keeps_no_reply_from_being_read(memspan_engine: memspan.Engine, number: str) -> None:
+    """The partial reply was stored as it came, and reading it said that the store was damaged."""
+    session = memspan_engine.user("u").session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "tell me"})
+    with pytest.raises(memspan.ProviderError), session.reply(session.assemble()) as reply:
+        reply.feed(
+            json.loads(f'{{"choices": [{{"index": 0, "delta": {{"content": "It is 4"}}}}], "usage": {{"prompt_tokens": {number}}}}}')
+        )
+    assert session.partial_reply is not None
+    assert session.keep_partial_reply().messages[-1].text == "It is 4"
+
+
 def test_a_cut_stream_is_kept_and_can_go_on(tmp_path: Path) -> None:
     with memspan.open(tmp_path / "store", embedder=None) as engine:
         session = engine.user("u").session("s-1", model="gpt-4o")
