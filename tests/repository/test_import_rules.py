@@ -14,8 +14,8 @@ import memspan
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "python" / "memspan"
 FILES = sorted(PACKAGE.rglob("*.py"))
-SEAMS = {"memspan.stream.response_text", "memspan._core.Limits"}
-"""What providers take of the inside: one reading of a vendor's response, and the one home of limits."""
+SEAMS = {"memspan.stream.response_text", "memspan._core.Limits", "memspan._flags.shown"}
+"""What providers take of the inside: one reading of a vendor's response, the one home of limits, and how an error shows a value."""
 
 
 def imports(source: str, package: str) -> set[str]:

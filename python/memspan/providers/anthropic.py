@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import InvalidInput
-from memspan.providers.provider import Provider, shown
+from memspan._flags import shown
+from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

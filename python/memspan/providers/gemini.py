@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
+from memspan._flags import shown
 from memspan.providers import gemini_caches
-from memspan.providers.provider import MOST_SECONDS, Provider, in_thread, shown
+from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, dialects
-from memspan.providers.provider import Provider, shown
+from memspan._flags import shown
+from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

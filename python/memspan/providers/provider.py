@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
 from memspan._core import Limits
+from memspan._flags import shown
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from memspan import Prompt
 
-__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for", "shown"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
@@ -290,14 +291,6 @@ async def each_in_thread(items: Iterator[Any]) -> AsyncGenerator[Any]:
         if step is not None and not step.done():
             await asyncio.wait([step])
         await asyncio.to_thread(items.close)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
-
-
-def shown(value: object) -> str:
-    """The beginning of its repr; its type where that fails, as of a number with more digits than Python prints."""
-    try:
-        return repr(value)[:80]
-    except Exception:  # noqa: BLE001  a broken __repr__ of the caller's must not hide what is wrong
-        return f"a {type(value).__name__}"
 
 
 def _is_async(client: Any) -> bool:
