@@ -108,8 +108,10 @@ class Copies(EnginePart):
         processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
 
         The new key is in force from one moment on, when all else is done. Keep both keys until this returns. An error means that the old
-        key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. After a Ctrl-C one of the two is in force,
-        and the store is whole: open it with the new key first. Cost: the store once more on disk, twice more where a plain one gets a key.
+        key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. After a Ctrl-C the store is whole. With
+        `getattr(error, "outcome", None) == "done"` of the `KeyboardInterrupt` the new key is in force. Without it one of the two is, and
+        nobody can say which: open the store with the new key first. Where an error came with the Ctrl-C, it is the `__cause__`. Cost: the
+        store once more on disk, twice more where a plain one gets a key.
 
         Args:
             key: 32 bytes, or a function that returns them.
