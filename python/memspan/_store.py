@@ -79,6 +79,11 @@ class OpenStore:
         if embedding is not None:
             embedding.bind(core, 0)
 
+    @property
+    def asks(self) -> bool:
+        """Whether calls may wait for a function of the caller's: an embedder, or a detector."""
+        return self.embeds_questions or bool(self.policy.detectors)
+
     def exchange(self, embedding: Embedding, *, built_in: bool) -> None:
         """Makes another embedder that of this engine. The one before goes on to embed questions to scopes that have its vectors."""
         with self._lock:

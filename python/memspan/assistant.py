@@ -22,6 +22,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
+from memspan._asking import END, Asked, awaited
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole, kind_of
 from memspan._flags import check_flags, shown
@@ -35,7 +36,7 @@ from memspan.exceptions import Error, InvalidInput, NotFound, ProviderError
 from memspan.function_tools import Function
 from memspan.memory_tools import allowed
 from memspan.model import Model, models
-from memspan.providers.provider import Provider, chunks_of, each_in_thread, provider_for, response_of
+from memspan.providers.provider import Provider, chunks_of, is_awaited, provider_for, response_of
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 from memspan.stream import response_text
 from memspan.working import Budget
@@ -202,7 +203,14 @@ class Assistant:
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
 
-    def respond(self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None) -> AssistantReply:  # noqa: A002
+    def respond(
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002  as `Session.add` names it
+    ) -> AssistantReply:
         """Answers a message.
 
         Args:
@@ -218,7 +226,7 @@ class Assistant:
             Exception: What the provider's SDK raised, where no smaller prompt and no other model helped.
         """
         *_, last = self._turn(user, message, session, id, streams=False)
-        return cast("AssistantReply", last.reply)
+        return cast("AssistantReply", cast("AssistantEvent", last).reply)
 
     def stream(
         self,
@@ -232,9 +240,24 @@ class Assistant:
 
         The arguments and errors are those of `respond`.
         """
-        return self._turn(user, message, session, id, streams=True)
+        return cast("Iterator[AssistantEvent]", self._turn(user, message, session, id, streams=True))
 
-    arespond = awaitable(respond)
+    async def arespond(
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002
+    ) -> AssistantReply:
+        """The awaitable twin of `respond`: a provider's `acomplete` is awaited, and all else happens in a thread of its own.
+
+        Cancelling it frees the caller. A call that is awaited ends with it, and so does the turn. One that waits in a thread goes on, and
+        its answer is there for a retry with the same id.
+        """
+        async with aclosing(awaited(self._turn(user, message, session, id, streams=False, awaits=True), whole=True)) as events:
+            [last] = [event async for event in events]
+        return cast("AssistantReply", last.reply)
 
     async def astream(
         self,
@@ -244,8 +267,11 @@ class Assistant:
         session: str = "default",
         id: str | None = None,  # noqa: A002
     ) -> AsyncIterator[AssistantEvent]:
-        """The awaitable twin of `stream`: each event is waited for in a thread. Cancelling it ends the call, and what came is kept."""
-        async with aclosing(each_in_thread(self._turn(user, message, session, id, streams=True))) as events:
+        """The awaitable twin of `stream`: a provider's `astream` is awaited, and all else happens in a thread of its own.
+
+        Cancelling it ends the call, and what came is kept. Where a plain `stream` is silent then, it is waited for.
+        """
+        async with aclosing(awaited(self._turn(user, message, session, id, streams=True, awaits=True), whole=False)) as events:
             async for event in events:
                 yield event
 
@@ -269,8 +295,16 @@ class Assistant:
         await self.aclose()
 
     def _turn(
-        self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
-    ) -> Generator[AssistantEvent]:
+        self,
+        user: str,
+        message: str | Mapping[str, Any],
+        session_id: str,
+        message_id: str | None,
+        *,
+        streams: bool,
+        awaits: bool = False,
+    ) -> Generator[AssistantEvent | Asked, Any]:
+        """One turn. With `awaits` it yields what is to be awaited, too, and is sent what that gave."""
         given = {"role": "user", "content": message} if isinstance(message, str) else message
         if not is_mapping(given):
             raise InvalidInput(f"answering: a message is a text or a mapping with a role, and this is of type {kind_of(given)}: pass one")
@@ -291,7 +325,7 @@ class Assistant:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
             self._settle(session)
-            rounds, stopped = yield from self._rounds(session, lease, streams=streams)
+            rounds, stopped = yield from self._rounds(session, lease, streams=streams, awaits=awaits)
         # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
         learned = self._quietly("learn", session, lambda: scope.learn(session)) if self._learns else ()
         if self._compacts and session.compaction_due:
@@ -299,7 +333,9 @@ class Assistant:
         reply = _reply(session.turn(added.turn), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
         yield AssistantEvent("reply", reply.text, reply)
 
-    def _rounds(self, session: Session, lease: Lease, *, streams: bool) -> Generator[AssistantEvent, None, tuple[int, Stopped]]:
+    def _rounds(
+        self, session: Session, lease: Lease, *, streams: bool, awaits: bool
+    ) -> Generator[AssistantEvent | Asked, Any, tuple[int, Stopped]]:
         """Asks and runs tools by turns, until a reply calls none; how many rounds it took, and what stopped it."""
         rounds = 0
         while True:
@@ -311,7 +347,7 @@ class Assistant:
                 yield from self._run_tools(session, calls)
                 rounds += 1
                 lease.renew()
-            yield from self._ask(session, lease, streams=streams)
+            yield from self._ask(session, lease, streams=streams, awaits=awaits)
             if not session.pending_tool_calls:
                 return rounds, None
 
@@ -341,7 +377,7 @@ class Assistant:
         own = memory_tools(self._memory_tools, shape, self._allow) if self._memory_tools else []
         return [*(function.schema(shape) for function in self._functions), *own]
 
-    def _ask(self, session: Session, lease: Lease, *, streams: bool) -> Iterator[AssistantEvent]:
+    def _ask(self, session: Session, lease: Lease, *, streams: bool, awaits: bool) -> Generator[AssistantEvent | Asked, Any]:
         """Assembles and calls until a reply is there: after a refusal smaller, after an outage a model that was not asked yet."""
         prompt = self._step("assemble", session, None, session.assemble)
         left = list(self._models)
@@ -350,10 +386,10 @@ class Assistant:
                 left.remove(prompt.model)
             try:
                 if not streams:
-                    response = self._step("call", session, prompt, lambda: response_of(self._providers[prompt.model], prompt))  # noqa: B023
+                    response = yield from self._call(session, prompt, awaits=awaits)
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 else:
-                    yield from self._stream(session, lease, prompt)
+                    yield from self._stream(session, lease, prompt, awaits=awaits)
             except Exception as error:
                 if tries == len(self._models) + _MORE_TRIES - 1 or (isinstance(error, Error) and not isinstance(error, ProviderError)):
                     raise
@@ -374,10 +410,23 @@ class Assistant:
                 raise
             raise error from None
 
-    def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
+    def _call(self, session: Session, prompt: Prompt, *, awaits: bool) -> Generator[Asked, Any, Any]:
+        provider = self._providers[prompt.model]
+        self._tell("call", "before", session, prompt)
+        if awaits and is_awaited(provider, "complete"):
+            response = yield Asked(provider, prompt, streams=False)
+        else:
+            response = response_of(provider, prompt)
+        self._tell("call", "after", session, response)
+        return response
+
+    def _stream(self, session: Session, lease: Lease, prompt: Prompt, *, awaits: bool) -> Generator[AssistantEvent | Asked, Any]:
+        provider = self._providers[prompt.model]
         self._tell("call", "before", session, prompt)
         with session.reply(prompt, lease=lease) as reply:
-            for chunk in chunks_of(self._providers[prompt.model], prompt):
+            asked = Asked(provider, prompt, streams=True) if awaits and is_awaited(provider, "stream") else None
+            chunks = chunks_of(provider, prompt)  # which asks nothing before its first chunk is wanted
+            while (chunk := next(chunks, END) if asked is None else (yield asked)) is not END:
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", session, prompt)

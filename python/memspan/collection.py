@@ -469,11 +469,11 @@ class Collection:
     def __repr__(self) -> str:
         return f"Collection({self.name!r} of {self._scope!r})"
 
-    aadd = awaitable(add)
-    aadd_many = awaitable(add_many)
-    aadd_path = awaitable(add_path)
-    anote = awaitable(note)
-    asearch = awaitable(search)
+    aadd = awaitable(add, asks=True)
+    aadd_many = awaitable(add_many, asks=True)
+    aadd_path = awaitable(add_path, waits=True)
+    anote = awaitable(note, asks=True)
+    asearch = awaitable(search, asks=True)
     aget = awaitable(get)
     adocuments = async_iterable(documents)
     adelete = awaitable(delete)

@@ -181,7 +181,7 @@ class Engine(Copies, Upkeep):
 
     ausers = async_iterable(users)
     ascopes = async_iterable(scopes)
-    aremember_many = awaitable(remember_many)
+    aremember_many = awaitable(remember_many, waits=True)
     aclose = awaitable(close)
 
 

@@ -109,5 +109,5 @@ class Scope(Remembering, Learning, Conversations):
         return export(self, path)
 
     acollections = async_iterable(collections)
-    acall_tool = awaitable(call_tool)
+    acall_tool = awaitable(call_tool, asks=True)
     aexport = awaitable(export)

@@ -129,7 +129,7 @@ class Copies(EnginePart):
         """
         self._core.rekey(key_bytes("changing the key of a store", key))
 
-    abackup = awaitable(backup)
-    aexport = awaitable(export)
-    aload = awaitable(load)
-    arekey = awaitable(rekey)
+    abackup = awaitable(backup, waits=True)
+    aexport = awaitable(export, waits=True)
+    aload = awaitable(load, waits=True)
+    arekey = awaitable(rekey, waits=True)

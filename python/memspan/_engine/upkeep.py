@@ -181,7 +181,7 @@ class Upkeep(EnginePart):
         counted, findings = self._core.check()
         return CheckReport(**counted, findings=tuple(findings))
 
-    amaintain = awaitable(maintain)
-    areembed = awaitable(reembed)
+    amaintain = awaitable(maintain, waits=True)
+    areembed = awaitable(reembed, waits=True)
     ametrics = awaitable(metrics)
-    acheck = awaitable(check)
+    acheck = awaitable(check, waits=True)

@@ -234,11 +234,11 @@ class Learning(Recalling):
         """
         return tuple(map(tuple, self._core.paths(a, b, max_hops, at)))
 
-    alearn = awaitable(learn)
+    alearn = awaitable(learn, waits=True)
     aquarantined = awaitable(quarantined)
     aapprove = awaitable(approve)
     areject = awaitable(reject)
-    aconsolidate = awaitable(consolidate)
+    aconsolidate = awaitable(consolidate, waits=True)
     aprofile = awaitable(profile)
     arelate = awaitable(relate)
     aneighbors = awaitable(neighbors)

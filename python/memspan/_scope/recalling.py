@@ -243,8 +243,8 @@ class Recalling(ScopePart):
         """The slots that have a value, by name."""
         return Slots(self._core)
 
-    arecall = awaitable(recall)
-    asearch = awaitable(search)
+    arecall = awaitable(recall, asks=True)
+    asearch = awaitable(search, asks=True)
     aget = awaitable(get)
     ahistory = awaitable(history)
     amemories = async_iterable(memories)

@@ -254,9 +254,9 @@ class Remembering(ScopePart):
 
         return receipt(self._core.erase(), reason)
 
-    aremember = awaitable(remember)
-    aremember_many = awaitable(remember_many)
-    arevise = awaitable(revise)
+    aremember = awaitable(remember, asks=True)
+    aremember_many = awaitable(remember_many, asks=True)
+    arevise = awaitable(revise, asks=True)
     aforget = awaitable(forget)
     aforget_stale = awaitable(forget_stale)
     aforget_from = awaitable(forget_from)

@@ -210,8 +210,8 @@ class Calls(Transcript):
         """Drops what came of a reply that is not whole; `False` where there was none."""
         return self._core.drop_partial()
 
-    aassemble = awaitable(assemble)
-    arecover = awaitable(recover)
+    aassemble = awaitable(assemble, asks=True)
+    arecover = awaitable(recover, waits=True)
     ausage = awaitable(usage)
     akeep_partial_reply = awaitable(keep_partial_reply)
     adrop_partial_reply = awaitable(drop_partial_reply)

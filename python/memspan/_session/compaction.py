@@ -219,12 +219,12 @@ class Compacting(SessionPart):
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
         return _switched(self._core.switch_model(model, system, tools, draft, written), draft, written)
 
-    acompact = awaitable(compact)
-    abrief = awaitable(brief)
+    acompact = awaitable(compact, waits=True)
+    abrief = awaitable(brief, waits=True)
     anote = awaitable(note)
     aremove_note = awaitable(remove_note)
     aplan_switch = awaitable(plan_switch)
-    aswitch_model = awaitable(switch_model)
+    aswitch_model = awaitable(switch_model, waits=True)
 
 
 def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:

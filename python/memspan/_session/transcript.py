@@ -266,11 +266,11 @@ class Transcript(SessionPart):
         return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     aturn = awaitable(turn)
-    aadd = awaitable(add)
-    aadd_many = awaitable(add_many)
-    aadd_response = awaitable(add_response)
+    aadd = awaitable(add, asks=True)
+    aadd_many = awaitable(add_many, asks=True)
+    aadd_response = awaitable(add_response, asks=True)
     arewind = awaitable(rewind)
     aredact = awaitable(redact)
-    aanswer = awaitable(answer)
+    aanswer = awaitable(answer, waits=True)
     acancel_tool_calls = awaitable(cancel_tool_calls)
     atool_result = awaitable(tool_result)
