@@ -354,7 +354,11 @@ def test_a_stream_that_ends_early_is_an_error_of_the_provider(memspan_engine: me
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_rounds": "x"}, {"tool_seconds": "x"}, {"tool_seconds": float("inf")}, {"fallbacks": 3}, {"fallbacks": "gpt-4o"}]
+    "wrong",
+    [
+        *({"max_rounds": "x"}, {"tool_seconds": "x"}, {"tool_seconds": float("inf")}, {"fallbacks": 3}, {"fallbacks": "gpt-4o"}),
+        *({"reads": "team"}, {"reads": 3}, {"reads": ["team"]}, {"collections": "kb"}, {"collections": [3]}, {"recalls": 3}),
+    ],
 )
 def test_limits_of_another_kind_are_refused(memspan_engine: memspan.Engine, wrong: dict[str, Any]) -> None:
     """Assistant(max_rounds="x") raised a plain TypeError, and Assistant(engine, None) an AttributeError at its first reply.
@@ -651,3 +655,60 @@ def test_arguments_of_another_kind_are_refused(memspan_engine: memspan.Engine, w
         with pytest.raises(memspan.InvalidInput, match="a text or a mapping"):
             assistant.respond("u", message)  # type: ignore[arg-type]
     assert provider.prompts == []
+
+
+def test_memory_that_is_shared(memspan_engine: memspan.Engine) -> None:
+    """An assistant could read no team's memory and show no documents: `Scope.session` took what `Assistant` did not.
+
+    New sessions are made with them, and those that were made without get them; without an argument a session keeps its own."""
+    team = memspan_engine.shared("team", tenant="acme")
+    team.remember("payments-api is owned by the ledger team")
+    manual = team.collection("manual")
+    manual.add("ports.md", "# Ports\n\npayments-api listens on port 8443.")
+    shared = {"reads": [team], "collections": iter([manual]), "recalls": memspan.Recalls(memories=3)}
+    assistant, provider = made(memspan_engine, ["8443"], **shared)
+    ann = memspan_engine.user("ann", tenant="acme")
+    ann.session("before", model="gpt-4o")
+    for session in ("new", "before"):
+        assistant.respond(ann, "who owns payments-api, and which port does it listen on?", session=session)
+        assert "ledger team" in provider.prompts[-1].text
+        assert "8443" in provider.prompts[-1].text
+    plain, provider = made(memspan_engine, ["8443"])
+    plain.respond(ann, "and once more: which port does payments-api listen on?", session="new")
+    assert "ports.md" in provider.prompts[-1].text, "it keeps what it has"
+    assert assistant.respond(team, "and what do you know yourself?").text == "8443"
+    without, provider = made(memspan_engine, ["8443"], reads=[], collections=[])
+    without.respond(ann, "which port does payments-api listen on?", session="new")
+    assert "ports.md" not in provider.prompts[-1].text
+
+
+def test_a_users_scope_is_a_user(memspan_engine: memspan.Engine) -> None:
+    """A user was an id alone, and so none of a tenant. All four calls take a scope, and none of another engine."""
+    assistant, provider = made(memspan_engine, ["noted"])
+    ann, other = memspan_engine.user("ann", tenant="acme"), memspan_engine.user("ann")
+    ann.remember("Likes tea", "preference")
+
+    async def life() -> None:
+        assert (await assistant.arespond(ann, "what do I like?", session="s")).text == "noted"
+        assert [event.kind async for event in assistant.astream(ann, "what do I like?", session="s")][-1] == "reply"
+
+    assert assistant.respond(ann, "what do I like?", session="s").turn.number == 0
+    assert list(assistant.stream(ann, "what do I like?", session="s"))[-1].text == "noted"
+    asyncio.run(life())
+    assert all("Likes tea" in prompt.text for prompt in provider.prompts)
+    assert [one.id for one in ann.sessions()] == ["s"]
+    assert list(other.sessions()) == []
+    assert assistant.respond(memspan_engine.shared("desk"), "hi").text == "noted"
+    with memspan.testing.temporary_engine() as elsewhere:
+        strange = elsewhere.user("ann", tenant="acme")
+        with pytest.raises(memspan.InvalidInput, match="another"):
+            assistant.respond(strange, "hi")
+        with pytest.raises(memspan.InvalidInput, match="reads"):
+            made(memspan_engine, ["x"], reads=[strange])
+        with pytest.raises(memspan.InvalidInput, match="collections"):
+            made(memspan_engine, ["x"], collections=[strange.collection("c")])
+        with pytest.raises(memspan.InvalidInput, match="give the assistant an Engine"):
+            memspan.Assistant(elsewhere.path, FakeProvider(["x"]), model="gpt-4o", reads=[strange])
+        assert list(strange.sessions()) == []
+    with pytest.raises(memspan.InvalidInput, match="must be a str"):
+        assistant.respond(7, "hi")  # type: ignore[arg-type]

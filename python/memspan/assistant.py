@@ -30,16 +30,18 @@ from memspan._patience import begun
 from memspan._results import short
 from memspan._twins import awaitable
 from memspan._values import dataclass, field, replace
+from memspan.collection import Collection
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, NotFound, ProviderError
 from memspan.function_tools import Function
+from memspan.long_term import Scope
 from memspan.memory_tools import allowed
 from memspan.model import Model, models
 from memspan.providers.provider import Provider, chunks_of, is_awaited, provider_for, response_of
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 from memspan.stream import response_text
-from memspan.working import Budget
+from memspan.working import Budget, Recalls
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from memspan.lease import Lease
-    from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Added, Session
     from memspan.transcript import Message, Turn, Usage
@@ -133,6 +134,10 @@ class Assistant:
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
         allow: Kinds that it may write and forget by them besides: "constraint", "profile", which stand in every prompt to come.
         providers: The ways to single models, by name.
+        reads: Scopes whose memory is read along with the user's, a team's for instance: what `Scope.session` takes. `None` leaves a session
+            what it has, and so do the next two.
+        collections: Collections whose passages prompts may show.
+        recalls: What prompts may recall.
         budget: What prompts may cost.
         max_rounds: Rounds of tools in one turn. Calls beyond are cancelled, and the turn is over: what comes next is another message.
         tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
@@ -164,6 +169,9 @@ class Assistant:
         memory_tools: Iterable[MemoryTool] = (),
         allow: Iterable[str] = (),
         providers: Mapping[str, Provider] | None = None,
+        reads: Iterable[Scope] | None = None,
+        collections: Iterable[Collection] | None = None,
+        recalls: Recalls | None = None,
         budget: Budget | None = None,
         max_rounds: int = 8,
         tool_seconds: float = 60.0,
@@ -175,6 +183,7 @@ class Assistant:
     ) -> None:
         check_flags("making an assistant", learn=learn, compact=compact)
         ways: Mapping[str, Any] = {} if providers is None else providers
+        reads, collections = _several_or_none("reads", reads), _several_or_none("collections", collections)
         fallbacks, tools, memory_tools = _several("fallbacks", fallbacks), _several("tools", tools), _several("memory_tools", memory_tools)
         given = (
             provider,
@@ -183,6 +192,9 @@ class Assistant:
             fallbacks,
             memory_tools,
             system,
+            reads,
+            collections,
+            recalls,
             budget,
             max_rounds,
             tool_seconds,
@@ -197,15 +209,19 @@ class Assistant:
         self._memory_tools, self._allow = memory_tools, allowed(allow)
         self._functions = distinct(map(Function.of, tools), self._memory_tools)
         self._instructions: dict[str, Any] = {"system": system, "tools": self._schemas()}
-        self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
+        self._seen: dict[str, Any] = {"budget": budget, "collections": collections, "recalls": recalls}
+        self._reads = reads
+        self._max_rounds, self._tool_seconds = max_rounds, tool_seconds
         self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
         self._learns, self._compacts, self._hook = learn, compact, hook
+        _check_owned("making an assistant", "reads", engine, reads or ())
+        _check_owned("making an assistant", "collections", engine, (one.scope for one in collections or ()))
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
 
     def respond(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
@@ -214,7 +230,7 @@ class Assistant:
         """Answers a message.
 
         Args:
-            user: Whose memory it is.
+            user: Whose memory it is: a user's id, or a scope of the engine, `engine.user("u-42", tenant="acme")` for instance.
             message: The text, or a message with parts.
             session: The conversation, which is created if it is new.
             id: Makes a retry harmless: the same id returns the stored answer, also of a turn that `max_rounds` stopped. A turn that broke
@@ -230,7 +246,7 @@ class Assistant:
 
     def stream(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
@@ -244,7 +260,7 @@ class Assistant:
 
     async def arespond(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
@@ -261,7 +277,7 @@ class Assistant:
 
     async def astream(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
@@ -296,7 +312,7 @@ class Assistant:
 
     def _turn(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         session_id: str,
         message_id: str | None,
@@ -313,7 +329,7 @@ class Assistant:
                 f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
                 "others said goes to session.add"
             )
-        scope = self.engine.user(user)
+        scope = self._scope_of(user)
         session = self._open(scope, session_id)
         self._tell("add", "before", session, given)
         with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds, message=given, id=message_id) as lease:
@@ -351,13 +367,23 @@ class Assistant:
             if not session.pending_tool_calls:
                 return rounds, None
 
+    def _scope_of(self, user: str | Scope) -> Scope:
+        if not isinstance(user, Scope):
+            return self.engine.user(user)
+        _check_owned("answering", "user", self.engine, (user,))
+        return user
+
+    def _seen_in(self, scope: Scope) -> dict[str, Any]:
+        """What its sessions may see: of the scopes that are read along those that it is not itself."""
+        return {**self._seen, "reads": None if self._reads is None else [one for one in self._reads if one != scope]}
+
     def _open(self, scope: Scope, session_id: str) -> Session:
         """The session as it is: whoever answers it now is not to be disturbed. A new one is made for this assistant."""
         try:
             return scope.session(session_id)
         except NotFound:
             made = self._located(self._model)
-            return scope.open_session(session_id, default_model=made, budget=self._budget, **self._instructions)
+            return scope.open_session(session_id, default_model=made, **self._seen_in(scope), **self._instructions)
 
     def _settle(self, session: Session) -> None:
         """Gives the session the model, the system prompt, the tools and the budget of this assistant, where it has others."""
@@ -365,7 +391,7 @@ class Assistant:
         if model not in self._models or (model != self._model and _is_cold(session, model)):
             model = self._model
             session.switch_model(self._located(model), **self._instructions)
-        session.scope.session(session.id, self._located(model), budget=self._budget, **self._instructions)
+        session.scope.session(session.id, self._located(model), **self._seen_in(session.scope), **self._instructions)
 
     def _located(self, model: str) -> str | Model:
         """A model with the address that its provider sends it to, where that is not the vendor's own."""
@@ -471,10 +497,25 @@ def _check(name: str, value: object, is_right: bool, rule: str) -> None:
         raise InvalidInput(f"making an assistant: {name} must be {rule}, and it is {shown(value)}: change it")
 
 
+def _check_owned(doing: str, name: str, engine: object, scopes: Iterable[Scope]) -> None:
+    """Refuses scopes of another engine, which has another store or is opened beside this one."""
+    for scope in scopes:
+        of = getattr(engine, scope.type, None)
+        if of is None or of(scope.id, tenant=scope.tenant) != scope:
+            raise InvalidInput(
+                f"{doing}: {name} must be of the assistant's engine, and {scope!r} is of another: give the assistant an Engine, and take "
+                "it from that"
+            )
+
+
 def _several(name: str, given: Iterable[_T]) -> tuple[_T, ...]:
     value: object = given
     _check(name, value, _is_several(value), "several, as in a list")
     return tuple(given)
+
+
+def _several_or_none(name: str, given: Iterable[_T] | None) -> tuple[_T, ...] | None:
+    return None if given is None else _several(name, given)
 
 
 def _is_several(value: object) -> bool:
@@ -500,6 +541,9 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("fallbacks", _are_texts, "names of models"),
     ("memory_tools", _are_texts, "names of tools"),
     ("system", lambda one: one is None or isinstance(one, str), "a text, or None"),
+    ("reads", lambda given: given is None or all(isinstance(one, Scope) for one in given), "memspan.Scopes, or None"),
+    ("collections", lambda given: given is None or all(isinstance(one, Collection) for one in given), "memspan.Collections, or None"),
+    ("recalls", lambda one: one is None or isinstance(one, Recalls), "a memspan.Recalls, or None"),
     ("budget", lambda one: one is None or isinstance(one, Budget), "a memspan.Budget, or None"),
     ("max_rounds", lambda one: is_whole(one) and one >= 0, "a whole number of 0 or more"),
     ("tool_seconds", _is_time_above_none, "a number above 0 and at most a day"),
