@@ -626,7 +626,7 @@ def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
             raise AssertionError((prompt, options))
 
     class Yields(memspan.providers.Provider):
-        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:  # type: ignore[override]
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
             yield prompt, options
 
     for wrong in (Awaited(), Yields()):

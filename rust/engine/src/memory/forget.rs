@@ -97,12 +97,11 @@ pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed
         let Some(memory) = super::writer::newest(writer.pages, partition, *number)?.filter(|memory| memory.is_expired(clock)) else {
             continue;
         };
-        match memory.ending {
-            None => expire(&mut writer, memory)?,
-            Some(_) => {
-                let ending = expiry(&memory, writer.now);
-                forget_ended(&mut writer, memory, ending)?;
-            }
+        if memory.ending.is_none() {
+            expire(&mut writer, memory)?;
+        } else {
+            let ending = expiry(&memory, writer.now);
+            forget_ended(&mut writer, memory, ending)?;
         }
         expired += 1;
     }
