@@ -130,6 +130,13 @@ def test_a_model_that_calls_for_ever(memspan_engine: memspan.Engine) -> None:
     assert session.assemble().to_anthropic()["messages"][-1]["role"] == "user"
 
 
+def test_a_call_where_nothing_is_offered(memspan_engine: memspan.Engine) -> None:
+    """It was told that the tool must be "one of , got 'read_file'"."""
+    assistant, _ = made(memspan_engine, [[("read_file", {"path": "/x"})], "I cannot."])
+    reply = assistant.respond("u", "read it")
+    assert "the tool must be one that was offered, and none was, got 'read_file'" in reply.turn.messages[2].text
+
+
 def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engine) -> None:
     wait = threading.Event()
 
@@ -623,7 +630,7 @@ def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
             raise AssertionError((prompt, options))
 
     class Yields(memspan.providers.Provider):
-        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:  # type: ignore[override]
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
             yield prompt, options
 
     for wrong in (Awaited(), Yields()):

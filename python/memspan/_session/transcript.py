@@ -195,8 +195,8 @@ class Transcript(SessionPart):
 
         Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. What
         was learnt from it alone is forgotten in the same transaction, and a partial reply is dropped. What another message said again
-        later, and what a program or a tool remembered first, stays: `Scope.forget` takes it. What these told when it was known already
-        was a duplicate that left no trace, and goes too.
+        later, what a program remembered itself, before or since, and what a tool remembered first stays: `Scope.forget` takes it. What a
+        tool told when it was known already was a duplicate that left no trace, and goes too.
 
         Returns:
             Whether it was there; `False` where that was done before.

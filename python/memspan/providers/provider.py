@@ -292,7 +292,7 @@ class Writer:
 
 
 def response_of(provider: Provider, prompt: Prompt, **options: Any) -> Any:
-    """What the `complete` of a provider returns, which is no coroutine."""
+    """What the `complete` of a provider returns, which is not a coroutine."""
     response: Any = provider.complete(prompt, **options)
     if inspect.isawaitable(response):
         raise _not_plain(provider, "complete", response, "return the response")
