@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import os
 import subprocess
@@ -520,6 +521,40 @@ def test_the_callers_context_is_there(memspan_engine: memspan.Engine) -> None:
     asyncio.run(life())
     found = dict(seen)
     assert (found["add before"], found["acomplete"], found["reply after"]) == ("the caller's", "the caller's", "set by the hook")
+
+
+def test_an_error_behind_a_cancelled_turn_is_not_logged(memspan_engine: memspan.Engine) -> None:
+    """Its caller is gone: asyncio told of an exception that was never retrieved."""
+    told: list[dict[str, Any]] = []
+    entered, go, left = threading.Event(), threading.Event(), threading.Event()
+
+    class Fails(memspan.providers.Provider):
+        def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            entered.set()
+            assert go.wait(30)
+            raise ValueError(prompt, options)
+
+    def hook(step: str, *_: object) -> None:
+        if step == "recover":
+            left.set()
+
+    async def life() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: told.append(about))
+        assistant = memspan.Assistant(memspan_engine, Fails(), model="gpt-4o", hook=hook)
+        task = asyncio.create_task(assistant.arespond("u", "go"))
+        await asyncio.to_thread(entered.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go.set()
+        await asyncio.to_thread(left.wait, 30)
+        async with memspan_engine.user("u").session("default").lease(wait_seconds=30):
+            await asyncio.sleep(0.1)  # the error comes to the loop behind the lease
+        del task
+        gc.collect()
+
+    asyncio.run(life())
+    assert told == []
 
 
 FORKING = """

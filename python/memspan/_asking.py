@@ -84,9 +84,7 @@ async def awaited(turn: Generator[Any, Any], *, whole: bool) -> AsyncGenerator[A
     finally:
         leaves = whole and not steps.at_rest
         closed = steps.closed()
-        if leaves:
-            closed.add_done_callback(lambda one: one.cancelled() or one.exception())  # nobody waits for it
-        else:
+        if not leaves:
             try:
                 if asked is not None:
                     await asked.aclose()

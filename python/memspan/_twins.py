@@ -143,7 +143,7 @@ class Steps:
         """What a step gives, which goes on even where nobody waits for it any more."""
         self._at_rest.clear()
         try:
-            return _started(work, self._context, self._at_rest.set)
+            return _heard(_started(work, self._context, self._at_rest.set))
         except RuntimeError:  # there is no room for another thread
             self._at_rest.set()
             raise
@@ -155,7 +155,7 @@ class Steps:
             self._at_rest.wait()
             self._items.close()
 
-        return _started(close, self._context.copy())
+        return _heard(_started(close, self._context.copy()))
 
 
 def _started(work: Callable[[], _R], context: Context | None = None, then: Callable[[], object] | None = None) -> Future[_R]:
@@ -192,6 +192,12 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
             del result, error  # an error knows this frame
 
     _begin(run)
+    return done
+
+
+def _heard(done: Future[_R]) -> Future[_R]:
+    """The same. Its error is not logged by asyncio where a cancelled caller does not wait for it any more."""
+    done.add_done_callback(lambda one: one.cancelled() or one.exception())
     return done
 
 
