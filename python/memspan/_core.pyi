@@ -419,7 +419,7 @@ class SessionCore:
         """When it is to be compacted, and how much of a tool result it shows."""
     def task_ended(self) -> None: ...
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
-    def draft(self, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None:
+    def draft(self, keep_exchanges: int | None, max_tokens: int | None) -> CompactionDraft | None:
         """What would leave; `None` where no turn is old enough."""
     def brief_draft(self, max_tokens: int) -> CompactionDraft:
         """Everything that was said, for a brief of so many tokens; it cannot be committed."""

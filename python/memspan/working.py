@@ -413,4 +413,6 @@ def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
         return segment
     if segment.startswith("message") and new_epoch:
         return "epoch"
+    if new_epoch and lost:
+        return "epoch"
     return "volatile" if segment == "block" or lost else "grew"

@@ -52,7 +52,7 @@ class Compacting(SessionPart):
         self,
         *,
         llm: Writer | None = None,
-        keep_exchanges: int = 3,
+        keep_exchanges: int | None = None,
         max_tokens: int | None = None,
         learn: Flush = None,
         timeout_seconds: float | None = None,
@@ -66,7 +66,8 @@ class Compacting(SessionPart):
 
         Args:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
-            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none. A session that ended is compacted whole.
+            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none but one that waits for its answer. By default at most 3,
+                and no more than fit half of the prompt's limit, or half of `Compact.at`. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
             learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
                 does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories

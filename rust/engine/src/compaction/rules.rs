@@ -38,6 +38,10 @@ const LEAST_NOVELTY: i64 = 40;
 const MOST_PASSED_OVER: usize = 8;
 /// Units of one compaction that compete: the best by score alone, so that a huge message costs what it is long.
 const MOST_CANDIDATES: usize = 2_048;
+/// A bare number of fewer digits that only a tool returned is a count or a place in a list, and names nothing.
+const NUMBER_DIGITS: usize = 4;
+/// Of one result so many bare numbers may name something; more are its data.
+const MOST_NUMBERS: usize = 4;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
 /// Bytes of a tool's name that is shown.
@@ -193,11 +197,18 @@ impl<'a> Chooser<'a> {
     }
 
     fn find_identifiers(&mut self, units: &[Unit], sources: &[Source]) {
-        let mut of_message = (u64::MAX, 0);
+        let (mut of_message, mut numbers) = ((u64::MAX, 0), 0);
         for unit in units {
             interrupt::step();
-            of_message = if of_message.0 == unit.index { of_message } else { (unit.index, 0) };
+            if of_message.0 != unit.index {
+                (of_message, numbers) = ((unit.index, 0), 0);
+            }
             exact_identifiers(&unit.text, |range| {
+                let is_number = !unit.spoken && unit.text[range.clone()].bytes().all(|byte| byte.is_ascii_digit());
+                numbers += usize::from(is_number && range.len() >= NUMBER_DIGITS);
+                if is_number && (range.len() < NUMBER_DIGITS || numbers > MOST_NUMBERS) {
+                    return;
+                }
                 of_message.1 += 1;
                 if of_message.1 > MOST_OF_MESSAGE {
                     self.beyond += 1;

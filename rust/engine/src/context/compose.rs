@@ -149,10 +149,10 @@ impl<'a> Composer<'a> {
         let fixed = inputs.fixed.tokens(inputs.framing);
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
-        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1 };
+        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
         if fixed > room {
-            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1 }.window(inputs.history, pending)?;
+            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
             return Err(exceeded(inputs, least.tokens));
         }
         composer.held = match inputs.volatile {
@@ -189,11 +189,12 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
         let tokens = window.tokens.saturating_sub(self.held);
-        let shows_rounds = window.cut.resume.is_some() && inputs.epoch.renderer_version >= rounds::SINCE_RENDERER;
-        let left_out = window.parts[0].end..window.parts[1].start;
-        let line = if shows_rounds { rounds::line(inputs.history, left_out, inputs.framing, inputs.counter)? } else { None };
+        let line = if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
         // Where not even the last round has room beside it, the line gives way.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
+        if line.is_none() && window.shortens_opening() {
+            return self.window(Grid { parts_turns: false, ..grid });
+        }
         Ok(Window { tokens: tokens + line.as_ref().map_or(0, |line| line.cost.tokens), rounds: line, ..window })
     }
 

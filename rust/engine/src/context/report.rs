@@ -86,7 +86,7 @@ impl Report<'_> {
     /// What the blocks of earlier turns in the window still show, and what they no longer do.
     pub(super) fn explain_blocks(&self, window: &Window) -> Result<Vec<Explained>> {
         let (history, mut explained) = (self.inputs.history, Vec::new());
-        for turn in window.first_turn..history.turns().saturating_sub(1) {
+        for turn in window.first_turn + u64::from(window.shortens_opening())..history.turns().saturating_sub(1) {
             let tokens = |item: &Item| self.inputs.counter.count(&block::chunk(item));
             let block = history.kept_block(turn)?;
             let kept = block.iter().flat_map(|block| &block.items);
@@ -102,7 +102,7 @@ impl Report<'_> {
         let ranges = [
             (self.inputs.epoch.origin..start.min(self.inputs.history.messages()), Why::BeforeWindow { start, steps }),
             (first.clone(), Why::InWindow { start }),
-            (first.end..window.cut.resume.unwrap_or(first.end), Why::RoundsLeftOut),
+            (window.left_out(), Why::RoundsLeftOut),
             (second.clone(), Why::InWindow { start }),
         ];
         let mut explained = Vec::new();

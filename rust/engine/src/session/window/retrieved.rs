@@ -5,6 +5,7 @@
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
@@ -57,6 +58,8 @@ pub(in crate::session) struct Asked<'a> {
     pub record: &'a SessionRecord,
     /// The first message of the window.
     pub start: u64,
+    /// Messages behind it that the window leaves out.
+    pub left_out: Range<u64>,
     pub question: &'a Question,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
@@ -72,7 +75,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     if wanted == 0 || asked.question.text().trim().is_empty() || speech::is_courtesy(asked.question.text()) {
         return Ok(Vec::new());
     }
-    if asked.start == 0 && !asked.elsewhere(pages)? && !asked.shortened(history)? {
+    if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
         return Ok(Vec::new());
     }
     let limit = (wanted + BEYOND) as usize;
@@ -117,7 +120,7 @@ impl Asked<'_> {
 
     /// Whether the window shows tool results shorter than they are.
     fn shortened(&self, history: &dyn History) -> Result<bool> {
-        for index in self.start..history.messages() {
+        for index in (self.start..history.messages()).filter(|index| !self.left_out.contains(index)) {
             if is_shortened(history, index)? {
                 return Ok(true);
             }
@@ -125,17 +128,21 @@ impl Asked<'_> {
         Ok(false)
     }
 
+    /// Whether the window has a message, shortened or whole.
+    fn is_in_window(&self, found: &Found) -> bool {
+        found.place.session == self.place.session && found.index >= self.start && !self.left_out.contains(&found.index)
+    }
+
     /// Whether the window does not show a message, or shows it shorter than it is. What it shows whole answers a question already, and says
     /// nothing of how sure the others are.
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
         let is_newest = found.index + 1 >= self.record.tally.messages;
-        Ok(found.place.session != self.place.session || found.index < self.start || !is_newest && is_shortened(history, found.index)?)
+        Ok(!self.is_in_window(found) || !is_newest && is_shortened(history, found.index)?)
     }
 
     /// Whether the window shows a message as it was given: then nothing of it is read.
     fn is_whole_in_window(&self, found: &Found, history: &dyn History) -> Result<bool> {
-        let in_window = found.place.session == self.place.session && found.index >= self.start;
-        Ok(in_window && found.index < history.messages() && !is_shortened(history, found.index)?)
+        Ok(self.is_in_window(found) && found.index < history.messages() && !is_shortened(history, found.index)?)
     }
 
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
@@ -162,7 +169,7 @@ impl Asked<'_> {
         if found.is_empty == Some(true) {
             return Ok(None);
         }
-        let in_window = found.place.session == self.place.session && found.index >= self.start;
+        let in_window = self.is_in_window(found);
         let reference = MessageRef {
             partition: found.place.partition.into(),
             session: found.place.session.into(),
