@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core, _records
+from memspan._borne_out import borne_out
 from memspan._fence import is_mapping, kind_of
-from memspan._refining import Asked, borne_out, refined
+from memspan._refining import Asked, refined
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, StateError
 from memspan.life import Decision, Learned
@@ -46,6 +47,7 @@ class Work:
     llm: LanguageModel | None
     timeout_seconds: float
     dry_run: bool
+    zone: tzinfo | None = None
     asked: Asked = field(default_factory=Asked)
 
     @property
@@ -70,7 +72,7 @@ def learn(work: Work, source: Session | Iterable[Mapping[str, Any]]) -> Learned:
         decisions, read = list[Decision](), len(heard)
         for begin in range(0, len(heard), PAGE):
             page, first = heard[max(0, begin - BEFORE) : begin + PAGE], min(begin, BEFORE)
-            judged = _refined(work, first, work.core.judge(page, first, work.discards_doubt))
+            judged = _refined(work, first, _local(work, work.core.judge(page, first, work.discards_doubt)))
             ids = [
                 _identity(None if page[one.place].id is None else f"message\0{page[one.place].id}", one.begin) for one in judged.wanted()
             ]
@@ -92,7 +94,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         if first >= end:
             return decisions, read
         begin = max(0, first - BEFORE)
-        judged = work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt)
+        judged = _local(work, work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt))
         judged = _refined(work, first - begin, _unrepeated(work, session.id, judged))
         ids = [_identity(f"{session.id}\0{one.index}\0{cast('datetime', one.added_at).isoformat()}", one.begin) for one in judged.wanted()]
         mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
@@ -101,6 +103,20 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
             continue  # another process learnt from it meanwhile: what it left is read now
         decisions, read, planned = decisions + done, read + end - first, end if work.dry_run else None
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
+
+
+def _local(work: Work, judged: _core.Judged) -> _core.Judged:
+    """The same with days as the clocks of the zone show them. Without a zone they are those of UTC."""
+    zone = work.zone
+    return judged if zone is None else judged.by_clocks([_shown(at, zone) for at in judged.times()])
+
+
+def _shown(at: datetime, zone: tzinfo) -> datetime:
+    """What a clock of a zone showed then, as if that were UTC; at the ends of the calendar what one of UTC did."""
+    try:
+        return at.astimezone(zone).replace(tzinfo=UTC)
+    except OverflowError:
+        return at
 
 
 def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:

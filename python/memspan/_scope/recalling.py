@@ -92,7 +92,7 @@ class Recalling(ScopePart):
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
-        scopes, zone = self._with(also), _zone(timezone)
+        scopes, zone = self._with(also), zone_of(timezone)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.recall(
             scopes,
@@ -162,7 +162,7 @@ class Recalling(ScopePart):
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, _zone(timezone))
+        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of(timezone))
         return search(self._with(also), query, limit, checked_sources(sources), conditions)
 
     def get(self, memory_id: str) -> Memory:
@@ -250,7 +250,7 @@ class Recalling(ScopePart):
     amemories = async_iterable(memories)
 
 
-def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
+def zone_of(timezone: tzinfo | str | None, doing: str = "recalling") -> tzinfo | None:
     """The zone of that name; `None` is UTC."""
     if timezone is None or isinstance(timezone, tzinfo):
         return timezone
@@ -260,7 +260,7 @@ def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
         return ZoneInfo(timezone)
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise InvalidInput(
-            f"recalling: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
+            f"{doing}: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
             f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
             timezone=repr(timezone),
         ) from error

@@ -27,15 +27,15 @@ calls! {
         wanted_texts() Short |own| Ok(own.wanted().map(|placed| placed.claim.text.as_str()).collect::<Vec<_>>());
         without(decisions: Vec<usize>, reason: String) Short |own| Ok(Self(own.without(&decisions, &reason)));
         refined(kept: Vec<usize>, added: Vec<ModelClaim>) Short |own| Ok(Self(own.refined(&kept, added)));
+        times() Short |own| Ok(own.times().map(Moment).collect::<Vec<_>>());
+        by_clocks(clocks: Vec<Moment>) Waits |own| Ok(Self(own.by_clocks(&clocks.iter().map(|at| at.0).collect::<Vec<_>>())));
     }
 }
 
 shows! {
     Heard as HeardLine |it| { index, role = it.speaker.name(), text }
     Wanted<'_> as Wanted |it| { place, index = it.message.index, added_at = it.message.added_at.map(Moment), begin }
-    Decision as Decision |it| {
-        action, category = it.category.name(), text, slot, importance, confidence, index, span, reason, memory
-    }
+    Decision as Decision |it| { action, category = it.category.name(), text, slot, importance, confidence, index, span, reason, memory }
     LearnMark as Mark |it| { next, edits, created_at }
     (u64, LearnMark, LearnMark) as LearnState |it| { first = it.0, before = it.1, now = it.2 }
     Cluster as FoundCluster |it| { memories, groups }

@@ -38,7 +38,7 @@ const ASKS: [&str; 18] = [
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
 /// What stands between a name and its value.
-const GIVES: [&str; 13] = [
+const GIVES: [&str; 14] = [
     "should be",
     "must be",
     "has to be",
@@ -47,12 +47,18 @@ const GIVES: [&str; 13] = [
     "is now",
     "changed to",
     "has changed to",
+    "has moved to",
     "was changed to",
     "moved to",
     "should now be",
     "is currently",
     "is set to",
 ];
+/// What says that a thing is at another time or place than before: it is still the thing that it was, so that this is no value of its name.
+const MOVED: [&str; 6] = ["was moved to", "were moved to", "got moved to", "has been moved to", "have been moved to", "is moved to"];
+/// Words that no name has.
+const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
+
 /// What stands between "for the NAME" and its value.
 const CHOOSES: [&str; 16] = [
     "i want",
@@ -82,7 +88,13 @@ struct Name<'a> {
 
 /// What a sentence gives a value to; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
-    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
+    moved(s)
+        .or_else(|| changed(s))
+        .or_else(|| made(s))
+        .or_else(|| wished(s))
+        .or_else(|| stated(s))
+        .or_else(|| chosen(s))
+        .or_else(|| plain(s))
 }
 
 /// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one; "my time is evening 6:30" has its
@@ -104,16 +116,31 @@ fn plain(s: &Sentence<'_>) -> Option<Reading> {
 const OVER: [&str; 14] =
     ["but", "because", "since", "so", "instead", "please", "anymore", "although", "though", "if", "unless", "thanks", "rather", "which"];
 
+/// "My flight was moved to 16:45": the sentence is kept, without a slot.
+fn moved(s: &Sentence<'_>) -> Option<Reading> {
+    let verb = |at: usize| MOVED.iter().find_map(|verb| starts(s.words, at, verb));
+    let (at, value) = (2..(3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
+    name(s, 0, at)?;
+    (value < s.words.len()).then(|| Reading { importance: 600, ..Reading::new(Category::Semantic, "moved") })
+}
+
 /// Where the value that begins at `from` is over.
 fn end_of(s: &Sentence<'_>, from: usize) -> usize {
-    let over = |at: &usize| {
-        let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
-        let last = s.word(*at) == "now" && *at + 1 == s.words.len();
-        // "Seattle, WA" is one value, and "Paris, France" at the end.
-        let region = s.words[*at].capital && (s.words[*at].lower.len() == 2 || s.words[*at - 1].capital && *at + 1 == s.words.len());
-        among(&OVER, s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
+    let over = |at: usize| {
+        let joins = s.word(at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(at + 1));
+        let last = s.word(at) == "now" && at + 1 == s.words.len();
+        among(&OVER, s.word(at)) || s.words[at].is_mark() || at > from && s.parted(at) || joins || last
     };
-    (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
+    let most = s.words.len().min(from + 8);
+    let mut at = from;
+    while at < most {
+        match (at > from && s.parted(at)).then(|| s.goes_on(at)).flatten() {
+            Some(end) => at = end,
+            None if over(at) => return at,
+            None => at += 1,
+        }
+    }
+    at
 }
 
 /// "please change the party size to 4", "I set my budget to 200".
@@ -344,7 +371,8 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     let is_name = ["the", "my", "our"].contains(&owner)
         && (1..=MOST_NAME).contains(&to.checked_sub(from + 1)?)
         && !among(&NO_ATTRIBUTE, s.word(from + 1))
-        && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1));
+        && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1))
+        && !(from + 1..to).any(|at| among(&NO_NAME, s.word(at)));
     is_name.then_some(Name { owner, from: from + 1, to })
 }
 
@@ -352,16 +380,22 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }
-    let value = s.between(value, end_of(s, value))?;
-    let attribute = s.between(name.from, name.to)?.to_lowercase();
+    if s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
+        return None; // a dash, or a minus: nobody knows
+    }
+    let end = end_of(s, value);
+    let value = s.between(value, end)?;
+    let named = s.between(name.from, name.to)?;
+    let attribute = named.to_lowercase();
     let owner = match name.owner {
         "my" => "The user's",
         "our" => "Our",
         _ => "The",
     };
     let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
-    let text = format!("{owner} {attribute} {verb} {value}.");
-    let mut reading = Reading::new(Category::Semantic, "a value by its name").text(text).slot(attribute.replace("favourite", "favorite"));
+    let text = format!("{owner} {named} {verb} {value}.");
+    let slot = attribute.replace("favourite", "favorite");
+    let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end)).slot(slot);
     reading.importance = 600;
     Some(reading)
 }

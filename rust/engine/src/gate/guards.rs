@@ -251,6 +251,16 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     Guard::Open
 }
 
+/// What keeps a sentence of any language from being read: its form, and what it says of the model's instructions in English.
+pub fn of_any_language(sentence: &str, words: &[Word]) -> Option<&'static str> {
+    match of_sentence(sentence, words) {
+        Guard::Discard(reason @ ("code" | "a joke, by its mark" | "a quotation")) => Some(reason),
+        Guard::Doubt(reason) if INSTRUCTIONS.iter().any(|phrase| has(words, phrase)) => Some(reason),
+        _ if sentence.starts_with(['\u{AB}', '\u{201E}', '\u{300C}', '\u{300E}']) => Some("a quotation"),
+        _ => None,
+    }
+}
+
 /// "Do I prefer Python?", "what is my timezone": it asks for what is known, and tells nothing.
 fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
     let asks = sentence.ends_with('?') || among(&ASKS, &words[0].lower);
@@ -431,9 +441,30 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// More words that English is told by.
-const MORE: [&str; 17] = [
-    "make", "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate",
-    "team", "must", "our",
+const MORE: [&str; 23] = [
+    "make",
+    "remember",
+    "note",
+    "prefers",
+    "live",
+    "work",
+    "uses",
+    "call",
+    "today",
+    "tomorrow",
+    "decided",
+    "switched",
+    "love",
+    "hate",
+    "team",
+    "must",
+    "our",
+    "keep",
+    "answer",
+    "answers",
+    "replies",
+    "responses",
+    "words",
 ];
 
 fn is_contraction(word: &str) -> bool {

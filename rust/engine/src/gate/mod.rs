@@ -12,6 +12,7 @@ mod blocks;
 mod dates;
 mod guards;
 mod lexicon;
+mod manner;
 mod model;
 mod relates;
 mod rules;
@@ -186,14 +187,15 @@ impl Heard {
     }
 }
 
-/// What a message among others claims. What the other side said last and says next stands beside it.
+/// What a message among others claims. What the other side said last and says next stands beside it. `at` is what the speaker's clock
+/// showed.
 #[must_use]
-pub fn judge_among(messages: &[Heard], place: usize, now: i64) -> Vec<Claim> {
-    let Heard { speaker, text, at, .. } = &messages[place];
+pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
+    let Heard { speaker, text, .. } = &messages[place];
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    judge(&Utterance { text, speaker: *speaker, before, after, at: at.unwrap_or(now) })
+    judge(&Utterance { text, speaker: *speaker, before, after, at })
 }
 
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
@@ -215,7 +217,7 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     }
     let asked = said.before.trim_end().ends_with('?');
     if !guards::is_english(said.text, &own, asked) {
-        return nothing("not English, as far as its words tell");
+        return of_no_english(said, &own);
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
@@ -240,6 +242,23 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     claims
+}
+
+/// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it
+/// either.
+fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
+    const REASON: &str = "not English, as far as its words tell";
+    let fences = said.text.contains("```");
+    let reason = |span: &Span| {
+        let text = &said.text[span.start..span.end];
+        let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
+        if fenced { "code" } else { guards::of_any_language(text, within(own, *span)).unwrap_or(REASON) }
+    };
+    let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
+    if spans.iter().all(|span| reason(span) == REASON) {
+        return vec![discarded(said.text, (0, said.text.len()), REASON)];
+    }
+    spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
 
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
@@ -271,7 +290,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
         let begins = joined || before.contains([',', ';', '\u{2014}']) || before.contains(" - ");
         if begins && rules::opens_clause(&words[at..]) && rules::read(&Sentence { text, words: &words[at..] }).is_some() {
             let last = if joined { at - 2 } else { at - 1 };
-            out.push(Span { start, end: words[last].end });
+            out.push(Span { start, end: words::widened(text, start, words[last].end).1 });
             start = words[at].start;
         }
     }

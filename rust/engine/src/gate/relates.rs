@@ -102,7 +102,8 @@ pub fn related(text: &str) -> Vec<Stated> {
 /// What a profile's or a slot's sentence says: "The user's timezone is CET." relates the user to it by the slot's name.
 #[must_use]
 pub fn of_slot(text: &str, slot: &str) -> Option<Stated> {
-    let rest = text.strip_prefix("The user's ")?.strip_prefix(slot)?.strip_prefix(" is ")?;
+    let named = text.strip_prefix("The user's ")?;
+    let rest = named.get(..slot.len()).filter(|name| name.to_lowercase() == slot).and_then(|_| named[slot.len()..].strip_prefix(" is "))?;
     let object = rest.trim_end_matches('.').trim();
     let short = (1..=100).contains(&object.len());
     short.then(|| Stated { subject: "user".to_owned(), relation: slot.to_owned(), object: object.to_owned() })

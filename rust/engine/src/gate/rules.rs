@@ -5,7 +5,8 @@ use super::Category;
 use super::assign::assigned;
 use super::guards::{among, has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
-use super::words::Word;
+use super::manner::manner;
+use super::words::{Word, widened};
 
 /// What a sentence claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,12 @@ impl Reading {
 
     pub(super) fn text(mut self, text: String) -> Self {
         self.text = Some(text);
+        self
+    }
+
+    /// The text where it says all that its sentence does; else the sentence is kept.
+    pub(super) fn told(mut self, text: String, whole: bool) -> Self {
+        self.text = whole.then_some(text);
         self
     }
 
@@ -102,21 +109,130 @@ const ENDS_VALUE: [&str; 39] = [
     "currently",
 ];
 
+/// Words behind "and" that begin another clause.
+const JOINED: [&str; 34] = [
+    "i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not", "am", "have", "work", "live", "teach", "study", "love",
+    "like", "hate", "own", "drive", "weigh", "speak", "prefer", "use", "can", "will", "do", "also", "usually", "was", "want", "need",
+];
+/// Words that no item of a list has.
+const NO_ITEM: [&str; 26] = [
+    "i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "our", "it", "it's", "you", "your", "is", "are", "was", "were", "have", "has",
+    "do", "don't", "am", "will", "can", "nice", "thanks",
+];
+/// Words of an item at most.
+const MOST_ITEM: usize = 4;
+/// Words behind a value that add nothing to it.
+const IDLE: [&str; 23] = [
+    "now",
+    "please",
+    "thanks",
+    "thank",
+    "you",
+    "anymore",
+    "any",
+    "more",
+    "lately",
+    "nowadays",
+    "these",
+    "days",
+    "today",
+    "already",
+    "currently",
+    "recently",
+    "though",
+    "too",
+    "instead",
+    "again",
+    "and",
+    "so",
+    "btw",
+];
+/// What begins a request that stands beside a value: "my name is Ana and I need help".
+const REQUESTS: [&str; 16] = [
+    "i need",
+    "i want",
+    "i'd like",
+    "i would like",
+    "i'm looking",
+    "can you",
+    "could you",
+    "what",
+    "how",
+    "where",
+    "who",
+    "when",
+    "nice to meet",
+    "pleased to meet",
+    "happy to",
+    "please",
+];
+
 impl Sentence<'_> {
     pub(super) fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
-    /// The text of words `from..to`.
+    /// The text of words `from..to`, with the signs that stand against them.
     pub(super) fn between(&self, from: usize, to: usize) -> Option<String> {
         let (first, last) = (self.words.get(from)?, self.words.get(to.checked_sub(1)?)?);
-        (from < to).then(|| self.text[first.start..last.end].to_owned())
+        let (start, end) = (from < to).then(|| widened(self.text, first.start, last.end))?;
+        Some(self.text[start..end].to_owned())
     }
 
     /// Whether a comma or another sign that parts stands before a word.
     pub(super) fn parted(&self, at: usize) -> bool {
         let between = at.checked_sub(1).map_or("", |before| &self.text[self.words[before].end..self.words[at].start]);
-        between.contains([',', ';', '(', '\u{2014}']) || between.contains(" - ")
+        // "9:30 - 17:00" is one value, and "1,200" behind a currency's sign.
+        let number = at > 1 && self.words[at].is_number();
+        between.contains([',', ';', '(', '\u{2014}']) && !(number && between == ",") || between.contains(" - ") && !number
+    }
+
+    /// Whether a place or a list goes on behind the comma before a word, and where it is over then: "Lyon, | France", "peanuts, | tree nuts
+    /// and shellfish".
+    pub(super) fn goes_on(&self, at: usize) -> Option<usize> {
+        let between = &self.text[self.words[at - 1].end..self.words[at].start];
+        if between.trim() != "," {
+            return None;
+        }
+        let region =
+            self.words[at].capital && (self.words[at].lower.len() == 2 || self.words[at - 1].capital && at + 1 == self.words.len());
+        if region { Some(at + 1) } else { self.list_end(at) }
+    }
+
+    /// Where a list is over whose next item begins here. It is one where "and" or "or" stands before its last item.
+    fn list_end(&self, begin: usize) -> Option<usize> {
+        let (mut at, mut item, mut joined) = (begin, 0, false);
+        while at < self.words.len() {
+            let word = self.word(at);
+            let joins = ["and", "or"].contains(&word);
+            if joined && item > 0 && (joins || self.parted(at) || among(&ENDS_VALUE, word) || self.words[at].is_mark()) {
+                return (!joins).then_some(at);
+            }
+            if among(&NO_ITEM, word) || !joins && !joined && among(&ENDS_VALUE, word) || self.words[at].is_mark() || item == MOST_ITEM {
+                return None;
+            }
+            let begins = at > begin && self.parted(at);
+            item = if joins { 0 } else { usize::from(!begins) * item + 1 };
+            joined |= joins;
+            at += 1;
+        }
+        (joined && item > 0).then_some(at)
+    }
+
+    /// Whether what stands behind a value says more than when it was so, and thanks: a rule that leaves it out would say something else.
+    pub(super) fn says_more(&self, end: usize) -> bool {
+        let rest = self.words.get(end..).unwrap_or_default();
+        let begin = usize::from(rest.first().is_some_and(|word| ["and", "so", "but"].contains(&word.lower.as_str())));
+        let asks = REQUESTS.iter().any(|phrase| starts(rest, begin, phrase).is_some());
+        !asks && rest.iter().any(|word| !word.is_mark() && !among(&IDLE, &word.lower))
+    }
+
+    /// The same where a time is no part of the value: "I moved to Porto last week".
+    pub(super) fn says_more_than_when(&self, end: usize) -> bool {
+        let rest = self.words.get(end..).unwrap_or_default();
+        let dated =
+            rest.first().is_some_and(|word| ["last", "yesterday", "ago", "this", "next", "tomorrow"].contains(&word.lower.as_str()));
+        !(dated && rest.len() <= 2) && self.says_more(end)
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
@@ -125,8 +241,10 @@ impl Sentence<'_> {
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
             let is_over = among(&ENDS_VALUE, word) || self.words[at].is_mark() || at > from && self.parted(at);
-            let joins_clause =
-                word == "and" && ["i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not"].contains(&self.word(at + 1));
+            let joins_clause = word == "and" && among(&JOINED, self.word(at + 1));
+            if let Some(end) = (at > from && self.parted(at)).then(|| self.goes_on(at)).flatten() {
+                return end;
+            }
             if at > from && (is_over || joins_clause) || at == from && is_over && word != "not" && word != "over" {
                 break;
             }
@@ -177,6 +295,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = constraint(&rest)
+        .or_else(|| manner(&rest))
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
         .or_else(|| name(&rest))
@@ -281,17 +400,29 @@ const RULE_OPENINGS: [&str; 16] = [
 
 /// "never deploy on Fridays", "I'm allergic to nuts", "you must ...".
 fn constraint(s: &Sentence<'_>) -> Option<Reading> {
-    for opening in ["i'm allergic to", "i am allergic to", "i have an allergy to"] {
-        if let Some(at) = starts(s.words, 0, opening) {
-            let (value, _) = s.value(at)?;
-            return Some(Reading::new(Category::Constraint, "allergy").text(format!("The user is allergic to {value}.")));
-        }
+    if let Some((how, at)) = allergy(s) {
+        let (value, end) = s.value(at)?;
+        let text = format!("The user is {how}allergic to {value}.");
+        return Some(Reading::new(Category::Constraint, "allergy").told(text, !s.says_more(end)));
     }
     let is_rule = RULE_OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
         .any(|phrase| starts(s.words, 0, phrase).is_some());
     (is_rule && !idle).then(|| Reading::new(Category::Constraint, "rule"))
+}
+
+/// How somebody is allergic, and where what they are allergic to begins.
+fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
+    const HOW: [&str; 9] = ["severely", "very", "highly", "extremely", "seriously", "deathly", "mildly", "slightly", "really"];
+    if let Some(at) = starts(s.words, 0, "i have an allergy to") {
+        return Some((String::new(), at));
+    }
+    let at = starts(s.words, 0, "i'm").or_else(|| starts(s.words, 0, "i am"))?;
+    let at = at + usize::from(s.word(at) == "also");
+    let degree = usize::from(among(&HOW, s.word(at)));
+    let how = if degree > 0 { format!("{} ", s.word(at)) } else { String::new() };
+    starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
 }
 
 /// "I don't use Python any more", "I no longer live in Berlin".
@@ -334,7 +465,7 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     let (value, end) = s.value(starts(s.words, verb, "to")?)?;
     let slot = slot_of(&value, s.purpose(end).as_deref());
     if old.is_none() && slot.is_none() && s.word(at) == "moved" {
-        return (s.word(0) == "i" || s.word(0) == "i've").then(|| home(&value));
+        return (s.word(0) == "i" || s.word(0) == "i've").then(|| home(s, &value, end));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
     reading.replaces = old.or_else(|| {
@@ -349,9 +480,9 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-fn home(place: &str) -> Reading {
-    let place = place.split(" with ").next().unwrap_or(place);
-    Reading::new(Category::Profile, "home").text(format!("The user lives in {place}.")).slot("home")
+fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
+    let whole = !s.says_more_than_when(end) && !place.contains(" with ");
+    Reading::new(Category::Profile, "home").told(format!("The user lives in {place}."), whole).slot("home")
 }
 
 fn name(s: &Sentence<'_>) -> Option<Reading> {
@@ -362,13 +493,16 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let (value, end) = s.value(at)?;
-    (end - at <= 4).then(|| Reading::new(Category::Profile, "name").text(format!("The user's name is {value}.")).slot("name"))
+    let whole = !s.says_more(end);
+    (end - at <= 4).then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
 }
 
 /// Where somebody lives and works, how old they are.
 fn person(s: &Sentence<'_>) -> Option<Reading> {
     let at = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
+    let profile = |rule, text: String, end, slot: &str| {
+        Some(Reading::new(Category::Profile, rule).told(text, !s.says_more_than_when(end)).slot(slot))
+    };
     if let Some(at) = at(&[
         "i live in",
         "i'm living in",
@@ -380,7 +514,7 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "we live in",
         "i relocated to",
     ]) {
-        return s.value(at).map(|(place, _)| home(&place));
+        return s.value(at).map(|(place, end)| home(s, &place, end));
     }
     if let Some(at) = at(&[
         "i work at",
@@ -393,18 +527,19 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "i now work for",
         "i started at",
     ]) {
-        let (company, _) = s.value(at)?;
-        return profile("employer", format!("The user works for {company}."), "employer");
+        let (company, end) = s.value(at)?;
+        return profile("employer", format!("The user works for {company}."), end, "employer");
     }
     if let Some(at) = at(&["i work as", "i'm working as", "i now work as"]) {
-        let (job, _) = s.value(at)?;
-        return profile("occupation", format!("The user works as {job}."), "occupation");
+        let (job, end) = s.value(at)?;
+        return profile("occupation", format!("The user works as {job}."), end, "occupation");
     }
     let aged = at(&["i'm", "i am", "i turned", "i just turned"])?;
     let years = s.words.get(aged).filter(|word| word.is_number() && word.lower.len() <= 3)?;
     let says_age = starts(s.words, aged + 1, "years old").is_some() || s.word(1) == "turned" || s.word(1) == "just";
     if says_age {
-        return profile("age", format!("The user is {} years old.", years.lower), "age");
+        let end = starts(s.words, aged + 1, "years old").unwrap_or(aged + 1);
+        return profile("age", format!("The user is {} years old.", years.lower), end, "age");
     }
     None
 }
@@ -471,7 +606,8 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "was"].contains(&s.word(*at)))?;
-    let attribute = s.between(1, verb)?.to_lowercase();
+    let named = s.between(1, verb)?;
+    let attribute = named.to_lowercase();
     let first = s.word(1);
     if s.word(verb) == "was"
         || NO_ATTRIBUTE.contains(&first)
@@ -480,9 +616,10 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     {
         return None;
     }
+    let is = s.word(verb);
     let verb = verb + usize::from(["now", "currently"].contains(&s.word(verb + 1)));
     let (value, end) = s.value(verb + 1)?;
-    if s.word(verb + 1).ends_with("ing") || end - verb > 8 {
+    if s.word(verb + 1).ends_with("ing") || end - verb > 8 && !(verb + 2..end).any(|at| s.parted(at)) {
         return None;
     }
     let favourite = ["favorite", "favourite", "preferred", "usual", "default"].contains(&first);
@@ -495,7 +632,7 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
     let slot = attribute.replace("favourite", "favorite");
-    Some(Reading::new(category, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(slot))
+    Some(Reading::new(category, "attribute").told(format!("{owner} {named} {is} {value}."), !s.says_more(end)).slot(slot))
 }
 
 /// "we decided to ...", "let's go with ...".

@@ -65,6 +65,9 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("The region should be eu-west-1", Category::Semantic, Some("region"), "The region is eu-west-1."),
         ("For the genre, I want Rock.", Category::Semantic, Some("genre"), "The genre is Rock."),
         ("Set the destination to Seattle, WA", Category::Semantic, Some("destination"), "The destination is Seattle, WA."),
+        ("Keep answers under 100 words.", Category::Preference, Some("answer length"), "Keep answers under 100 words."),
+        ("Don't use emojis.", Category::Preference, None, "Don't use emojis."),
+        ("My flight was moved to 16:45.", Category::Semantic, None, "My flight was moved to 16:45."),
         ("I work at Acme Corp", Category::Profile, Some("employer"), "The user works for Acme Corp."),
     ] {
         let claim = one(text);
@@ -73,6 +76,45 @@ fn slots_are_read_where_a_sentence_gives_one() {
             (category, slot, stored, None),
             "{text}: {claim:?}"
         );
+    }
+}
+
+/// A minus, a list's rest and a condition were once left out, and another value was stored.
+#[test]
+fn a_value_is_whole_or_the_sentence_is_kept() {
+    for (text, stored) in [
+        ("I'm allergic to peanuts, tree nuts and shellfish.", "The user is allergic to peanuts, tree nuts and shellfish."),
+        ("I'm allergic to cats but not dogs.", "I'm allergic to cats but not dogs."),
+        ("My freezer setting is -18 degrees.", "The user's freezer setting is -18 degrees."),
+        ("My rate is 20%.", "The user's rate is 20%."),
+        ("My number is (212) 555-0147.", "The user's number is (212) 555-0147."),
+        ("My alarm is at 7:30 unless it rains.", "My alarm is at 7:30 unless it rains."),
+        ("My favourite colours are red, green and blue", "The user's favourite colours are red, green and blue."),
+        ("I live in Porto and work as a nurse.", "I live in Porto and work as a nurse."),
+        ("My flight to Boston is at 7 am", "The user's flight to Boston is at 7 am."),
+        ("My name is Ana, nice to meet you", "The user's name is Ana."),
+    ] {
+        assert_eq!(one(text).text, stored, "{text}");
+    }
+}
+
+#[test]
+fn words_are_widened_by_signs_that_belong_to_them() {
+    for (text, word, wide) in [
+        ("is -18.", "18", "-18"),
+        ("is $50, ok", "50", "$50"),
+        ("is (555) 12", "555", "(555)"),
+        ("is 5) or", "5", "5"),
+        ("is \"Red\".", "Red", "Red"),
+        ("at < 5 MB", "5", "< 5"),
+        ("is .5...", "5", ".5"),
+        ("the **bold** one", "bold", "bold"),
+        ("dial *12#.", "12", "*12#"),
+        ("is 80 %!", "80", "80 %"),
+    ] {
+        let at = text.find(word).unwrap();
+        let (from, to) = super::words::widened(text, at, at + word.len());
+        assert_eq!(&text[from..to], wide, "{text}");
     }
 }
 
@@ -231,7 +273,7 @@ fn clauses_of_one_sentence_claim_each_for_itself() {
         read,
         [
             (Category::Profile, "The user's name is Ana.", Some("name"), "Call me Ana"),
-            (Category::Profile, "The user lives in Lisbon.", Some("home"), "I live in Lisbon with my cat"),
+            (Category::Profile, "I live in Lisbon with my cat", Some("home"), "I live in Lisbon with my cat"),
             (Category::Preference, "I prefer tea over coffee.", Some("hot drink"), "I prefer tea over coffee."),
             (Category::Decision, "We go with PostgreSQL 16", None, "We go with PostgreSQL 16"),
             (Category::Constraint, "never use MySQL.", None, "never use MySQL."),

@@ -119,7 +119,7 @@ pub struct Wanted<'a> {
 pub struct ModelClaim {
     /// The place of its message among those that were heard.
     pub place: usize,
-    /// The place of the rules' claim whose doubt it shares.
+    /// The place of the rules' claim whose doubt it shares, or whose place it takes.
     pub like: Option<usize>,
     /// What it is.
     pub category: Category,
@@ -142,15 +142,43 @@ pub struct ModelClaim {
 pub struct Judgement {
     heard: Arc<Vec<Heard>>,
     claims: Vec<Placed>,
+    how: How,
+}
+
+/// How messages were judged: from which on, whether nothing waits for approval, and when that was.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    first: usize,
+    discards: bool,
+    now: i64,
 }
 
 impl Judgement {
     /// What messages claim: those from `first` on, the ones before are read for what they ask. With `discards` nothing waits for approval.
     #[must_use]
     pub fn of(heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
-        let claimed = |place| judge_among(&heard, place, now).into_iter().map(move |claim| Placed { place, claim, writer: Writer::Rules });
-        let claims = (first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(discards)).collect();
-        Self { heard: Arc::new(heard), claims }
+        Self::judged(Arc::new(heard), How { first, discards, now }, &[])
+    }
+
+    /// `clocks` has of each message what the speaker's clock showed; where there is none, that was UTC.
+    fn judged(heard: Arc<Vec<Heard>>, how: How, clocks: &[i64]) -> Self {
+        let at = |place: usize| clocks.get(place).copied().or(heard[place].at).unwrap_or(how.now);
+        let placed = |place| move |claim| Placed { place, claim, writer: Writer::Rules };
+        let claimed = |place| judge_among(&heard, place, at(place)).into_iter().map(placed(place));
+        let claims = (how.first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(how.discards)).collect();
+        Self { heard, claims, how }
+    }
+
+    /// When each message was said; those of which nobody knows, when they were judged.
+    pub fn times(&self) -> impl Iterator<Item = i64> {
+        self.heard.iter().map(|heard| heard.at.unwrap_or(self.how.now))
+    }
+
+    /// The same messages judged again, with "tomorrow" as the speakers' clocks have it: what they showed at each message, as if that were
+    /// UTC.
+    #[must_use]
+    pub fn by_clocks(&self, clocks: &[i64]) -> Self {
+        Self::judged(Arc::clone(&self.heard), self.how, clocks)
     }
 
     /// The same for an open store, which counts what was judged.
@@ -219,23 +247,24 @@ impl Judgement {
         let kept = kept.iter().filter_map(|at| self.claims.get(*at).cloned());
         let mut claims: Vec<Placed> = kept.chain(added.into_iter().map(|read| self.placed(read))).collect();
         claims.sort_by_key(|placed| (placed.place, placed.claim.span));
-        Self { heard: Arc::clone(&self.heard), claims }
+        Self { heard: Arc::clone(&self.heard), claims, how: self.how }
     }
 
     fn placed(&self, read: ModelClaim) -> Placed {
         let text = self.heard.get(read.place).map_or("", |heard| heard.text.as_str());
         let thousandths = |share: f64| (share * 1000.0).round() as u16;
+        let like = read.like.and_then(|at| self.claims.get(at)).map(|placed| &placed.claim);
         let claim = Claim {
             category: read.category,
             text: read.text,
             slot: read.slot,
-            replaces: None,
-            ends: None,
+            replaces: like.and_then(|claim| claim.replaces.clone()),
+            ends: like.and_then(|claim| claim.ends.clone()),
             importance: thousandths(read.importance),
             confidence: thousandths(read.confidence),
             span: (byte_of(text, read.span.0), byte_of(text, read.span.1)),
             reason: read.reason,
-            doubt: read.like.and_then(|at| self.claims.get(at)).and_then(|placed| placed.claim.doubt),
+            doubt: like.and_then(|claim| claim.doubt),
         };
         Placed { place: read.place, claim, writer: Writer::Model }
     }
@@ -342,6 +371,19 @@ mod tests {
         assert_eq!((*action, *index, *span, memory.is_none()), ("added", 5, (0, 12), true));
         assert_eq!(judged.wanted_by_name().iter().map(|one| (one.place, one.begin)).collect::<Vec<_>>(), [(1, 0)]);
         assert!(judged.refined(&[], Vec::new()).claims().is_empty());
+    }
+
+    #[test]
+    fn days_are_those_of_the_speakers_clock() {
+        let evening = 1_777_863_600_000_000; // 2026-05-04 03:00 in UTC, the evening before in California
+        let heard = Heard { at: Some(evening), ..said(0, Speaker::User, "My flight to Boston is tomorrow at 7 am.") };
+        let judged = Judgement::of(vec![heard], 0, false, 0);
+        let text = |judged: &Judgement| judged.claims()[0].claim.text.clone();
+        assert_eq!(text(&judged), "The user's flight to Boston is tomorrow (2026-05-05) at 7 am.");
+        assert_eq!(judged.times().collect::<Vec<_>>(), [evening]);
+        let there = judged.by_clocks(&[evening - 7 * 3_600_000_000]);
+        assert_eq!(text(&there), "The user's flight to Boston is tomorrow (2026-05-04) at 7 am.");
+        assert_eq!(there.memories(vec![None], None).unwrap()[0].occurred_at, Some(evening), "an event is when it was");
     }
 
     #[test]
