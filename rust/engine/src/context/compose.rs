@@ -152,7 +152,8 @@ impl<'a> Composer<'a> {
         let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
         if fixed > room {
-            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
+            let least =
+                Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
             return Err(exceeded(inputs, least.tokens));
         }
         composer.held = match inputs.volatile {
@@ -189,7 +190,8 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
         let tokens = window.tokens.saturating_sub(self.held);
-        let line = if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
+        let line =
+            if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
         // Where not even the last round has room beside it, the line gives way.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
         if line.is_none() && window.shortens_opening() {

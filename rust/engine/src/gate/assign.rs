@@ -2,17 +2,18 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
-use super::guards::{among, starts};
+use super::guards::{among, is_comparative, starts};
 use super::lexicon::NO_ATTRIBUTE;
 use super::rules::{Reading, Sentence};
+use super::values::{identifies, spelled};
 use crate::units::calendar::MONTHS;
 
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
 
 /// Verbs that give a value with "to".
-const CHANGES: [&str; 14] =
-    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset", "rename"];
+const CHANGES: [&str; 13] =
+    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset"];
 /// What stands before such a verb.
 const ASKS: [&str; 18] = [
     "please",
@@ -38,7 +39,7 @@ const ASKS: [&str; 18] = [
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
 /// What stands between a name and its value.
-const GIVES: [&str; 14] = [
+const GIVES: [&str; 22] = [
     "should be",
     "must be",
     "has to be",
@@ -49,6 +50,14 @@ const GIVES: [&str; 14] = [
     "has changed to",
     "has moved to",
     "was changed to",
+    "was moved to",
+    "has been moved to",
+    "has been changed to",
+    "got moved to",
+    "is moved to",
+    "was postponed to",
+    "was rescheduled to",
+    "has been rescheduled to",
     "moved to",
     "should now be",
     "is currently",
@@ -162,7 +171,7 @@ const BEGINS: [&str; 24] = [
 ];
 
 /// Words that say of what kind a value is, and so end a name.
-const KINDS: [&str; 80] = [
+pub(super) const KINDS: [&str; 80] = [
     "account",
     "address",
     "airline",
@@ -272,7 +281,7 @@ const NAMED: [&str; 24] = [
     "title",
 ];
 /// Words that judge, and give no value: "the price is fine".
-const JUDGEMENTS: [&str; 40] = [
+pub(super) const JUDGEMENTS: [&str; 40] = [
     "good",
     "great",
     "nice",
@@ -320,7 +329,7 @@ const JUDGEMENTS: [&str; 40] = [
 /// word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
-    if s.word(asked) != "make" {
+    if s.word(asked) != "make" || s.words.iter().any(is_comparative) {
         return None;
     }
     let owned = usize::from(["the", "my", "our"].contains(&s.word(asked + 1)));
@@ -394,8 +403,8 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     };
     let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
     let text = format!("{owner} {named} {verb} {value}.");
-    let slot = attribute.replace("favourite", "favorite");
-    let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end)).slot(slot);
+    let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end));
+    reading.slot = identifies(&attribute, &value).then(|| spelled(&attribute));
     reading.importance = 600;
     Some(reading)
 }

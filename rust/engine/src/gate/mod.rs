@@ -9,6 +9,7 @@
 
 mod assign;
 mod blocks;
+mod corrects;
 mod dates;
 mod guards;
 mod lexicon;
@@ -16,6 +17,8 @@ mod manner;
 mod model;
 mod relates;
 mod rules;
+mod told;
+mod values;
 mod words;
 
 #[cfg(test)]
@@ -25,6 +28,7 @@ pub use blocks::without_blocks;
 pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use relates::{Stated, of_slot, related};
+pub use values::{may_follow, spelled, spelling};
 
 use crate::{Error, Result};
 use guards::Guard;
@@ -154,6 +158,10 @@ pub struct Claim {
     pub doubt: Option<&'static str>,
 }
 
+/// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
+pub const DENIAL: &str = "a denial: it says what is not so";
+/// Corrections of corrections that are followed.
+const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
 const MAX_SENTENCES: usize = 64;
 /// Claims of an assistant that are kept for approval, of one message.
@@ -191,16 +199,32 @@ impl Heard {
 /// showed.
 #[must_use]
 pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
-    let Heard { speaker, text, .. } = &messages[place];
+    judge_at(messages, place, at, CORRECTIONS)
+}
+
+/// The same with so many corrections of corrections.
+fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
+    let Heard { speaker, text, at: said_at, .. } = &messages[place];
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    judge(&Utterance { text, speaker: *speaker, before, after, at })
+    let earlier = || {
+        let own = |at: &usize| messages[*at].speaker == *speaker;
+        let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
+        let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
+        last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))
+    };
+    judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
 
 /// What a message claims, in order. Never empty: what is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
+    judge_after(said, &Vec::new)
+}
+
+/// The same of a message that may correct what its speaker claimed in the one before.
+fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
     match said.speaker {
@@ -232,6 +256,10 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);
         }
+        if let Some(claim) = corrected(said, span, &own, &claims, earlier) {
+            claims.push(claim);
+            continue;
+        }
         for clause in clauses(said.text, span, &own) {
             match sentence(said, span, clause, &own) {
                 Some(claim) => claims.push(claim),
@@ -259,6 +287,19 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
         return vec![discarded(said.text, (0, said.text.len()), REASON)];
     }
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
+}
+
+/// What a sentence makes of an earlier claim that it corrects.
+fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: &dyn Fn() -> Vec<Claim>) -> Option<Claim> {
+    let (text, words) = (&said.text[span.start..span.end], within(own, span));
+    let correction = corrects::correction(&Sentence { text: said.text, words }).filter(|_| !text.ends_with('?'))?;
+    if guards::of_sentence(text, words) != Guard::Open {
+        return None;
+    }
+    let asked = said.before.trim_end().ends_with('?');
+    let claim = corrects::applied(&correction, claims, asked).or_else(|| corrects::applied(&correction, &earlier(), asked))?;
+    let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
+    Some(Claim { text, span: (span.start, span.end), ..claim })
 }
 
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
@@ -315,15 +356,20 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
     let asks = text.ends_with('?');
     let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
     match (reading, doubt) {
-        (Some(reading), doubt) => Some(claimed(said, span, words, reading, doubt)),
+        (Some(reading), doubt) => {
+            let doubt = doubt.or_else(|| (reading.rule == DENIAL).then_some(DENIAL));
+            Some(claimed(said, span, words, reading, doubt))
+        }
+        (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
         (None, doubt) if doubt.is_some() || !asks && guards::denies(words) => {
-            let doubt = doubt.unwrap_or("a denial: it says what is not so");
+            let ends = if doubt.is_none() { rules::denied(&Sentence { text: said.text, words }) } else { None };
+            let doubt = doubt.unwrap_or(DENIAL);
             let reading = Reading {
-                category: Category::Episodic,
+                category: if ends.is_some() { Category::Semantic } else { Category::Episodic },
                 text: None,
                 slot: None,
                 replaces: None,
-                ends: None,
+                ends,
                 importance: 300,
                 confidence: 500,
                 rule: doubt,

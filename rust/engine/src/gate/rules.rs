@@ -1,12 +1,15 @@
 //! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value, and what
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
-use super::Category;
 use super::assign::assigned;
-use super::guards::{among, has, starts};
+use super::guards::{among, has, is_lasting, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::manner::manner;
+use super::told::of_oneself;
+use super::values::{identifies, spelled};
 use super::words::{Word, widened};
+use super::{Category, DENIAL};
+use crate::units::calendar::is_named;
 
 /// What a sentence claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -296,6 +299,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = constraint(&rest)
         .or_else(|| manner(&rest))
+        .or_else(|| lasting(sentence, &rest))
+        .or_else(|| not_allergic(&rest))
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
         .or_else(|| name(&rest))
@@ -305,7 +310,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| decision(&rest))
         .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
-        .or_else(|| outcome(&rest));
+        .or_else(|| outcome(&rest))
+        .or_else(|| of_oneself(&rest));
     match reading {
         Some(reading) => Some(reading),
         None if told && rest.words.len() >= 3 => {
@@ -325,7 +331,7 @@ pub fn opens_clause(words: &[Word]) -> bool {
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 fn preamble(sentence: &Sentence<'_>) -> usize {
-    const OPENINGS: [&str; 33] = [
+    const OPENINGS: [&str; 36] = [
         "please remember that",
         "please remember",
         "remember that",
@@ -359,6 +365,9 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
         "sorry",
         "wait",
         "on second thought",
+        "turns out",
+        "it turns out that",
+        "it turns out",
     ];
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
@@ -426,21 +435,132 @@ fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
 }
 
 /// "I don't use Python any more", "I no longer live in Berlin".
+/// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
+/// trust Acme any more", it says nothing.
+const DOES: [&str; 44] = [
+    "use", "using", "have", "having", "own", "owning", "need", "prefer", "live", "living", "stay", "staying", "reside", "work", "working",
+    "like", "love", "enjoy", "want", "drive", "driving", "play", "playing", "take", "taking", "drink", "drinking", "eat", "eating", "run",
+    "running", "smoke", "smoking", "support", "go", "going", "attend", "study", "studying", "learning", "follow", "wear", "speak", "teach",
+];
+
+/// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
 fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
-    if !["i", "we", "i'm", "we're"].contains(&s.word(0)) {
+    if !["i", "we", "i'm", "we're", "i've", "we've"].contains(&s.word(0)) {
         return None;
     }
-    let over = has(s.words, "any more") || has(s.words, "anymore") || has(s.words, "any longer");
-    let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1)) {
-        1 + usize::from(s.word(1) == "do") + 1
+    // "I don't need any more help" says nothing of what is over.
+    let is_last = |at: usize| at >= s.words.len() || s.parted(at) || ["because", "since", "so", "but", "and"].contains(&s.word(at));
+    let over = ["any more", "anymore", "any longer"]
+        .iter()
+        .any(|phrase| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last)));
+    let is = usize::from(["am", "are", "have"].contains(&s.word(1)));
+    let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1 + is)) {
+        2 + is + usize::from(s.word(1) == "do")
     } else {
-        starts(s.words, 1, "no longer").or_else(|| starts(s.words, 1, "stopped").or_else(|| starts(s.words, 1, "quit")))?
+        starts(s.words, 1 + is, "no longer").or_else(|| starts(s.words, 1 + is, "stopped").or_else(|| starts(s.words, 1 + is, "quit")))?
     };
-    let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
-    let (value, _) = s.value(object)?;
     let mut reading = Reading::new(Category::Preference, "not any more");
-    reading.ends = Some(value);
+    if is == 1 || ["i'm", "we're"].contains(&s.word(0)) {
+        let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
+        let (value, _) = s.value(begin)?;
+        let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value);
+        reading.category = if begin > at { Category::Semantic } else { reading.category };
+        reading.ends = Some(value);
+        return says_what.then_some(reading);
+    }
+    if !among(&DOES, s.word(at)) {
+        let stops = s.word(at).ends_with("ing") && at + 1 == s.words.len();
+        return (over || stops).then_some(reading);
+    }
+    let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
+    reading.ends = s.value(object).map(|(value, _)| value);
     Some(reading)
+}
+
+/// Whether a word of a value is one of a class.
+fn of_class(class: &str, value: &str) -> bool {
+    let words = CLASSES.iter().find(|(name, _)| *name == class).map_or(&[][..], |(_, words)| *words);
+    value.to_lowercase().split_whitespace().any(|word| words.contains(&word))
+}
+
+/// How an instruction to a model begins that holds where it says "always", "from now on", ...
+const INSTRUCTS: [&str; 38] = [
+    "answer",
+    "reply",
+    "respond",
+    "speak",
+    "talk",
+    "write",
+    "explain",
+    "use",
+    "keep",
+    "format",
+    "translate",
+    "summarize",
+    "summarise",
+    "call",
+    "address",
+    "include",
+    "add",
+    "show",
+    "give",
+    "tell",
+    "ask",
+    "run",
+    "check",
+    "be",
+    "start",
+    "end",
+    "put",
+    "name",
+    "list",
+    "describe",
+    "convert",
+    "send",
+    "remind",
+    "make",
+    "avoid",
+    "stop",
+    "don't",
+    "do",
+];
+
+/// "From now on write all comments in English", "answer in German, always".
+fn lasting(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> {
+    let at = starts(s.words, 0, "please").unwrap_or(0);
+    (among(&INSTRUCTS, s.word(at)) && s.words.len() >= 3 && is_lasting(whole.words)).then(|| Reading::new(Category::Constraint, "rule"))
+}
+
+/// "I'm not allergic to nuts": what must hold does not, or does so no longer.
+fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
+    const NOT: [&str; 4] = ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to"];
+    const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
+    let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    let is_over = ["any more", "anymore", "any longer", "after all"].iter().any(|phrase| has(s.words, phrase));
+    let (at, rule) = match opened(&NO_LONGER) {
+        Some(at) => (at, "no allergy any more"),
+        None => (opened(&NOT)?, if is_over { "no allergy any more" } else { DENIAL }),
+    };
+    let (value, _) = s.value(at)?;
+    let value = value.strip_suffix(" after all").unwrap_or(&value);
+    Some(Reading::new(Category::Constraint, rule).text(format!("The user is not allergic to {value}.")))
+}
+
+/// What a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
+pub fn denied(s: &Sentence<'_>) -> Option<String> {
+    let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    if let Some(at) = opened(&["i'm not", "we're not", "i am not", "we are not"]) {
+        let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
+        let (value, _) = s.value(begin)?;
+        return (begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value)).then_some(value);
+    }
+    if let Some(verb) = opened(&["i don't", "i do not", "we don't", "we do not"]).filter(|verb| among(&DOES, s.word(*verb))) {
+        let object = verb + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(verb + 1)));
+        return s.value(object).map(|(value, _)| value);
+    }
+    let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "isn't", "aren't"].contains(&s.word(*at)))?;
+    let value = verb + 1 + usize::from(s.word(verb + 1) == "not");
+    ["my", "our"].contains(&s.word(0)).then(|| s.value(value)).flatten().map(|(value, _)| value)
 }
 
 /// "I switched from Python to Go for scripting", "we moved to Postgres", "I now use Zed", "I'm back to Vim".
@@ -462,10 +582,11 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
         }
         None => (None, verb),
     };
-    let (value, end) = s.value(starts(s.words, verb, "to")?)?;
+    let to = starts(s.words, verb, "to")?;
+    let (value, end) = s.value(to)?;
     let slot = slot_of(&value, s.purpose(end).as_deref());
     if old.is_none() && slot.is_none() && s.word(at) == "moved" {
-        return (s.word(0) == "i" || s.word(0) == "i've").then(|| home(s, &value, end));
+        return is_place(s, to).then(|| home(s, &value, end));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
     reading.replaces = old.or_else(|| {
@@ -480,8 +601,75 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
+/// What teams move to, and nobody lives in.
+const NO_HOME: [&str; 48] = [
+    "kubernetes",
+    "k8s",
+    "github",
+    "gitlab",
+    "bitbucket",
+    "aws",
+    "azure",
+    "gcp",
+    "google",
+    "amazon",
+    "microsoft",
+    "kafka",
+    "docker",
+    "terraform",
+    "slack",
+    "teams",
+    "discord",
+    "zoom",
+    "jira",
+    "linear",
+    "notion",
+    "confluence",
+    "asana",
+    "trello",
+    "bazel",
+    "react",
+    "vue",
+    "angular",
+    "svelte",
+    "graphql",
+    "grpc",
+    "rest",
+    "s3",
+    "bigquery",
+    "snowflake",
+    "databricks",
+    "jenkins",
+    "circleci",
+    "vercel",
+    "netlify",
+    "heroku",
+    "cloudflare",
+    "figma",
+    "hetzner",
+    "oracle",
+    "sap",
+    "salesforce",
+    "stripe",
+];
+
+/// Whether somebody who moved to what begins at a word lives there now: a name, and where "we" moved none of a tool.
+fn is_place(s: &Sentence<'_>, at: usize) -> bool {
+    let word = s.word(at);
+    let is_tool = among(&NO_HOME, word)
+        || word.contains(['.', '-', '/'])
+        || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
+    s.names(at) && !(["we", "we've"].contains(&s.word(0)) && (is_tool || !s.words[at].capital))
+}
+
 fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
     let whole = !s.says_more_than_when(end) && !place.contains(" with ");
+    let place = place.split(" with ").next().unwrap_or(place);
+    // "We moved to York in May": the month says when.
+    let dated = |when: &str| {
+        when.split(' ').next().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_digit()) || is_named(&word.to_lowercase()))
+    };
+    let place = place.rsplit_once(" in ").filter(|(_, when)| dated(when)).map_or(place, |(place, _)| place);
     Reading::new(Category::Profile, "home").told(format!("The user lives in {place}."), whole).slot("home")
 }
 
@@ -494,7 +682,29 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
     }
     let (value, end) = s.value(at)?;
     let whole = !s.says_more(end);
-    (end - at <= 4).then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
+    (end - at <= 4 && identifies("name", &value))
+        .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
+}
+
+/// What follows "I work at the ..." that is nobody's name.
+const NO_EMPLOYER: [&str; 14] =
+    ["moment", "weekend", "weekends", "office", "night", "time", "same", "minute", "desk", "kitchen", "table", "end", "beginning", "day"];
+/// What follows "live in" and "work at" that is no place and no employer, where nothing is written with a capital.
+const NO_PLACE: [&str; 33] = [
+    "fear", "pain", "hope", "peace", "poverty", "luxury", "denial", "silence", "harmony", "misery", "terror", "comfort", "exile",
+    "constant", "sin", "debt", "night", "nights", "home", "weekends", "weekend", "times", "day", "days", "noon", "dawn", "least", "most",
+    "all", "a", "an", "the", "my",
+];
+
+impl Sentence<'_> {
+    /// Whether a name begins at a word: with a capital, or in a sentence whose writer uses none.
+    fn names(&self, at: usize) -> bool {
+        let plain = self.words.iter().all(|word| !word.capital);
+        let begin = at + usize::from(self.word(at) == "the");
+        let foreign = |word: &Word| !word.lower.as_bytes()[0].is_ascii();
+        self.words.get(begin).is_some_and(|word| word.capital || word.is_number() || foreign(word))
+            || plain && self.words.get(at).is_some_and(|word| !among(&NO_PLACE, &word.lower))
+    }
 }
 
 /// Where somebody lives and works, how old they are.
@@ -514,7 +724,9 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "we live in",
         "i relocated to",
     ]) {
-        return s.value(at).map(|(place, end)| home(s, &place, end));
+        let (place, end) = s.value(at)?;
+        // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
+        return Some(if s.names(at) { home(s, &place, end) } else { Reading::new(Category::Semantic, "how somebody lives") });
     }
     if let Some(at) = at(&[
         "i work at",
@@ -528,6 +740,10 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "i started at",
     ]) {
         let (company, end) = s.value(at)?;
+        let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !among(&NO_EMPLOYER, s.word(at + 1));
+        if !employs && !s.names(at) {
+            return Some(Reading::new(Category::Semantic, "how somebody works"));
+        }
         return profile("employer", format!("The user works for {company}."), end, "employer");
     }
     if let Some(at) = at(&["i work as", "i'm working as", "i now work as"]) {
@@ -631,8 +847,9 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         Category::Semantic
     };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
-    let slot = attribute.replace("favourite", "favorite");
-    Some(Reading::new(category, "attribute").told(format!("{owner} {named} {is} {value}."), !s.says_more(end)).slot(slot))
+    let reading = Reading::new(category, "attribute").told(format!("{owner} {named} {is} {value}."), !s.says_more(end));
+    // How something is for now stands beside what it is.
+    Some(if identifies(&attribute, &value) { reading.slot(spelled(&attribute)) } else { reading })
 }
 
 /// "we decided to ...", "let's go with ...".

@@ -9,6 +9,7 @@ use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
 use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
+use crate::gate;
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::Scope;
@@ -145,7 +146,9 @@ impl Prepared {
             if let Some(known) = met.same {
                 return learn::reinforce(writer, known, &memory);
             }
-            if let Some(doubt) = &learning.doubt {
+            // What denies something that is known ends it, and waits for nobody.
+            let denies = learning.doubt.as_deref() == Some(gate::DENIAL) && met.ended.is_some();
+            if let Some(doubt) = learning.doubt.as_ref().filter(|_| !denies) {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
             memory.provenance.disputes = met.disputed;

@@ -272,7 +272,8 @@ fn gather<'s, P: Pages>(
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
-        let asked = Asked { scope, place, record: &record, start: room.start, left_out: room.left_out, question, now: ask.now, room: room.tokens };
+        let asked =
+            Asked { scope, place, record: &record, start: room.start, left_out: room.left_out, question, now: ask.now, room: room.tokens };
         volatile.extend(retrieved::messages(pages, &asked, &view)?);
         volatile.extend(passages.0);
         degraded = passages.1;
