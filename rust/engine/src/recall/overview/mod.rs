@@ -171,7 +171,7 @@ mod tests {
         let of = |count: u32, most| spread((0..count).collect(), most, |one| one % 10);
         assert_eq!(of(5, 7), [0, 1, 2, 3, 4]);
         assert_eq!(of(40, 4), [9, 19, 29, 39]);
-        assert_eq!(of(40, 0), []);
+        assert!(of(40, 0).is_empty());
         for (count, most) in [(7, 3), (100, 99), (1_000, 12)] {
             let chosen = of(count, most);
             assert!(chosen.len() == most && chosen.is_sorted(), "{count} {most}");

@@ -99,15 +99,12 @@ pub fn beside(text: &str) -> (bool, Vec<String>) {
 fn days(words: &[Word<'_>], today: i64, mut beside: impl FnMut(&Word<'_>)) -> Option<Days> {
     let (mut all, mut at): (Option<Days>, usize) = (None, 0);
     while at < words.len() {
-        match expression(words, at, today) {
-            Some((days, used)) => {
-                all = Some(all.map_or(days, |others| others.and(days)));
-                at += used;
-            }
-            None => {
-                beside(&words[at]);
-                at += 1;
-            }
+        if let Some((days, used)) = expression(words, at, today) {
+            all = Some(all.map_or(days, |others| others.and(days)));
+            at += used;
+        } else {
+            beside(&words[at]);
+            at += 1;
         }
     }
     all

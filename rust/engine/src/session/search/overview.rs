@@ -7,7 +7,7 @@
 //! chosen      from all of the time alike, of each part the longest, in the order in which they were said
 //! ```
 //!
-//! So a month costs what a day of MOST_ROWS messages costs, and its answer has something of each week.
+//! So a month costs what a day of `MOST_ROWS` messages costs, and its answer has something of each week.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
