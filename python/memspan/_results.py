@@ -68,7 +68,8 @@ class Explanation:
     Attributes:
         score: The score of the hit, to the bit.
         parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of
-            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says. "overview"
+            is there where the question has no content and the memory answers by when it was, or by what it is.
         relevance: What words and vectors give together, before all that follows: 0 to 1.
         time_range: The time that the question asks about; `None` where it names none. From the first moment to before the
             second, either of which may be `None`: open. Not read where the caller limits the time.
@@ -84,7 +85,8 @@ class Explanation:
         further: What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors,
             and where the built-in embedding knows too little of the question.
         highest_prior: The highest product of time, recency, importance and usage among the candidates.
-        related: The relations that lead to it from what the question names, in words; `None` where none does.
+        related: The relations that lead to it from what the question names, in words, or how it answers a question without content;
+            `None` of all others.
         duplicates: The ids of memories that the answer leaves out because they say the same as this one.
         lexical: BM25: the sum of the terms' scores.
         lexical_normalised: The same divided by that of the best candidate: 0 to 1.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
+from memspan._zones import zone_of
 from memspan.answer import Answer
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
@@ -13,7 +14,7 @@ from memspan.short_term import Session, set_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from memspan._results import SessionInfo
     from memspan.compaction.sessions import SessionSummary
@@ -162,6 +163,7 @@ class Conversations(ScopePart):
         where: Mapping[str, Any] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        timezone: tzinfo | str | None = None,
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
@@ -178,17 +180,20 @@ class Conversations(ScopePart):
                 metadata has a list, one of its items must be such a value.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.
+            timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
 
         Returns:
-            The best first, of equals the newest.
+            The best first, of equals the newest. A question that asks for a time alone ("What did I say in May?") gets what the user said
+            then, from all of that time and in its order.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = self._core.search_transcripts(query, {"limit": limit, "where": where, "since": since, "until": until})
-        return Answer(found)
+        zone = zone_of("searching transcripts", timezone)
+        given = {"limit": limit, "where": where, "since": since, "until": until, "timezone": zone}
+        return Answer(self._core.search_transcripts(query, given))
 
     asession = awaitable(session)
     aopen_session = awaitable(open_session)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole
 from memspan._flags import check_flags, shown
-from memspan._scope.recalling import Recalling, zone_of
+from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
+from memspan._zones import zone_of
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 
@@ -67,7 +68,7 @@ class Learning(Recalling):
         """
         from memspan._learning import learn  # noqa: PLC0415  what few calls need is not paid for at import
 
-        zone = zone_of(timezone, "learning")
+        zone = zone_of("learning", timezone)
         return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run, zone=zone), source)
 
     def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool, zone: tzinfo | None = None) -> Work:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,13 +9,14 @@ from memspan import _core
 from memspan._flags import check_flags
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
+from memspan._zones import zone_of
 from memspan.answer import Answer
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.slots import Slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from memspan._kept import Memory, Recalled
     from memspan.answer import SourceName
@@ -59,6 +59,9 @@ class Recalling(ScopePart):
         then comes first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
         memories that say the same the first is in the answer. `explain()` has every number; docs/ranking.md says where each comes from.
 
+        A question for a time alone ("What did I do yesterday?") gets what happened then, from all of that time and in its order, and
+        one that asks for all about the user ("What do you know about me?") what binds and who the user is first. Nothing fills these up.
+
         Args:
             query: The question. An empty one finds nothing.
             limit: The most memories to return, 0 or more.
@@ -92,7 +95,7 @@ class Recalling(ScopePart):
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
-        scopes, zone = self._with(also), zone_of(timezone)
+        scopes, zone = self._with(also), zone_of("recalling", timezone)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.recall(
             scopes,
@@ -162,7 +165,7 @@ class Recalling(ScopePart):
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of(timezone))
+        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of("searching", timezone))
         return search(self._with(also), query, limit, checked_sources(sources), conditions)
 
     def get(self, memory_id: str) -> Memory:
@@ -248,19 +251,3 @@ class Recalling(ScopePart):
     aget = awaitable(get)
     ahistory = awaitable(history)
     amemories = async_iterable(memories)
-
-
-def zone_of(timezone: tzinfo | str | None, doing: str = "recalling") -> tzinfo | None:
-    """The zone of that name; `None` is UTC."""
-    if timezone is None or isinstance(timezone, tzinfo):
-        return timezone
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
-
-    try:
-        return ZoneInfo(timezone)
-    except (KeyError, ValueError, TypeError, OSError) as error:
-        raise InvalidInput(
-            f"{doing}: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
-            f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
-            timezone=repr(timezone),
-        ) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._session.transcript import Transcript
 from memspan._twins import awaitable
+from memspan._zones import zone_of
 from memspan.exceptions import InvalidInput, NotFound, SessionMoved
 from memspan.lease import Lease
 from memspan.new_message import NewMessage
@@ -16,6 +17,8 @@ from memspan.usage import SessionUsage
 from memspan.working import Item, Prompt
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from memspan import _records
     from memspan.compaction.values import Compaction
     from memspan.counting import SdkObject
@@ -41,6 +44,7 @@ class Calls(Transcript):
         items: Iterable[Item] = (),
         budget: Budget | None = None,
         count: Callable[[dict[str, Any]], int] | None = None,
+        timezone: tzinfo | str | None = None,
     ) -> Prompt:
         """Makes the next prompt. A pure read: nothing on disk changes, except by `count`.
 
@@ -59,6 +63,8 @@ class Calls(Transcript):
                 The answer is the prompt's `total_tokens`, is learned, and makes the prompt smaller where it is above the limit. Where
                 the function fails, or answers what this prompt cannot cost (less than a quarter of its counted tokens, or more than
                 20 times as many and 4,000), the prompt is bounded as without it, and `on_event` is told.
+            timezone: Whose days "yesterday" and "on 7 May" are, where the question names a time: a `tzinfo`, or a name such as
+                "Europe/Berlin". UTC by default. What the zone is ahead of UTC now counts for all days.
 
         Raises:
             BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.
@@ -77,7 +83,9 @@ class Calls(Transcript):
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)
-        options = {"query": query, "budget": budget, "max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        zone = zone_of("assembling a prompt", timezone)
+        limits = {"max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        options = {"query": query, "budget": budget, "timezone": zone, **limits}
         prompt = Prompt(self._core.assemble(_items(items), vector, why, options))
         if count is not None:
             from memspan._recovery import count_by  # noqa: PLC0415  most prompts are counted here

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memspan_engine::collection;
-use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of};
+use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of, when};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::sources::{self, Ranked};
 use memspan_engine::session::{self, TranscriptHit, TranscriptRequest};
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, functions, options};
 use crate::errors::{Pace, run};
-use crate::time;
+use crate::time::{from_local, to_local};
 use crate::value::{Moment, Named, Show, Tuple, keeps, shows};
 use crate::vectors::Vectors;
 
@@ -32,7 +32,7 @@ pub fn question(
     let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().0.query()));
     let mut request =
         recall::Request { text, vector, scopes, limit: 0, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
-    let mut zone = None;
+    let mut asked = when::read(&request.text, now, 0);
     options! { given of "recall()" |name, value|
         limit => request.limit = Argument::read(name, value)?;
         kinds => request.filter.kinds = Kinds::read(name, value)?.0;
@@ -45,12 +45,9 @@ pub fn question(
         relevant_only => request.filter.relevant_only = Argument::read(name, value)?;
         min_score => request.min_score = Argument::read(name, value)?;
         max_tokens => request.max_tokens = Some(Argument::read(name, value)?);
-        timezone => zone = Some(value.clone());
+        timezone => asked = when::read_on_a_wall(&request.text, now, |now| to_local(now, value), |local| from_local(local, value))?;
     }
-    match zone {
-        None => request.read_time_in_utc(),
-        Some(zone) => request.read_time(|now| time::to_local(now, &zone), |local| time::from_local(local, &zone))?,
-    }
+    request.prefer(asked);
     Ok(request)
 }
 
@@ -62,6 +59,7 @@ pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult
         where => request.metadata = Conditions::read(name, value)?.0;
         since => request.said.since = moment(name, value)?;
         until => request.said.until = moment(name, value)?;
+        timezone => request.preferred = when::read_on_a_wall(query, now, |now| to_local(now, value), |local| from_local(local, value))?;
     }
     Ok(request)
 }

@@ -166,6 +166,7 @@ impl SessionCore {
             budget => ask.budget = Some(Argument::read(name, value)?);
             max_input_tokens => ask.max_input_tokens = Some(Tokens::read(name, value)?.0);
             max_output_tokens => ask.max_output_tokens = Some(Tokens::read(name, value)?.0);
+            timezone => ask.ahead = crate::time::to_local(now, value)? - now;
         }
         Ok(ask)
     }

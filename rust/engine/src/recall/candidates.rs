@@ -10,7 +10,7 @@ use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::related::{self, Related};
 use super::when::Range;
-use super::{Asked, Request, past};
+use super::{Asked, Question, Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
@@ -110,9 +110,7 @@ pub fn nominate<P: Pages>(
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     let (request, partition, seed) = (asked.request, opened.partition, opened.seed);
-    let head = Head::read(snapshot, partition)?;
-    let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(asked.question, seed.terms, statistics);
+    let (head, mut query) = lexical_query(snapshot, partition, seed, asked.question)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
@@ -131,6 +129,13 @@ pub fn nominate<P: Pages>(
     }
     found.sets.push(searched);
     Ok(query)
+}
+
+/// A scope's head, and a question as its words are asked.
+pub(super) fn lexical_query<P: Pages>(snapshot: &P, partition: Partition, seed: Seed, question: &Question) -> Result<(Head, LexicalQuery)> {
+    let head = Head::read(snapshot, partition)?;
+    let statistics = Statistics { documents: head.documents, total_length: head.total_length };
+    Ok((head, LexicalQuery::new(question, seed.terms, statistics)))
 }
 
 /// Who is nominated in a scope, and what it was scored by.

@@ -75,6 +75,8 @@ pub struct Parts {
     pub raised: i64,
     /// It stands before others of its score.
     pub is_raised: bool,
+    /// It answers a question that has no content ([`super::Overview`]): neither its words nor its meaning say how well.
+    pub overview: bool,
 }
 
 impl Parts {

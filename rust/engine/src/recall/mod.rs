@@ -1,6 +1,7 @@
 //! Recall: from a question to the memories that answer it.
 //!
 //! ```text
+//! overview   a question without content is answered by time, or by what is known of the user; all others go on
 //! nominate   every scope: BM25 over its words, an exact scan over its vectors, every memory that holds all identifiers
 //! fuse       score = w_lexical * lexical / best lexical + w_dense * (cosine - lowest) / (highest - lowest)
 //! weigh      relevance * prior: the time that was asked about, age, importance, use
@@ -9,7 +10,7 @@
 //! ```
 //!
 //! Deliberately not here: asking an embedder (the question comes with its vector, unless the embedding is the built-in one), reranking by a model.
-//! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, [`fusion`] and
+//! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
@@ -21,6 +22,7 @@ pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod newest;
+mod overview;
 mod own;
 mod past;
 pub mod priors;
@@ -40,6 +42,8 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub use overview::Overview;
+pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
@@ -133,6 +137,12 @@ pub struct Recall {
 }
 
 impl Recall {
+    /// Keeps which of its hits were recalled.
+    fn note_hits(&mut self) {
+        let current = self.hits.iter().filter(|hit| hit.memory.ending.is_none());
+        self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
+    }
+
     /// 0 to 1: how sure the engine is that the first hit answers the question (`recall/sure.rs`). Costs an analysis of that hit.
     #[must_use]
     pub fn confidence(&self) -> f64 {
@@ -195,6 +205,10 @@ fn built_in_question(question: &Question) -> Option<vectors::Query> {
 /// Answers a question from a snapshot; `question` is what the request asks.
 pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, question: &Question) -> Result<Recall> {
     let mut scopes = request.scopes.iter().map(|scope| Opened::new(snapshot, scope)).collect::<Result<Vec<_>>>()?;
+    let hits = overview::hits(snapshot, request, question.overview(), &mut scopes)?;
+    if !hits.is_empty() {
+        return answered_at_once(snapshot, &scopes, question, hits);
+    }
     let repaired = typos::repaired(&scopes, question)?;
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut found = Nominated::default();
@@ -228,9 +242,22 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     if !request.filter.limits_time() && request.filter.preferred.is_none() {
         disputed::lift(&mut recall.hits);
     }
-    let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
-    recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
+    recall.note_hits();
     recall.degraded = found.degraded;
+    Ok(recall)
+}
+
+/// The answer to a question that asks for no words.
+fn answered_at_once<P: Pages>(snapshot: &P, scopes: &[Option<Opened<'_, P>>], question: &Question, hits: Vec<Hit>) -> Result<Recall> {
+    let mut recall = Recall { hits, ..Recall::default() };
+    for scope in scopes {
+        recall.partitions.push(scope.as_ref().map(|scope| scope.partition));
+        recall.queries.push(match scope {
+            Some(scope) => candidates::lexical_query(snapshot, scope.partition, scope.seed, question)?.1,
+            None => LexicalQuery::default(),
+        });
+    }
+    recall.note_hits();
     Ok(recall)
 }
 

@@ -196,6 +196,12 @@ pub mod memories {
     /// What one in closeness moves them by, by which those whom the question names are ahead.
     pub const NAMED: f64 = 4.0;
 
+    /// How sure an answer is to a question that has no content: what lies in a time, or who the user is. Set: it is what was asked for, but
+    /// for what the words of time and the kinds of memories get wrong.
+    pub const OVERVIEW: f64 = 0.9;
+    /// So many of a scope's newest memories may answer it. Their rows are read for each such question, 32 bytes each.
+    pub const OVERVIEW_OF: u32 = 1 << 16;
+
     /// The weight of the words; the vectors have the rest. Measured.
     pub const LEXICAL: f64 = 0.5;
     /// The least weight of the words where a memory holds every identifier that the question names. A vector knows little of an identifier;

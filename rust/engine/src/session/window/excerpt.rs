@@ -10,6 +10,7 @@
 
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};
+use crate::units::clip::clip;
 use crate::units::term_key::TermKey;
 
 /// The longest piece, in bytes.
@@ -61,6 +62,11 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
     let (first, last) = best_run(&pieces, &worths, most);
     let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
     Some(trimmed(text, start, end))
+}
+
+/// Start and length of the beginning of a text, at most `most` bytes; `None` where all of it fits.
+pub(super) fn beginning(text: &str, most: usize) -> Option<(u64, u64)> {
+    (text.len() > most).then(|| (0, clip(text, most).len() as u64))
 }
 
 /// Lines and sentences.

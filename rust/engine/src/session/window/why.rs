@@ -78,6 +78,11 @@ fn ranked(answer: &recall::Recall, memory: &Memory, most: usize) -> String {
         return format!("{} says the same and ranks higher", same.memory.id());
     }
     match answer.hits.iter().position(|hit| hit.memory.id() == id) {
+        Some(_) if answer.hits[0].parts.overview => format!(
+            "it is one of {} memories that answer a question without content, and at most {most} of them are shown: ask for something that it \
+             says, or raise Recalls(memories={most})",
+            answer.hits.len()
+        ),
         Some(rank) if rank >= most => format!(
             "it ranks {} of the memories, with a score of {:.3}, and {most} may be recalled: raise Recalls(memories={most})",
             rank + 1,
