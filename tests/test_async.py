@@ -541,3 +541,20 @@ def test_a_forked_child_has_threads_of_its_own(tmp_path: Path) -> None:
     """The parent's idle threads are not there in the child, which must not give them work."""
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING, str(tmp_path / "store")], timeout=50, check=False)
     assert done.returncode == 0
+
+
+def test_a_function_that_ends_with_stop_iteration_leaves_nobody_waiting(tmp_path: Path, memspan_engine: memspan.Engine) -> None:
+    ended = iter(())
+
+    class Ends(memspan.providers.Provider):
+        def complete(self, prompt: Any, **options: Any) -> Any:
+            del prompt, options
+            raise StopIteration
+
+    async def life() -> None:
+        prompt = memspan_engine.user("u").session("s", model="gpt-4o").assemble()
+        for call in (memspan.aopen(tmp_path / "new", key=lambda: next(ended)), Ends().acomplete(prompt)):
+            with pytest.raises(RuntimeError, match="StopIteration"):
+                await asyncio.wait_for(call, 30)
+
+    asyncio.run(life())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextvars import Context
     from queue import SimpleQueue
 
-__all__ = ["MOST_ASKING", "Steps", "alone", "async_iterable", "awaitable", "awaiting_loop", "each_alone", "loop_to_use"]
+__all__ = ["MOST_ASKING", "Steps", "alone", "async_iterable", "awaitable", "awaiting_loop", "each_alone", "ended", "loop_to_use"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -82,7 +82,7 @@ def awaitable(plain: Callable[_P, _R], *, waits: bool = False, asks: bool = Fals
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, functools.partial(_context(loop).run, work))
+        return await loop.run_in_executor(None, functools.partial(_context(loop).run, _kept, work))
 
     own = "a thread of its own" if waits else "a worker thread"
     _describe(call, plain, f"the same call in {own}. Cancelling it does not undo a write.")
@@ -96,7 +96,7 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
         import asyncio  # noqa: PLC0415
 
         items = plain(*args, **kwargs)
-        while page := await asyncio.to_thread(lambda: list(islice(items, _PAGE))):
+        while page := await asyncio.to_thread(_kept, lambda: list(islice(items, _PAGE))):
             for item in page:
                 yield item
 
@@ -107,6 +107,20 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
 async def alone(work: Callable[[], _R]) -> _R:
     """What a function returns or raises, in a thread of its own, with the caller's context. A cancelled caller leaves the thread behind."""
     return await _started(work)
+
+
+async def ended(work: Callable[[], _R]) -> _R:
+    """The same of the end of a block: whoever is cancelled meanwhile waits for it all the same, unless they are cancelled again."""
+    import asyncio  # noqa: PLC0415
+
+    done = _started(work)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])
+        if not done.cancelled():
+            done.exception()  # which the cancellation hides
+        raise
 
 
 async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
@@ -171,15 +185,13 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
             return
         if error is None:
             done.set_result(result)
-        elif isinstance(error, StopIteration):  # which no future can hold
-            done.set_exception(RuntimeError(f"the call raised {type(error).__name__}"))
         else:
             done.set_exception(error)
 
     def run() -> None:
         result, error = None, None
         try:
-            result = context.run(work)
+            result = context.run(_kept, work)
         except BaseException as raised:  # noqa: BLE001  it is raised to whoever waits
             error = raised
         if then is not None:
@@ -193,6 +205,14 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
 
     _begin(run)
     return done
+
+
+def _kept(work: Callable[[], _R]) -> _R:
+    """What a function returns or raises, but for an error that no future can hold: that becomes what it becomes in generators."""
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("the call raised StopIteration") from error
 
 
 def _context(loop: AbstractEventLoop) -> Context:

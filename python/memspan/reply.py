@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memspan._fence import text_of
+from memspan._twins import ended
 from memspan._values import dataclass, field
 from memspan.embedding import Event
 from memspan.exceptions import ProviderError
@@ -197,9 +199,7 @@ class Reply:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        import asyncio  # noqa: PLC0415
-
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
+        await ended(partial(self.__exit__, kind, error, trace))
 
 
 def _finite(value: Any) -> Any:
