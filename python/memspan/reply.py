@@ -16,7 +16,7 @@ from memspan._fence import text_of
 from memspan._twins import ended
 from memspan._values import dataclass, field
 from memspan.embedding import Event
-from memspan.exceptions import ProviderError
+from memspan.exceptions import Error, ProviderError
 from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ class PartialReply:
 class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 
-    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, what came is kept as
-    `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot be kept (a busy
-    store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
+    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, and where the reply cannot be added,
+    what came is kept as `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot
+    be kept (a busy store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
 
     Attributes:
         turn: The turn, once the block has ended well.
@@ -191,7 +191,9 @@ class Reply:
             )
         try:
             self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
-        except Exception as refused:
+        except Error as refused:
+            if getattr(refused, "outcome", None) != "done":
+                self._checkpoint(f"{type(refused).__name__}: {text_of(refused)}"[:500])
             self._noted(refused)
             raise
 
