@@ -118,13 +118,12 @@ async def ended(work: Callable[[], _R]) -> _R:
         return await asyncio.shield(done)
     except asyncio.CancelledError:
         await asyncio.wait([done])
-        if not done.cancelled():
-            done.exception()  # which the cancellation hides
+        _heard(done)
         raise
 
 
 async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
-    """Waits for each item of a generator in a thread. A cancelled caller waits until the thread has left it, then closes it."""
+    """Waits for each item of a generator in a thread. A cancelled caller is free at once; the generator is closed behind the item."""
     import asyncio  # noqa: PLC0415
 
     steps = Steps(items)
@@ -132,7 +131,7 @@ async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
         while (item := await asyncio.shield(steps.begun(functools.partial(next, items, _END)))) is not _END:
             yield item  # pyright: ignore[reportReturnType]  no end
     finally:
-        await asyncio.shield(steps.closed())
+        await steps.left()
 
 
 class Steps:
@@ -157,12 +156,25 @@ class Steps:
         """What a step gives, which goes on even where nobody waits for it any more."""
         self._at_rest.clear()
         try:
-            return _started(work, self._context, self._at_rest.set)
+            step = _started(work, self._context, self._at_rest.set)
         except RuntimeError:  # there is no room for another thread
             self._at_rest.set()
             raise
+        step.add_done_callback(_heard)
+        return step
 
-    def closed(self) -> Future[None]:
+    async def left(self) -> None:
+        """Closes the generator. That is waited for, unless a step is under way, which may never end: then it is closed behind that."""
+        from asyncio import shield  # noqa: PLC0415
+
+        leaves = not self.at_rest
+        closed = self._closed()
+        if leaves:
+            closed.add_done_callback(_heard)
+        else:
+            await shield(closed)
+
+    def _closed(self) -> Future[None]:
         """Closes the generator, behind the step that is under way; it is done whether or not somebody waits for it."""
 
         def close() -> None:
@@ -205,6 +217,12 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
 
     _begin(run)
     return done
+
+
+def _heard(done: Future[Any]) -> None:
+    """Takes an error note of, which asyncio would log where nobody waits for it any more."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _kept(work: Callable[[], _R]) -> _R:

@@ -285,7 +285,8 @@ class Assistant:
     ) -> AsyncIterator[AssistantEvent]:
         """The awaitable twin of `stream`: a provider's `astream` is awaited, and all else happens in a thread of its own.
 
-        Cancelling it ends the call, and what came is kept. Where a plain `stream` is silent then, it is waited for.
+        Cancelling it frees the caller and ends the call, and what came is kept. A plain `stream` that is silent then ends with its next
+        chunk.
         """
         async with aclosing(awaited(self._turn(user, message, session, id, streams=True, awaits=True), whole=False)) as events:
             async for event in events:
