@@ -719,3 +719,23 @@ def test_a_users_scope_is_a_user(memspan_engine: memspan.Engine) -> None:
         assert list(strange.sessions()) == []
     with pytest.raises(memspan.InvalidInput, match="must be a str"):
         assistant.respond(7, "hi")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    ("step", "when", "stored"), [("reply", "after", 2), ("call", "before", 1), ("call", "after", 1), ("assemble", "after", 1)]
+)
+def test_what_a_hook_raises_is_not_the_models(memspan_engine: memspan.Engine, step: str, when: str, stored: int, streams: bool) -> None:
+    """A metrics server that was down had another model asked, and its answer stored behind the first one's."""
+
+    def hook(at: str, side: str, *_: object) -> None:
+        if (at, side) == (step, when):
+            raise ConnectionError("the metrics server is down")
+
+    assistant, provider = made(memspan_engine, ["one", "two", "three"], fallbacks=["gpt-4o-mini"], hook=hook)
+    with pytest.raises(ConnectionError, match="metrics"):
+        list(assistant.stream("u", "hi", session="s")) if streams else assistant.respond("u", "hi", session="s")
+    session = memspan_engine.user("u").session("s")
+    assert ([prompt.model for prompt in provider.prompts], session.model) == (["gpt-4o"] * len(provider.prompts), "gpt-4o")
+    assert len(provider.prompts) <= 1
+    assert len(session.messages) == stored

@@ -576,3 +576,67 @@ def test_a_forked_child_has_threads_of_its_own(tmp_path: Path) -> None:
     """The parent's idle threads are not there in the child, which must not give them work."""
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING, str(tmp_path / "store")], timeout=50, check=False)
     assert done.returncode == 0
+
+
+def test_a_function_that_ends_with_stop_iteration_leaves_nobody_waiting(tmp_path: Path, memspan_engine: memspan.Engine) -> None:
+    ended = iter(())
+
+    class Ends(memspan.providers.Provider):
+        def complete(self, prompt: Any, **options: Any) -> Any:
+            del prompt, options
+            raise StopIteration
+
+    async def life() -> None:
+        prompt = memspan_engine.user("u").session("s", model="gpt-4o").assemble()
+        for call in (memspan.aopen(tmp_path / "new", key=lambda: next(ended)), Ends().acomplete(prompt)):
+            with pytest.raises(RuntimeError, match="StopIteration"):
+                await asyncio.wait_for(call, 30)
+
+    asyncio.run(life())
+
+
+@pytest.mark.parametrize("of", ["assistant", "provider"])
+def test_a_cancelled_stream_frees_its_caller_while_the_provider_is_silent(memspan_engine: memspan.Engine, of: str) -> None:
+    silent, goes_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Silent(memspan.providers.Provider):
+        def stream(self, prompt: Any, **options: Any) -> Iterator[Any]:
+            del prompt, options
+            try:
+                yield {"choices": [{"index": 0, "delta": {"content": "It is"}}]}
+                silent.set()
+                assert goes_on.wait(30)
+                yield {"choices": [{"index": 0, "delta": {"content": " 4"}}]}
+            finally:
+                closed.set()
+
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+
+    async def reading() -> None:
+        if of == "provider":
+            async for _ in Silent().astream(session.assemble()):
+                pass
+        else:
+            assistant = memspan.Assistant(memspan_engine, Silent(), model="gpt-4o")
+            async for _ in assistant.astream("u", "hi", session="s"):
+                pass
+
+    async def life() -> list[str]:
+        said: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context["message"]))
+        task = asyncio.ensure_future(reading())
+        await asyncio.to_thread(silent.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not closed.is_set(), "its thread is in the provider still"
+        goes_on.set()
+        await asyncio.to_thread(closed.wait, 30)
+        return said
+
+    assert asyncio.run(life()) == []
+    assert closed.is_set()
+    if of == "assistant":
+        with session.lease(wait_seconds=30):
+            assert session.partial_reply is not None
+            assert session.partial_reply.text.startswith("It is")

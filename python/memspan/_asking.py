@@ -61,8 +61,8 @@ async def awaited(turn: Generator[Any, Any], *, whole: bool) -> AsyncGenerator[A
 
     Args:
         turn: The turn.
-        whole: Only the last of all is yielded. Then a caller that is cancelled is free at once: the thread goes on to the next call that
-            is to be awaited, or to the end. Otherwise such a caller waits until the thread has left the turn.
+        whole: Only the last of all is yielded. Then the thread of a caller that is cancelled goes on to the next call that is to be
+            awaited, or to the end. Otherwise it ends with the step that is under way. Nobody waits for either.
     """
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
@@ -82,14 +82,11 @@ async def awaited(turn: Generator[Any, Any], *, whole: bool) -> AsyncGenerator[A
             except Exception as error:  # noqa: BLE001  the turn knows what is to be done
                 go_on = partial(turn.throw, error)
     finally:
-        leaves = whole and not steps.at_rest
-        closed = steps.closed()
-        if not leaves:
-            try:
-                if asked is not None:
-                    await asked.aclose()
-            finally:
-                await asyncio.shield(closed)
+        try:
+            if asked is not None and not (whole and not steps.at_rest):
+                await asked.aclose()
+        finally:
+            await steps.left()
 
 
 def _on(turn: Generator[Any, Any], go_on: Callable[[], Any], *, whole: bool) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextvars import Context
     from queue import SimpleQueue
 
-__all__ = ["MOST_ASKING", "Steps", "alone", "async_iterable", "awaitable", "awaiting_loop", "each_alone", "loop_to_use"]
+__all__ = ["MOST_ASKING", "Steps", "alone", "async_iterable", "awaitable", "awaiting_loop", "each_alone", "ended", "loop_to_use"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -82,7 +82,7 @@ def awaitable(plain: Callable[_P, _R], *, waits: bool = False, asks: bool = Fals
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, functools.partial(_context(loop).run, work))
+        return await loop.run_in_executor(None, functools.partial(_context(loop).run, _kept, work))
 
     own = "a thread of its own" if waits else "a worker thread"
     _describe(call, plain, f"the same call in {own}. Cancelling it does not undo a write.")
@@ -96,7 +96,7 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
         import asyncio  # noqa: PLC0415
 
         items = plain(*args, **kwargs)
-        while page := await asyncio.to_thread(lambda: list(islice(items, _PAGE))):
+        while page := await asyncio.to_thread(_kept, lambda: list(islice(items, _PAGE))):
             for item in page:
                 yield item
 
@@ -109,8 +109,21 @@ async def alone(work: Callable[[], _R]) -> _R:
     return await _started(work)
 
 
+async def ended(work: Callable[[], _R]) -> _R:
+    """The same of the end of a block: whoever is cancelled meanwhile waits for it all the same, unless they are cancelled again."""
+    import asyncio  # noqa: PLC0415
+
+    done = _started(work)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])
+        _heard(done)
+        raise
+
+
 async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
-    """Waits for each item of a generator in a thread. A cancelled caller waits until the thread has left it, then closes it."""
+    """Waits for each item of a generator in a thread. A cancelled caller is free at once; the generator is closed behind the item."""
     import asyncio  # noqa: PLC0415
 
     steps = Steps(items)
@@ -118,7 +131,7 @@ async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
         while (item := await asyncio.shield(steps.begun(functools.partial(next, items, _END)))) is not _END:
             yield item  # pyright: ignore[reportReturnType]  no end
     finally:
-        await asyncio.shield(steps.closed())
+        await steps.left()
 
 
 class Steps:
@@ -143,19 +156,32 @@ class Steps:
         """What a step gives, which goes on even where nobody waits for it any more."""
         self._at_rest.clear()
         try:
-            return _heard(_started(work, self._context, self._at_rest.set))
+            step = _started(work, self._context, self._at_rest.set)
         except RuntimeError:  # there is no room for another thread
             self._at_rest.set()
             raise
+        step.add_done_callback(_heard)
+        return step
 
-    def closed(self) -> Future[None]:
+    async def left(self) -> None:
+        """Closes the generator. That is waited for, unless a step is under way, which may never end: then it is closed behind that."""
+        from asyncio import shield  # noqa: PLC0415
+
+        leaves = not self.at_rest
+        closed = self._closed()
+        if leaves:
+            closed.add_done_callback(_heard)
+        else:
+            await shield(closed)
+
+    def _closed(self) -> Future[None]:
         """Closes the generator, behind the step that is under way; it is done whether or not somebody waits for it."""
 
         def close() -> None:
             self._at_rest.wait()
             self._items.close()
 
-        return _heard(_started(close, self._context.copy()))
+        return _started(close, self._context.copy())
 
 
 def _started(work: Callable[[], _R], context: Context | None = None, then: Callable[[], object] | None = None) -> Future[_R]:
@@ -171,15 +197,13 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
             return
         if error is None:
             done.set_result(result)
-        elif isinstance(error, StopIteration):  # which no future can hold
-            done.set_exception(RuntimeError(f"the call raised {type(error).__name__}"))
         else:
             done.set_exception(error)
 
     def run() -> None:
         result, error = None, None
         try:
-            result = context.run(work)
+            result = context.run(_kept, work)
         except BaseException as raised:  # noqa: BLE001  it is raised to whoever waits
             error = raised
         if then is not None:
@@ -195,10 +219,18 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
     return done
 
 
-def _heard(done: Future[_R]) -> Future[_R]:
-    """The same. Its error is not logged by asyncio where a cancelled caller does not wait for it any more."""
-    done.add_done_callback(lambda one: one.cancelled() or one.exception())
-    return done
+def _heard(done: Future[Any]) -> None:
+    """Takes an error note of, which asyncio would log where nobody waits for it any more."""
+    if not done.cancelled():
+        done.exception()
+
+
+def _kept(work: Callable[[], _R]) -> _R:
+    """What a function returns or raises, but for an error that no future can hold: that becomes what it becomes in generators."""
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("the call raised StopIteration") from error
 
 
 def _context(loop: AbstractEventLoop) -> Context:

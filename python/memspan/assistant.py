@@ -145,7 +145,7 @@ class Assistant:
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
         compact: Whether to call `Session.compact` after a reply where it is due.
-        hook: Called before and after each step.
+        hook: Called before and after each step. What it raises ends the turn.
 
     Examples:
         >>> from memspan.testing import FakeProvider
@@ -285,7 +285,8 @@ class Assistant:
     ) -> AsyncIterator[AssistantEvent]:
         """The awaitable twin of `stream`: a provider's `astream` is awaited, and all else happens in a thread of its own.
 
-        Cancelling it ends the call, and what came is kept. Where a plain `stream` is silent then, it is waited for.
+        Cancelling it frees the caller and ends the call, and what came is kept. A plain `stream` that is silent then ends with its next
+        chunk.
         """
         async with aclosing(awaited(self._turn(user, message, session, id, streams=True, awaits=True), whole=False)) as events:
             async for event in events:
@@ -418,6 +419,8 @@ class Assistant:
                     yield from self._stream(session, lease, prompt, awaits=awaits)
             except Exception as error:
                 if tries == len(self._models) + _MORE_TRIES - 1 or (isinstance(error, Error) and not isinstance(error, ProviderError)):
+                    raise
+                if _is_hooks(error):  # it says nothing of the model, which may have answered
                     raise
                 prompt = self._recovered(session, prompt, error, left)
                 if streams:
@@ -570,6 +573,14 @@ def _is_cold(session: Session, model: str) -> bool:
     if last is None or (asked is not None and asked.model != model):
         return True
     return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
+
+
+def _is_hooks(error: Exception) -> bool:
+    """Whether it was raised by a hook, or below one."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not Assistant._tell.__code__:  # noqa: SLF001
+        trace = trace.tb_next
+    return trace is not None
 
 
 def _told(error: Exception) -> Any:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memspan._fence import text_of
+from memspan._twins import ended
 from memspan._values import dataclass, field
 from memspan.embedding import Event
-from memspan.exceptions import ProviderError
+from memspan.exceptions import Error, ProviderError
 from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
@@ -84,9 +86,9 @@ class PartialReply:
 class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 
-    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, what came is kept as
-    `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot be kept (a busy
-    store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
+    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, and where the reply cannot be added,
+    what came is kept as `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot
+    be kept (a busy store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
 
     Attributes:
         turn: The turn, once the block has ended well.
@@ -189,7 +191,9 @@ class Reply:
             )
         try:
             self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
-        except Exception as refused:
+        except Error as refused:
+            if getattr(refused, "outcome", None) != "done":
+                self._checkpoint(f"{type(refused).__name__}: {text_of(refused)}"[:500])
             self._noted(refused)
             raise
 
@@ -197,9 +201,7 @@ class Reply:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        import asyncio  # noqa: PLC0415
-
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
+        await ended(partial(self.__exit__, kind, error, trace))
 
 
 def _finite(value: Any) -> Any:

@@ -163,7 +163,7 @@ class Transcript(SessionPart):
         try:
             replied = add(response, core)
         except InvalidInput:
-            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            mended = whole(given := plain(response))  # half a character, or NaN, which no store can hold
             if mended == given:
                 raise
             replied = add(mended, core)

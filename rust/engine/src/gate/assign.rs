@@ -48,11 +48,11 @@ const GIVES: [&str; 22] = [
     "is now",
     "changed to",
     "has changed to",
-    "has moved to",
     "was changed to",
     "was moved to",
     "has been moved to",
     "has been changed to",
+    "has moved to",
     "got moved to",
     "is moved to",
     "was postponed to",
@@ -63,8 +63,6 @@ const GIVES: [&str; 22] = [
     "is currently",
     "is set to",
 ];
-/// What says that a thing is at another time or place than before: it is still the thing that it was, so that this is no value of its name.
-const MOVED: [&str; 6] = ["was moved to", "were moved to", "got moved to", "has been moved to", "have been moved to", "is moved to"];
 /// Words that no name has.
 const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
 
@@ -97,13 +95,7 @@ struct Name<'a> {
 
 /// What a sentence gives a value to; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
-    moved(s)
-        .or_else(|| changed(s))
-        .or_else(|| made(s))
-        .or_else(|| wished(s))
-        .or_else(|| stated(s))
-        .or_else(|| chosen(s))
-        .or_else(|| plain(s))
+    changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
 }
 
 /// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one; "my time is evening 6:30" has its
@@ -124,14 +116,6 @@ fn plain(s: &Sentence<'_>) -> Option<Reading> {
 /// Words behind which such a value is over. A time is one: "the show date is Friday next week".
 const OVER: [&str; 14] =
     ["but", "because", "since", "so", "instead", "please", "anymore", "although", "though", "if", "unless", "thanks", "rather", "which"];
-
-/// "My flight was moved to 16:45": the sentence is kept, without a slot.
-fn moved(s: &Sentence<'_>) -> Option<Reading> {
-    let verb = |at: usize| MOVED.iter().find_map(|verb| starts(s.words, at, verb));
-    let (at, value) = (2..(3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
-    name(s, 0, at)?;
-    (value < s.words.len()).then(|| Reading { importance: 600, ..Reading::new(Category::Semantic, "moved") })
-}
 
 /// Where the value that begins at `from` is over.
 fn end_of(s: &Sentence<'_>, from: usize) -> usize {
@@ -389,7 +373,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }
-    if s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
+    if value < s.words.len() && s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
         return None; // a dash, or a minus: nobody knows
     }
     let end = end_of(s, value);

@@ -434,7 +434,6 @@ fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
     starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
 }
 
-/// "I don't use Python any more", "I no longer live in Berlin".
 /// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
 /// trust Acme any more", it says nothing.
 const DOES: [&str; 44] = [
@@ -663,13 +662,12 @@ fn is_place(s: &Sentence<'_>, at: usize) -> bool {
 }
 
 fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
-    let whole = !s.says_more_than_when(end) && !place.contains(" with ");
-    let place = place.split(" with ").next().unwrap_or(place);
     // "We moved to York in May": the month says when.
     let dated = |when: &str| {
         when.split(' ').next().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_digit()) || is_named(&word.to_lowercase()))
     };
     let place = place.rsplit_once(" in ").filter(|(_, when)| dated(when)).map_or(place, |(place, _)| place);
+    let whole = !s.says_more_than_when(end) && !place.contains(" with ");
     Reading::new(Category::Profile, "home").told(format!("The user lives in {place}."), whole).slot("home")
 }
 
@@ -847,7 +845,8 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         Category::Semantic
     };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
-    let reading = Reading::new(category, "attribute").told(format!("{owner} {named} {is} {value}."), !s.says_more(end));
+    let text = format!("{owner} {named} {is} {value}.");
+    let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
     // How something is for now stands beside what it is.
     Some(if identifies(&attribute, &value) { reading.slot(spelled(&attribute)) } else { reading })
 }

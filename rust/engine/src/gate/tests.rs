@@ -67,7 +67,7 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("Set the destination to Seattle, WA", Category::Semantic, Some("destination"), "The destination is Seattle, WA."),
         ("Keep answers under 100 words.", Category::Preference, Some("answer length"), "Keep answers under 100 words."),
         ("Don't use emojis.", Category::Preference, None, "Don't use emojis."),
-        ("My flight was moved to 16:45.", Category::Semantic, None, "My flight was moved to 16:45."),
+        ("My flight was moved to 16:45.", Category::Semantic, Some("flight"), "The user's flight is 16:45."),
         ("I work at Acme Corp", Category::Profile, Some("employer"), "The user works for Acme Corp."),
     ] {
         let claim = one(text);

@@ -17,7 +17,7 @@ use crate::context::limit::section;
 use crate::context::{Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::when::Range;
+use crate::recall::when;
 use crate::recall::{self, Overview, Question, Request};
 use crate::scope::Scope;
 use crate::session::key::{SessionKey, SessionsHead};
@@ -72,7 +72,7 @@ pub(in crate::session) struct Asked<'a> {
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
     /// The time that the question asks about.
-    pub preferred: Option<Range>,
+    pub preferred: Option<when::Range>,
     /// Tokens that what is recalled may have, about.
     pub room: u64,
 }
