@@ -80,9 +80,10 @@ reads! {
 
 functions! { |py|
     /// Secrets and personal data in a text.
-    screen(text: String) Short => Ok(Detected::in_text(&text));
+    screen(text: String) (crate::errors::Pace::of_text(&text)) => Ok(Detected::in_text(&text));
     /// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
-    screened(text: String, policy: Screening, found: Option<Vec<Detected>>) Short => Ok(policy.left(text, &found.unwrap_or_default()));
+    screened(text: String, policy: Screening, found: Option<Vec<Detected>>)
+        (crate::errors::Pace::of_text(&text)) => Ok(policy.left(text, &found.unwrap_or_default()));
     /// What the gate's models see of a message: names of features, and numbers. For whoever fits their weights.
     gate_features(text: String, before: String) Short => Ok(gate::described(&text, &before));
     /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.

@@ -98,11 +98,13 @@ impl Detected {
     /// Secrets and personal data in a text, in order.
     #[must_use]
     pub fn in_text(text: &str) -> Vec<Self> {
-        let of = |one: Finding| Self {
-            what: one.what.name().to_owned(),
-            start: chars_before(text, one.start),
-            end: chars_before(text, one.end),
+        let (mut byte, mut chars) = (0, 0);
+        let mut place = |at| {
+            chars += chars_before(&text[byte..], at - byte);
+            byte = at;
+            chars
         };
+        let of = |one: Finding| Self { what: one.what.name().to_owned(), start: place(one.start), end: place(one.end) };
         screen(text).into_iter().map(of).collect()
     }
 }
@@ -234,7 +236,7 @@ fn names(parts: &[Part<'_>]) -> Vec<String> {
 #[must_use]
 pub fn screen(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let (bytes, mut steps) = (text.as_bytes(), Steps::default());
+    let (bytes, mut steps, mut seen) = (text.as_bytes(), Steps::default(), secrets::Seen::default());
     let mut at = 0;
     while at < bytes.len() {
         steps.reach(at);
@@ -242,7 +244,7 @@ pub fn screen(text: &str) -> Vec<Finding> {
             at += 1;
             continue;
         }
-        match secrets::at(text, at).or_else(|| personal::at(text, at)) {
+        match secrets::at(text, at, &mut seen).or_else(|| personal::at(text, at)) {
             Some(finding) => {
                 at = finding.end.max(at + 1);
                 push(&mut findings, finding);
