@@ -1,4 +1,4 @@
-//! What an audit of a store says, and how it reads a whole index: below the doctor, so that each module looks at its own values.
+//! The report of an audit, and the reading of a whole index for one. It is below the doctor, so that each module checks its own values.
 
 mod index;
 

@@ -1,4 +1,4 @@
-//! Names of collections: whose it is, what it is called, and the partition it lives in.
+//! Names of collections: the owner, the name, and the partition of a collection.
 
 use std::ops::ControlFlow;
 

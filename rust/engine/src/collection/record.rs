@@ -1,4 +1,4 @@
-//! What is stored of a document: its record, its revision, the parts of its text, its chunks.
+//! The stored parts of a document: its record, its revision, the parts of its text, its chunks.
 
 use std::ops::{ControlFlow, Range};
 

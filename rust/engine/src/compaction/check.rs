@@ -1,13 +1,13 @@
-//! Holds what a model wrote against the messages it says it comes from: a line that says more than they do is refused.
+//! Checks the lines of a model against the messages that they name: a line that says more than its messages is refused.
 //!
 //! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
-//! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier, byte
-//! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its terms
-//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. What must hold and what was
-//! decided is held against what people said alone: a page that a tool read decides nothing. This module does not look for what the model
-//! left out: the rules put that back ([`super::compact`]).
+//! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier (byte
+//! for byte and whole), a number word, a day or a month, a capitalised name, a quotation. It is also refused if less than half of its terms
+//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. Constraints and
+//! decisions are checked against people's messages alone: a page that a tool read decides nothing. This module does not look for facts
+//! that the model left out: the rules put those back ([`super::compact`]).
 //!
-//! It cannot see that two identifiers of one message changed places.
+//! It does not notice that two identifiers of one message changed places.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,8 +1,8 @@
-//! What a model is given to summarise: the messages as data, in passes that fit its window.
+//! The request to a model for a summary: the messages as data, in passes that fit its window.
 //!
 //! Each message is `[index] role: text`, inside one `<context>` block; its text is escaped ([`crate::context::escape`]), so that it can
-//! end neither the block nor its line's role. Long tool results are shown by their beginning and end: what they hold is in the
-//! transcript, and their identifiers are found by the rules. A message longer than a pass goes on in the next.
+//! end neither the block nor its line's role. Long tool results are shown by their beginning and end: the rest is in the
+//! transcript, and the rules find its identifiers. A message longer than a pass goes on in the next.
 
 use super::Source;
 use super::summary::Summary;

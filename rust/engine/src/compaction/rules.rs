@@ -1,8 +1,8 @@
 //! The compactor without a model: units are scored, told apart and chosen into sections, each within its grant.
 //!
-//! `score = mass * 1024 / (bytes / 4 + 8)`, times what the unit is; `mass` is what its terms are worth ([`super::terms`]).
-//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). What binds has its
-//! section's grant first; the rest is weighed together. Lines of the summary before compete with their old scores.
+//! `score = mass * 1024 / (bytes / 4 + 8)`, times a factor for the kind of unit; `mass` is the weight of its terms ([`super::terms`]).
+//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). Binding units get their
+//! section's grant first. The rest are weighed together. Lines of the summary before compete with their old scores.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};

@@ -1,4 +1,4 @@
-//! What a text is about, as numbers: its terms, what each is worth among the texts of this compaction, how much of it was not said yet.
+//! The content of a text as numbers: its terms, the weight of each among the texts of this compaction, and the share that is new.
 //!
 //! Terms are those of [`crate::text`], without the filler of sentences. `weight(t) = 1 + ln(df)`, ten times that for a fact (a word with a
 //! digit, or capitalised within a sentence): a conversation is about the names that it says often, and each counts once (concept coverage:

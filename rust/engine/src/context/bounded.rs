@@ -1,6 +1,6 @@
-//! What a prompt for a closed tokenizer costs at most: its content by class, and what a provider said of an earlier prompt.
+//! The upper bound of a prompt's cost for a closed tokenizer, from its content by class and a provider's bill for an earlier prompt.
 //!
-//! Two bounds hold, and the smaller one counts: every class of content by its own factor, and the known cost of an earlier request
+//! There are two bounds, and the smaller one counts: every class of content by its own factor, and the known cost of an earlier request
 //! that this one begins with, plus what was added since by its factors ([`crate::tokens::bound`]). The epoch's one factor decides
 //! where history begins; these numbers decide only how much the volatile block may hold, so the prefix stays what it was.
 //!

@@ -1,6 +1,6 @@
-//! Who gets how many tokens: floors first, the rest by weight up to ceilings, what one does not use to the others.
+//! The shares of tokens: floors first, the rest by weight up to ceilings. Tokens that one section does not use go to the others.
 //!
-//! A section asks for what it could use. It first gets `min(floor, asked)`; then tokens are handed out one at a time to the
+//! A section asks for the tokens that it could use. It first gets `min(floor, asked)`; then tokens are handed out one at a time to the
 //! section that has the least per weight beyond its floor (D'Hondt's divisor rule), until it has what it asked for or its
 //! ceiling. The rule is computed without the loop: section i has `min(need_i, t * weight_i / SCALE)` at level `t`, and the
 //! level is found by binary search. Divisor rules are house-monotone (Balinski and Young, "Fair Representation", 1982):

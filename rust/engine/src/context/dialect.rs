@@ -1,7 +1,7 @@
 //! How a server's chat completions differ from `OpenAI`'s: data, one row for each server, in `models/data/dialects.tsv`.
 //!
-//! `render/arrange.rs` applies what a row says. Facts that no rendering needs (strict schemas, what a tool choice may be, how reasoning is
-//! asked for) are kept for programs that choose by them.
+//! `render/arrange.rs` applies a row. Facts that no rendering needs (strict schemas, values of a tool choice, how reasoning is
+//! requested) are kept for programs that choose by them.
 
 use std::borrow::Cow;
 

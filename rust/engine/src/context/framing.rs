@@ -1,11 +1,11 @@
-//! What a message, a tool schema and a whole request cost beyond their texts: the frame each vendor puts around them.
+//! The frame that each vendor puts around messages, tool schemas and requests: their cost beyond their texts.
 //!
 //! `tokens(request) = reply + sum over messages (per_message + role + name + parts) + tools`. Each text is counted by itself,
 //! so counts of messages add exactly. The numbers are observed, not published as a contract:
 //! - per message 3, per name 1, reply 3; a tool schema: 7 (gpt-4: 10) to begin, 3 for its properties and 3 for each, -3 and 3
 //!   per value of an enum, 12 to end all of them, and the lines `name:description` and `property:type:description` without
-//!   their full stop: `OpenAI` cookbook, "How to count tokens with tiktoken", sections 6 and 7 (2024-08). What that recipe
-//!   has no rule for (nested schemas, defaults, bounds) is counted as its JSON text, which is more than it costs.
+//!   their full stop: `OpenAI` cookbook, "How to count tokens with tiktoken", sections 6 and 7 (2024-08). Parts for
+//!   which that recipe has no rule (nested schemas, defaults, bounds) are counted as their JSON text, which is more than they cost.
 //! - per tool call 3, its arguments, and its name twice: once in the call and once in the frame of its result. Makes 35 for
 //!   the pair whose `usage` is reported in forestwanglin/openai-java issue 5 (2024-01); 3 also hmarr/openai-chat-tokens.
 //! - images: [`super::image`]. Files: Anthropic, "PDF support": up to 3,000 tokens of text a page and the page as an image.

@@ -1,6 +1,6 @@
-//! What a prompt needs to know of a session's transcript, and nothing more: the seam between stores and prompts.
+//! The interface between stores and prompts: only the facts about a session's transcript that a prompt needs.
 //!
-//! A store gives counts by index and messages one at a time; only what is in the window is asked for. Finding the window
+//! A store gives counts by index and messages one at a time; only messages in the window are asked for. Finding the window
 //! takes O(log window) calls of [`History::turn_start`] and [`History::tokens_before`], whatever the length of the history.
 //! [`Transcript`] is the same in memory, for tests, benches and use from Rust without a store.
 

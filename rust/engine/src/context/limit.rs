@@ -1,9 +1,9 @@
-//! The limit of a prompt, and the caller's budget: what the sections are granted within it.
+//! The limit of a prompt, and the caller's budget, which grants tokens to the sections within it.
 //!
 //! Default limit: `min(floor(fill * window), window - reserve)`. A limit that the caller names is the limit itself. Shares are
 //! in millionths, so that no float decides about a token. Defaults of the volatile sections are shares of the room that the
-//! fixed sections leave; they are small, because what is reserved for them is taken from the history for good (with steps,
-//! history never depends on what the volatile sections hold).
+//! fixed sections leave; they are small, because their reserve is taken from the history for good (with steps,
+//! history never depends on the contents of the volatile sections).
 
 use super::budget::Grant;
 use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS, MAX_KEPT_ROUNDS, within};

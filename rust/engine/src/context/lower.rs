@@ -1,7 +1,7 @@
-//! What of a neutral message one vendor's shape can say: the one place that counting and rendering share.
+//! The parts of a neutral message that one vendor's shape can express. Counting and rendering share this one place.
 //!
-//! Because both work on the same pieces, a count is always the count of what is sent. A part that a vendor has no shape for becomes a short
-//! text that says so (an image inside an `OpenAI` tool result) or is left out (another vendor's signed thinking).
+//! Because both work on the same pieces, a count is always the count of the sent message. A part that a vendor has no shape for becomes a
+//! short text that says so (an image inside an `OpenAI` tool result) or is left out (another vendor's signed thinking).
 
 use std::borrow::Cow;
 

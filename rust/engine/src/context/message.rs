@@ -1,7 +1,7 @@
-//! The neutral form of a message: what every provider's shape says, in one type.
+//! The neutral form of a message: the content of every provider's shape, in one type.
 //!
 //! A message is stored as it was given; this form is derived from those bytes ([`Message::parse`]) and holds what a
-//! prompt needs: who speaks, and parts. What only one vendor understands (signed thinking, files held by the vendor) is
+//! prompt needs: who speaks, and parts. Parts that only one vendor understands (signed thinking, files held by the vendor) are
 //! kept as raw JSON and rendered for that vendor alone. It does not know tokens, turns or prompts.
 
 use std::sync::Arc;

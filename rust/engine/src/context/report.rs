@@ -1,4 +1,4 @@
-//! What a prompt says about itself: the table of its sections, the fate of the history, and errors with every number.
+//! The report of a prompt about itself: the table of its sections, the fate of the history, and errors with every number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
 //!
 //! Two thirds of the room go to the head, one third to the tail; both end at a character, at a line where one is near. The
-//! count of what is shown, escaped as it will be sent, is at most the limit. The marker counts characters, as whoever reads the rest does,
-//! and names no tool: the model may have none that reads it.
+//! count of the shown text, escaped as it will be sent, is at most the limit. The marker counts characters, as a reader of the rest does,
+//! and names no tool, because the model may have none that reads it.
 
 use super::escape::escape;
 use crate::tokens::Counter;

@@ -1,6 +1,6 @@
 //! Turns and tool rounds: where a transcript may be cut, and which tool calls still wait.
 //!
-//! A turn begins at a user message and ends before the next one; what stands before the first user message belongs to the
+//! A turn begins at a user message and ends before the next one. Messages before the first user message belong to the
 //! first turn. Within a turn an assistant message and the results of its calls are one unit, a *round*: results follow their
 //! call directly, and any other message closes the calls that have none. They are then rendered with an "interrupted" result,
 //! for ever, since the model may have seen it; a late result is refused. So no call is ever without its results and no result

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Cosines are read, not computed: `data/nearest.bin` has the 32 tokens that are most like each token (`tools/embedding/nearest.py`), and
-//! what is not among them counts 0. So a text costs a look-up for each of its tokens, and the sums are those of small whole numbers. It
+//! any other token counts 0. So a text costs a look-up for each of its tokens, and the sums are those of small whole numbers. It
 //! does not read word order beyond that, and it needs a text's tokens: it is for the few candidates that something cheaper found.
 //! Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
 

@@ -1,4 +1,4 @@
-//! What kind of word a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
+//! The kind of word that a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
 //! are tokens of their own; a text in another language has none of these.
 
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What is kept of a text's tokens beside it, so that no question cuts it into tokens again.
+//! The tokens that are kept beside a text, so that no question cuts it into tokens again.
 //!
 //! ```text
 //! distinct   version u8, then the first 256 distinct tokens, u16 each, in the text's order

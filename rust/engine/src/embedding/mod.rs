@@ -1,8 +1,8 @@
 //! The built-in embedding: a text's vector without a neural network, a download or Python.
 //!
 //! A static table has one row of int8 for each token of a `WordPiece` vocabulary, fitted so that the sum of a text's rows points where
-//! a sentence transformer (all-MiniLM-L6-v2) points; how it was fitted is in `tools/embedding`. What it does not do: read word
-//! order, or any language but English well. A caller's own embedder takes its place at `open`.
+//! a sentence transformer (all-MiniLM-L6-v2) points; how it was fitted is in `tools/embedding`. It does not read word
+//! order, and reads no language but English well. A caller's own embedder takes its place at `open`.
 //!
 //! ```text
 //! text -> normalise   control characters out, accents stripped, lower case; words and single punctuation marks

@@ -1,6 +1,6 @@
-//! A store whose hashes of words become keyed, because it becomes encrypted: what everything is found by is written anew from the texts.
+//! A store whose hashes of words become keyed, because it becomes encrypted: every index is written anew from the texts.
 //!
-//! Works on a generation that nobody has seen yet, so it may stop anywhere.
+//! It works on a generation that nobody has seen yet, so it may stop anywhere.
 
 use crate::Result;
 use crate::collection::{self, CollectionName};

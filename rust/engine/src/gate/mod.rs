@@ -1,9 +1,9 @@
-//! The write gate: what of a message deserves to be stored, as what, and why the rest does not.
+//! The write gate: which parts of a message deserve to be stored, in which form, and why the rest do not.
 //!
 //! Sentence by sentence: guards first (`guards`: quotes, questions, what might be, jokes, code), then rules (`rules`: slots, constraints,
 //! decisions), then a small linear model over the message (`model`), which says whether the rest informs. Times that a sentence names from
-//! where it stands become days (`dates`). It reads English and stores nothing else. A pure function of the text, what was said before, who
-//! speaks and when: it knows no store and asks no model of language.
+//! where it stands become days (`dates`). It reads English and stores nothing else. It is a pure function of the text, the message
+//! before, the speaker and the time: it knows no store and asks no language model.
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 

@@ -1,6 +1,6 @@
-//! Consolidation: what says nearly the same becomes one memory, and the originals are superseded by it, never destroyed.
+//! Consolidation: memories that say nearly the same become one, which supersedes the originals and never destroys them.
 //!
-//! A scope's vectors are clustered ([`super::cluster`]). What a cluster becomes is its caller's to say (a model's text) or the rules': the
+//! A scope's vectors are clustered ([`super::cluster`]). The caller says what a cluster becomes (a model's text), or else the rules: the
 //! most informative of its memories, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
 //! process that dies between two has merged some clusters and none by half. A merged memory is no candidate any more.
 

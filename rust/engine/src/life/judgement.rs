@@ -1,6 +1,6 @@
-//! What is to become of a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
+//! The decisions on a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
 //!
-//! A judgement is a value. Whoever checks it (for what a prompt showed, with a model of language) makes another one of it.
+//! A judgement is a value. A check (against the texts of a prompt, or with a language model) makes another value of it.
 
 use std::iter;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a prompt must know of a language model: its window, how its tokens are counted, how its requests are framed.
+//! The facts about a language model that a prompt needs: its window, how its tokens are counted, how its requests are framed.
 //!
 //! Built-in models are rows of a table; a caller registers others by giving a [`Profile`]. A session stores the model it runs
 //! on, so that an old prompt is counted for ever as it was. Prices and the like are in the profile, for those who choose a model.

@@ -1,6 +1,6 @@
-//! What is worth knowing of a model beyond what a prompt needs: what it costs, how its provider caches, what it can do.
+//! Facts about a model beyond those that a prompt needs: its prices, its provider's cache, its capabilities.
 //!
-//! Facts of a catalogue, for choosing a model and for reports; no prompt depends on them.
+//! They are for choosing a model and for reports. No prompt depends on them.
 
 use super::Model;
 

@@ -1,4 +1,4 @@
-//! Making: values of the caller's language, put together part by part, by whoever reads them or says them.
+//! Makes values of the caller's language part by part, for code that reads or emits them.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! A question as a caller asks it: what is checked and decided around [`super::answer`], and everything that is shown of the answer,
-//! from one snapshot.
+//! A question as a caller asks it: the checks and decisions around [`super::answer`], and the whole answer, from one snapshot.
 
 use std::sync::Arc;
 

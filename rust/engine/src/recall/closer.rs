@@ -1,8 +1,8 @@
 //! A closer look at the best candidates: their texts against the question, token by token.
 //!
-//! What the indexes know of a memory (its words, its vector) chooses who is looked at; what its text has of the question, whom it is about
-//! and how it is told orders them. The weights are [`WEIGHTS`]. English tells most here: of a question that the built-in
-//! table does not know there is no closer look, and the first order stays.
+//! The indexes (words, vectors) choose the candidates. Their texts order them: the parts of the question that a text has, the person it is
+//! about and the way it is told. The weights are [`WEIGHTS`]. This works best for English: where the built-in table does not know the words
+//! of a question, there is no closer look, and the first order stays.
 
 use std::borrow::Cow;
 

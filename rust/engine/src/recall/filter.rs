@@ -1,7 +1,7 @@
-//! What may be found: by kind, trust, time and metadata.
+//! Filters of a recall: by kind, trust, time and metadata.
 //!
-//! Two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
-//! asked while candidates are chosen, not afterwards. One of its times is a preference only: `preferred`.
+//! There are two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
+//! applied while candidates are chosen, not afterwards. One of its times is a preference only: `preferred`.
 
 use super::when::Range;
 use crate::index::bm25::Row;

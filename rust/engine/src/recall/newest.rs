@@ -1,16 +1,17 @@
-//! The newest first: of memories that say something of the same thing, where no slot says so, the two newest stand before those that they
-//! replace, and each of these says when. Two, because the newest may be of another thing after all, and would hide the one that is not.
+//! Newest first: of memories about the same thing that have no slot, the two newest stand before those that they replace, and each
+//! replaced one is marked with the date. Two are raised because the newest may be about another thing after all, and would hide the right
+//! one.
 //!
-//! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
+//! Before that, the best memory about the person in question is put before memories that say the same of somebody else.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
 //! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
 //! question by itself ([`super::closer::Look::answers`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
-//! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
+//! names nobody and does not say "I" is answered without this step: "the production server" is not a newer "staging server".
 //!
-//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
-//! answered as it ranks.
+//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. A question about the past, or
+//! about a time, is answered without this step.
 
 use std::cell::OnceCell;
 

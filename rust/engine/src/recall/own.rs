@@ -1,6 +1,6 @@
 //! Who the user is: "where does Ana live?" is answered by "The user lives in Porto." where Ana is the user whose memory is asked.
 //!
-//! The user's names are what the slots of a name hold, and what the scope is called. They are looked up only where the question names
+//! The user's names are the values of name slots, and the name of the scope. They are looked up only where the question names
 //! somebody.
 
 use super::closer::word_of;

@@ -1,4 +1,4 @@
-//! What counts besides relevance: the time that was asked about, age, importance, use.
+//! Priors, the factors of a score besides relevance: the time that was asked about, age, importance, use.
 //!
 //! ```text
 //! score      = relevance * prior / highest prior of the candidates
@@ -16,7 +16,7 @@
 //! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
 //! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
 //!
-//! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
+//! Relevance is in `fusion`, and hard limits of time are in `filter`. docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
     CERTAINTY_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, OWN_RECENCY_WEIGHT, RECENCY_WEIGHT, TIME_EDGE_DAYS,

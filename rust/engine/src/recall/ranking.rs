@@ -1,7 +1,7 @@
-//! Every constant that ranks what is found, in one place, each with where it is from; docs/ranking.md has the measurements.
+//! Every constant of the ranking, in one place, each with its origin. docs/ranking.md has the measurements.
 //!
-//! Three origins: FITTED by `tools/transcripts/fit.py` on `FriendsQA` and `RealMemBench` (it prints what stands here); MEASURED, chosen by a
-//! table in docs/ranking.md; SET, because no data has it. Nothing is fitted to `LoCoMo`. This is data: what it is applied to is in
+//! A constant is FITTED by `tools/transcripts/fit.py` on `FriendsQA` and `RealMemBench` (which prints the values below), MEASURED, that is
+//! chosen by a table in docs/ranking.md, or SET, because no data has it. Nothing is fitted to `LoCoMo`. The constants are applied in
 //! [`super::fusion`] and [`super::priors`] (memories), `session/search` (transcripts) and `collection/search` (passages).
 
 /// Names, weights and values of what a score is made of, from one list.

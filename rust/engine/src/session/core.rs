@@ -1,4 +1,4 @@
-//! What sessions need of an open store: the core, and what this process has read of its sessions.
+//! The core of sessions: an open store, and the cached parts of its sessions that this process has read.
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicUsize;

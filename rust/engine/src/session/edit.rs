@@ -1,5 +1,5 @@
-//! Taking back: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction, and what
-//! was learnt from it alone is forgotten there.
+//! Edits of a session: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction,
+//! which also forgets the memories that were learnt from it alone.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! A copy of a session up to a message, under another id: transcript, ledger and epochs, each its own from then on.
 //!
-//! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged.
+//! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged.
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::key::{SessionKey, SessionsHead};

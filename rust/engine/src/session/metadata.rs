@@ -1,6 +1,6 @@
-//! What a caller keeps with a session and no model ever sees: one map in MessagePack.
+//! The caller's own metadata of a session, which no model ever sees: one map in MessagePack.
 //!
-//! Kept beside the record, because most sessions have none.
+//! It is kept beside the record, because most sessions have none.
 
 use super::key::SessionKey;
 use super::session::Session;

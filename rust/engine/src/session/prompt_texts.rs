@@ -1,4 +1,4 @@
-//! What the prompts of a session showed beside what was said in it, so that nothing learns it again from a reply.
+//! The texts that prompts of a session showed beside its messages, so that nothing learns them again from a reply.
 
 use super::ledger::Call;
 use super::session::Session;

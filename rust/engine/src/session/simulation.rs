@@ -1,7 +1,7 @@
 //! Never over the window, through whole sessions: a tokenizer that the session does not know counts what is sent.
 //!
 //! The truth is another encoding's count, times a factor of each class of content, plus tokens of its own for each message. Content is
-//! of four classes, and what a conversation is about shifts every few turns. Each turn retrieves more than fits; some call tools.
+//! of four classes, and the topic of a conversation shifts every few turns. Each turn retrieves more than fits; some call tools.
 //! Figures are printed: `cargo test -p memspan-engine --lib session::simulation -- --nocapture`, and with `--ignored` the long form.
 
 use std::fmt::Write as _;

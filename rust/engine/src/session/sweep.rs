@@ -1,4 +1,4 @@
-//! What an interrupted delete or fork leaves behind, and blobs that nobody refers to: removed by maintenance, in bounded steps.
+//! Maintenance removes the remains of an interrupted delete or fork, and blobs that nobody refers to, in bounded steps.
 
 use super::edit::purge_step;
 use super::key::{SessionKey, SessionsHead};

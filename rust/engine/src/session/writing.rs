@@ -1,4 +1,4 @@
-//! A draft while a model writes its summary: replies are held against the messages, and what passed is made into the summary once.
+//! A draft while a model writes its summary: replies are checked against the messages, and the lines that pass become the summary once.
 
 use std::sync::{Mutex, OnceLock};
 

@@ -1,7 +1,7 @@
 //! Whether an open file is still the one at its path.
 //!
-//! A file that was removed, or replaced by a rename, lives on behind its descriptor: locks on it keep nobody out, and what is
-//! written to it is gone with the process.
+//! A file that was removed, or replaced by a rename, lives on behind its descriptor. Locks on it keep nobody out, and
+//! data written to it is gone with the process.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! What survives a `fork`, and how.
+//! Keeps a process correct across a `fork`.
 //!
 //! An LMDB environment must not cross a fork: the child would share the parent's reader slot and lock descriptors. So handlers
 //! of `pthread_atfork` close every open environment just before any fork of the process (waiting for reads and writes under way),

@@ -1,8 +1,8 @@
 //! Replacing the generation of a store by one that is built beside it: a compaction, another key, a load, a step to another format.
 //!
-//! One commit replaces it: the record `Retired` in the old generation. What fails before it leaves the store as it was, and nothing of what
-//! was built. What fails behind it undoes nothing: CURRENT is a hint, which whoever follows `Retired` corrects, and files that are left
-//! over are removed by the next to open the store for writing.
+//! One commit replaces it: the record `Retired` in the old generation. A failure before it leaves the store as it was, and nothing of
+//! the new generation. A failure after it undoes nothing: CURRENT is a hint, which every process that follows `Retired` corrects, and the
+//! next process that opens the store for writing removes files that are left over.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The two records of a generation about itself: what it is, and whether it has been retired.
+//! The two records of a generation about itself: its identity, and whether it has been retired.
 
 use super::envelope::{self, Codec};
 use super::folder::GenerationNumber;

@@ -1,7 +1,7 @@
 //! Who else has the store open: the file `open`, on which every open store holds a shared `flock`.
 //!
 //! LMDB's reader table and its mutex work only between processes that see each other's process ids and share one C
-//! library. The first to open writes the identity of its world; whoever joins later must live in the same one.
+//! library. The first to open writes the identity of its world. A process that joins later must live in the same one.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;

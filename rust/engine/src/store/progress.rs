@@ -1,9 +1,9 @@
 //! The file `progress` of a generation: which transaction was acknowledged last, apart from LMDB's own files.
 //!
-//! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too, and whoever opens the
-//! generation or builds a transaction on it compares: an older tree than the last acknowledged one is an error. The record is one
+//! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too. Every opening and every
+//! transaction compares it: an older tree than the last acknowledged one is an error. The record is one
 //! `pwrite` of 96 bytes behind the commit, which announces the next one as well; the first commit since the store was closed is
-//! announced before it. None is synced: after a power cut the file may be older than the data, and what it says is then a lower bound.
+//! announced before it. None is synced: after a power cut the file may be older than the data, and its number is then a lower bound.
 //!
 //! ```text
 //! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last

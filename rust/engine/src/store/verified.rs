@@ -2,8 +2,8 @@
 //!
 //! A direct-mapped table of (address, checksum), one atomic word each. LMDB never changes a page that a reader can see, and a
 //! new version of a page carries a new checksum, so a value with the same checksum at the same address is the one that was
-//! verified. Forgetting (two values of one slot) costs a second verification, never a wrong answer. What this does not
-//! notice: memory that goes bad while the process runs; backups and the doctor read everything anew.
+//! verified. Forgetting (two values of one slot) costs a second verification, never a wrong answer. It does not
+//! notice memory that goes bad while the process runs. Backups and the doctor read everything anew.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,6 +1,6 @@
 //! Waiting for other processes: in short tries, until a deadline, and never for ever.
 //!
-//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again, unless
+//! `flock` itself would wait without end and deaf to signals. So a call that needs a lock tries, sleeps a little, and tries again, unless
 //! its caller was interrupted ([`crate::interrupt`]).
 
 use std::thread;

@@ -1,4 +1,4 @@
-//! What a character is to the analyzer: one table for ASCII, a few ranges for the rest.
+//! The classes of characters for the analyzer: one table for ASCII, a few ranges for the rest.
 
 use unicode_normalization::char::is_combining_mark;
 

@@ -2,7 +2,7 @@
 //!
 //! `https://payments-api.internal:8443/health` is one whole; `payments-api.internal:8443`, `payments-api.internal` and
 //! `payments-api` are identifiers inside it; `https`, `payments`, `api`, `internal`, `8443`, `health` are its parts. The whole is
-//! case folded, without the scheme of a URL, with `/` for `\`; what stands before it (`#4521`, `$HOME`, `@alice`, `:8443`, `/etc`)
+//! case folded, without the scheme of a URL, with `/` for `\`. A sign before it (`#4521`, `$HOME`, `@alice`, `:8443`, `/etc`)
 //! tells that it is an identifier and is not part of it, so that `PR #4521`, `#4521` and `4521` are one term.
 
 use super::chars::{ALNUM, CONNECTOR, DIGIT, LETTER, LOWER, UPPER, URL_CONNECTOR, is};

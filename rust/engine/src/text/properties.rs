@@ -1,4 +1,4 @@
-//! What must hold for every text: random texts and random identifiers, with a generator of our own and fixed seeds.
+//! Properties of every text: random texts and random identifiers, with a generator of our own and fixed seeds.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;

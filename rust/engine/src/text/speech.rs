@@ -1,4 +1,4 @@
-//! What a text does: whether it only asks, or only says that it does not know. A question is no answer, and neither is "Sorry, no idea."
+//! Speech acts: whether a text only asks, or only says that it does not know. A question is not an answer, and neither is "Sorry, no idea."
 //!
 //! ```text
 //! clauses   cut at . ! ? and their kin of other scripts, at line ends, and before "but", "aber", "pero" ...

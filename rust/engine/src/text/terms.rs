@@ -1,4 +1,4 @@
-//! What a term is: its class (which is hashed), its role (which gives its weight in a query), its hash.
+//! A term: its class (which is hashed), its role (which gives its weight in a query), its hash.
 
 use crate::units::term_key::TermKey;
 

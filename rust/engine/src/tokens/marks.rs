@@ -1,4 +1,4 @@
-//! What each of 64 bytes is, a bit each: where a pretoken of ASCII starts is a few shifts of them (`ascii`).
+//! The classes of 64 bytes, a bit each: where a pretoken of ASCII starts is a few shifts of them (`ascii`).
 //!
 //! The bytes are told apart sixteen at a time by SSE2, which every x86-64 has, else eight at a time in ordinary registers.
 

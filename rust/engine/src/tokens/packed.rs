@@ -1,6 +1,6 @@
 //! The bytes of a packed vocabulary, which `tools/build_vocabularies.py` writes and documents.
 //!
-//! They are embedded and checked by a test, so a damaged one is a bug and not an input: what is not there reads as zeros.
+//! They are embedded and checked by a test, so a damaged one is a bug and not an input: missing bytes read as zeros.
 
 use super::vocabulary::FIRST_MERGED;
 

@@ -1,6 +1,6 @@
-//! What was counted lately, by any thread: the number of tokens of pretokens of up to 15 bytes that do not show at first sight to be one.
+//! Recent counts of any thread: the number of tokens of pretokens of up to 15 bytes that do not show at first sight to be one.
 //!
-//! About one pretoken in ten of prose has to be merged or sought for, which costs ten times what a look costs; but names and rare
+//! About one pretoken in ten of prose has to be merged or sought for, which costs ten times as much as a look. But names and rare
 //! words come again within minutes. An entry is two 64-bit words, the bytes themselves with their number and the count, so a hit is exact.
 //! The first word is stored XOR a mix of the second: two threads that write one entry at a time leave words that match no key
 //! (as in [`super::cache`]). No thread waits for another. A pair of entries is one row: the newest, and the one before.

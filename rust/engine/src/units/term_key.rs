@@ -1,4 +1,4 @@
-//! What the hashes of a scope's terms are keyed with.
+//! The key of the hashes of a scope's terms.
 
 use std::fmt;
 use std::hash::Hasher as _;

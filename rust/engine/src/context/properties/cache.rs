@@ -1,4 +1,4 @@
-//! What a cache keeps: the prefix within an epoch, the share before the boundary, the use of the limit.
+//! Properties that a cache relies on: the prefix within an epoch, the share before the boundary, the use of the limit.
 
 use super::super::testing::{WordCounter, words};
 use super::super::*;

@@ -1,9 +1,9 @@
-//! Anthropic messages: `model`, `tools`, `system`, `messages`, then what changes from call to call.
+//! Anthropic messages: `model`, `tools`, `system`, `messages`, then the fields that change from call to call.
 //!
 //! System messages go on top; those amid the conversation become user text that says what it is. Neighbours of one role are merged. In a
 //! user message tool results stand first, in an assistant message calls stand last, so that each call is followed by its result.
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
-//! user text. Source: Anthropic API reference, "Messages"; "Tool use"; "Prompt caching".
+//! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
 use std::fmt::Write as _;
 

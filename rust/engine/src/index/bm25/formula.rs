@@ -1,4 +1,4 @@
-//! The formula: what one term adds to a document's score, and what it can add at most.
+//! The BM25 formula: the contribution of one term to a document's score, and the most that it can be.
 //!
 //! ```text
 //! idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))

@@ -1,4 +1,4 @@
-//! What the tail says of the terms of a query: its documents that have them, and how frequencies change.
+//! Matches in the tail: its documents that have terms of a query, and its changes to their frequencies.
 
 use super::tail::{Kind, Record};
 

@@ -1,7 +1,7 @@
 //! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, reranked exactly.
 //!
-//! Exact search on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
-//! filter. Partitions far beyond that have a graph besides: see [`graph`]. What this module does not do: make embeddings,
+//! The search is exact on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
+//! filter. Partitions far beyond that have a graph besides: see [`graph`]. This module does not make embeddings,
 //! or choose among partitions.
 //!
 //! ```text

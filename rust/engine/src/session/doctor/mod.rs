@@ -1,8 +1,8 @@
-//! The doctor's look at the sessions of a scope: what each record says against its transcript, ledger, epochs, ids and tasks.
+//! The doctor's look at the sessions of a scope: each record is compared with its transcript, ledger, epochs, ids and tasks.
 //!
-//! It reads one session after the other, message by message. What sessions share (names, words, blobs) it collects on the way and compares
-//! at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable, so that taking it
-//! away leaves nothing, and its other parts may be missing. Nothing is repaired.
+//! It reads one session after the other, message by message. It collects the values that sessions share (names, words, blobs) on the way,
+//! and compares them at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable,
+//! so that taking it away leaves nothing, and its other parts may be missing. Nothing is repaired.
 
 mod blobs;
 mod ledger;

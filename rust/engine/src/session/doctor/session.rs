@@ -1,4 +1,4 @@
-//! One session: its messages in a row, its epochs, and what of each message stands elsewhere too.
+//! Checks one session: its messages in a row, its epochs, and the values of each message that are stored elsewhere too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

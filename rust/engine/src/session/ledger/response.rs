@@ -1,10 +1,10 @@
-//! What a provider answered, taken apart: the assistant's message as it stands in the answer, its usage, why it ended.
+//! Parses a provider's response: the assistant's message as it stands in the response, its usage, why it ended.
 //!
-//! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, responses, Gemini's answers, and an assistant
+//! It reads chat completions (of `OpenAI` and compatible servers), Anthropic messages, responses, Gemini's answers, and an assistant
 //! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front.
 //! A bill is read leniently, because a reply must not be lost over a counter. The reply itself is not.
 //!
-//! Not here: streams (a chunk is an error that says so), other APIs, and what becomes of a reply in the session.
+//! It reads no streams (a chunk is an error that says so) and no other APIs, and it does not store the reply.
 //!
 //! Sources: `OpenAI` API reference, "The chat completion object"; Anthropic API reference, "Messages", response and usage.
 

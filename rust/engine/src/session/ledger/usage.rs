@@ -1,6 +1,6 @@
-//! What a session's calls were planned to cost and did cost, call by call, and how full its model's window is.
+//! The planned and the billed tokens of a session's calls, call by call, and how full its model's window is.
 //!
-//! Read from the ledger when it is asked for; nothing is summed up beside it.
+//! All of it is read from the ledger on demand. No sums are stored beside it.
 
 use super::call::Call;
 use super::response::UsageTokens;

@@ -1,7 +1,7 @@
 //! After a provider refused a prompt as too long: a smaller one, and a limit for those that come after it.
 //!
-//! `python/memspan/refusals.py` reads the provider's words: they come here as numbers, or as none. What was learned is kept for the session
-//! and its model; where a message alone is larger than it, the session's own limit counts again, because the provider may have been wrong.
+//! `python/memspan/refusals.py` reads the provider's words: they come here as numbers, or as none. The learned limit is kept for the
+//! session and its model. Where a message alone is larger, the session's own limit counts again, because the provider may have been wrong.
 
 use crate::context::{Factor, Inputs, Prompt, compose};
 use crate::session::key::SessionKey;

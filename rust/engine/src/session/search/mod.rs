@@ -1,4 +1,4 @@
-//! Finding what was said: the messages of a scope by their words, their meaning, who spoke, when, and what stands around them.
+//! The search of transcripts: it finds messages of a scope by their words, their meaning, the speaker, the time and their neighbours.
 //!
 //! ```text
 //! question     its words; whom it names, among those who spoke the messages with most of them; its meaning without these names
@@ -6,7 +6,7 @@
 //! score        `score`: those and closeness token by token, who speaks, the session and the time, over the rows of the documents
 //! ```
 //!
-//! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it, or one of the two
+//! Only messages that are returned are read themselves. A message is a hit only if it, or one of the two
 //! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;

@@ -1,5 +1,5 @@
-//! What a search of transcripts looks for: a question as one scope has it, whom it names, and what it means without these names. It reads
-//! no message.
+//! The question of a search of transcripts: its terms in one scope, the persons it names, and its meaning without these names. This module
+//! reads no message.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The ranking against one that reads everything, on small stores; and what is never found.
+//! Tests of the ranking against one that reads everything, on small stores, and of messages that are never found.
 
 use super::super::properties::{Folder, engine};
 use super::super::transcript::words::{index, speaker, text_of, vectors};

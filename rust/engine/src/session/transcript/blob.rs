@@ -3,11 +3,11 @@
 //! A blob is a record (`Table::Blob`: references, length, time) and chunks of one page (`Table::BlobChunk`). Chunks are written
 //! in order and removed from the end, so the stored chunks are always a prefix, and a blob is whole when its last chunk is there. A
 //! process that dies leaves at worst a prefix that nothing refers to. Long blobs are [`stage`]d ahead in
-//! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] takes away what
-//! was staged and never used, and what nothing refers to any more.
+//! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] removes chunks
+//! that were staged and never used, and blobs that nothing refers to any more.
 //!
 //! A message is stored as it was given, so its blobs are holes in its text ([`split`], [`join`]): nothing is encoded anew.
-//! The hash is keyed, and what a blob of the same hash holds is compared before a message refers to it.
+//! The hash is keyed, and the bytes of a blob with the same hash are compared before a message refers to it.
 
 use std::ops::{ControlFlow, Range};
 

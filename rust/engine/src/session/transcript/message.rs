@@ -1,4 +1,4 @@
-//! A message as it is stored: the bytes it was given as, and what was derived from them once.
+//! A message as it is stored: the bytes it was given as, and the values that were derived from them once.
 //!
 //! Counts and the place in the transcript stand first, so that finding the window reads no text. Long data (images, files, texts
 //! beyond [`super::blob`]'s limit) is held by blobs, and the record has holes where it stood.

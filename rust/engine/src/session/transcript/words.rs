@@ -1,5 +1,5 @@
-//! What a message is found by: its words in the second index of a scope's partition, its vector, its row. How it is found is
-//! [`mod@crate::session::search`].
+//! Indexes a message: its words in the second index of a scope's partition, its vector, its row. [`mod@crate::session::search`] finds it by
+//! them.
 
 use crate::Result;
 use crate::context::{Message, Part};

@@ -1,7 +1,7 @@
-//! What is learned of closed tokenizers, in the store: one record for each model and address, and in each session the content of its window
-//! with the last cost that a provider told.
+//! The factors learned for closed tokenizers, in the store: one record for each model and address, and in each session the content of its
+//! window with the last cost that a provider reported.
 //!
-//! Both change in the transaction that adds a reply; nothing is counted that was counted before. The arithmetic is in
+//! Both change in the transaction that adds a reply. Nothing is counted twice. The arithmetic is in
 //! [`crate::tokens::bound`] and [`crate::context::bounded`].
 
 use std::ops::ControlFlow;

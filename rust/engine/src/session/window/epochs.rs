@@ -1,4 +1,4 @@
-//! When the next epoch of a session begins, and what its window has.
+//! The epochs of a session: when the next one begins, and the contents of its window.
 
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@
 //! run      the worthiest within the room; of equals the shortest, then the first; then its neighbours, while they fit
 //! ```
 //!
-//! It reads one text. What is found nowhere in it gives its beginning. Sums are whole numbers, so a text has one answer everywhere.
+//! It reads one text. A question that matches nothing in it gives its beginning. Sums are whole numbers, so a text has one answer
+//! everywhere.
 
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};

@@ -1,7 +1,7 @@
 //! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
 //!
 //! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. A
-//! prompt shows revisions: what changed since the epoch began is shown in the volatile block, what was forgotten is gone at once.
+//! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once.
 
 use std::sync::Arc;
 

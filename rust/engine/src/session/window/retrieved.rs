@@ -1,4 +1,4 @@
-//! What a prompt may show beside memories: what was said outside of its window, and passages of the session's collections.
+//! Retrieved texts that a prompt may show beside memories: messages outside of its window, and passages of the session's collections.
 //!
 //! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
 //! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that

@@ -1,8 +1,8 @@
-//! What a process has read of its sessions and keeps: messages ready for prompts, the fixed sections of the epoch.
+//! The cache of a process for its sessions: messages ready for prompts, the fixed sections of the epoch.
 //!
 //! A message never changes but by an edit (rewind, redact, a switch of models), and every edit counts up in the session's record:
-//! what is kept holds for as long as the number does. So a prompt of a session that goes on reads only what is new, and a write looks only
-//! at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
+//! a cached value is valid as long as that number stays the same. So a prompt of a session that goes on reads only what is new, and a write
+//! looks only at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A read transaction: what was committed when it began, read by our own reader of LMDB's pages.
+//! A read transaction: the state that was committed when it began, read by our own reader of LMDB's pages.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The write transaction of a generation: what is put, deleted and read under it, encrypted where the store is.
+//! The write transaction of a generation: puts, deletes and reads under it, encrypted where the store is.
 
 use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;

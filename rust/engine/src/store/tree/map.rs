@@ -1,6 +1,6 @@
 //! The data file, mapped once more and read-only: LMDB does not tell where its own map begins.
 //!
-//! Both show the same pages of the system's cache. A map may be longer than the file; what lies behind the file's end must
+//! Both show the same pages of the system's cache. A map may be longer than the file. Bytes behind the file's end must
 //! not be touched, which is why a snapshot compares its last page with the file's length ([`DataFile::view`]).
 
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Encryption of values: what the caller's key opens, and what each value is sealed with.
+//! Encryption of values: the hierarchy of keys, and the sealing of each value.
 //!
 //! ```text
 //! the caller's key ──opens──> the store's key and the secret of its hashes   (in Meta, and once more beside the data keys)

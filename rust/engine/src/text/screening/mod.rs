@@ -1,9 +1,9 @@
 //! Screening: secrets and personal data in a text, by type and place.
 //!
-//! One pass over the bytes. What a token begins with says which rule looks at it, and each rule has a validator: a check digit
+//! It makes one pass over the bytes. The beginning of a token selects the rule, and each rule has a validator: a check digit
 //! (Luhn, IBAN's mod 97), a vendor's prefix and length, a shape that nothing else has (JWT, PEM, credentials of a URL), or a cue
-//! beside it ("password is", "call me at"). Deliberately not: names of people, languages other than English for the cues, and
-//! anything that only looks random. A hash, a version, a date, a price or an id is no secret.
+//! beside it ("password is", "call me at"). It deliberately does not look for names of people, cues in languages other than English, or
+//! anything that only looks random. A hash, a version, a date, a price or an id is not a secret.
 //!
 //! docs/life.md has the table of types. Sources: ISO/IEC 7812-1 (cards), ISO 13616 (IBAN), RFC 7519 (JWT), RFC 7468 (PEM),
 //! RFC 3986 section 3.2.1 (user information), the North American Numbering Plan, the vendors' own pages for the prefixes.

@@ -1,6 +1,6 @@
-//! What was learned of one model: for each class of content, how many real tokens a counted one was lately.
+//! The factors learned for one model: for each class of content, how many real tokens a counted one was lately.
 //!
-//! It learns from a request that extends the one before: what was added, and what that did cost. That counts for the class that most
+//! They are learned from a request that extends the one before: from the added content and its cost. That counts for the class that most
 //! of it belongs to; additions are put together until they make a sample of [`BLOCK`] tokens, since the ratio of a short text says more
 //! of the text than of its class. From `n` samples of a class:
 //!

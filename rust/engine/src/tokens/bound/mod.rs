@@ -1,17 +1,17 @@
-//! Bounds for models whose tokenizer is closed: what a request can cost at most, from what earlier ones did cost.
+//! Bounds for models whose tokenizer is closed: the most that a request can cost, from the costs of earlier ones.
 //!
 //! A reference encoding counts; the provider's `usage` tells the truth, afterwards and for whole requests. So:
-//! 1. *Anchor.* The truth of the last request is exact for what the next one shares with it; only what is new is bounded.
-//! 2. *Factor.* What is new costs at most `factor(class) * counted`, one factor for each [`Class`] of content, since tokenizers differ
+//! 1. *Anchor.* The truth of the last request is exact for the part that the next one shares with it. Only the new part is bounded.
+//! 2. *Factor.* The new part costs at most `factor(class) * counted`, one factor for each [`Class`] of content, since tokenizers differ
 //!    most in how they treat digits, code and CJK. It begins at the model's prior and is learned (`learned`).
-//!    What leaves the end of a request leaves at least `least(class) * counted` of its truth behind.
+//!    When content leaves the end of a request, the truth drops by at least `least(class) * counted`.
 //! 3. *Cap.* No byte-level tokenizer makes more than one token of a byte.
 //!
 //! ```text
 //! bound(request) = truth(anchor) + sum over classes of min(factor * counted, bytes) + slack
 //! ```
 //!
-//! Messages are counted one by one, so what is counted of a prefix and of what follows it adds up. Pure: no store, no clock, no model.
+//! Messages are counted one by one, so the counts of a prefix and of the rest add up. The module is pure: no store, no clock, no model.
 //! The session decides when a factor may change (between epochs) and keeps [`Learned`] in its store.
 
 mod class;

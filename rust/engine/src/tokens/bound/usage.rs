@@ -1,8 +1,8 @@
-//! What a provider says that a request cost, in one form for all of them.
+//! The usage that a provider reports for a request, in one form for all providers.
 //!
-//! `OpenAI` counts cached tokens within its prompt tokens; Anthropic counts three kinds of input apart, which add up; Gemini counts as
-//! `OpenAI` does, under other names, and its thoughts apart from the reply. Numbers that contradict each other are refused: what is learned
-//! from them would be wrong.
+//! `OpenAI` counts cached tokens within its prompt tokens. Anthropic counts three kinds of input apart, which add up. Gemini counts as
+//! `OpenAI` does, under other names, and its thoughts apart from the reply. Numbers that contradict each other are refused, because factors
+//! learned from them would be wrong.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What became of the vectors of a segment since it was built: two bits for each number that it knows.
+//! Changes to the vectors of a segment since it was built: two bits for each number that it knows.
 //!
 //! ```text
 //! 0    512 bytes   stale: the segment's vector of this number does not count any more; bit i of byte b is number 8 b + i
