@@ -38,7 +38,7 @@ use crate::text::analyze;
 /// A question to collections.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked.
+    /// The query.
     pub text: String,
     /// Its embedding; the built-in one makes its own where this is `None`.
     pub vector: Option<Query>,

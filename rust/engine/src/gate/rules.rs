@@ -10,7 +10,7 @@ use super::words::Word;
 /// What a sentence claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What it is about.
+    /// Its kind.
     pub category: Category,
     /// Said so that it stands alone; `None` keeps the sentence.
     pub text: Option<String>,

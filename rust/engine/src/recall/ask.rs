@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// A memory that was found, with the ids that it names.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was found.
+    /// The hits that were found.
     pub named: Arc<Named>,
     /// Place of its scope in the request.
     pub scope: usize,
@@ -32,9 +32,9 @@ pub struct Found {
 pub struct Answer {
     /// The best first.
     pub found: Vec<Found>,
-    /// What was asked of each scope's words, for explanations.
+    /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
-    /// What stands beside the first.
+    /// The evidence beside the first hit.
     pub beside: Beside,
     /// Why vectors are missing that could have been used.
     pub degraded: Option<String>,

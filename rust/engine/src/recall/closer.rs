@@ -22,10 +22,10 @@ use crate::text::{Role, is_filler};
 /// Tokens of a slot that are compared with a question's.
 const SLOT_TOKENS: usize = 16;
 
-/// What is so far from [`LEAST`] is on its side of it by an exact cosine too.
+/// A value so far from [`LEAST`] is on the same side of it by an exact cosine too.
 const SURE: f64 = 0.02;
 
-/// What a question looks for in a text.
+/// The parts of a question that are sought in a text.
 pub(super) struct Look<'q> {
     wanted: Wanted,
     question: &'q Question,
@@ -122,8 +122,8 @@ impl<'q> Look<'q> {
         }
     }
 
-    /// What each feature weighs: the words more where the question names an identifier that is there. All are brought to a scale on which
-    /// a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
+    /// The weight of each feature: the words weigh more where the question names an identifier that is there. All are brought to a scale on
+    /// which a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
     fn weights(&self, features: &[Features]) -> [f64; WEIGHTS.len()] {
         let mut weights = WEIGHTS;
         if self.identified && weights[0] < IDENTIFIED_LEXICAL {

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// Every kind of memory.
 pub const ALL_KINDS: u8 = 0x7f;
 
-/// What a memory must be to be found. Times are microseconds since 1970 (UTC).
+/// The conditions for a memory to be found. Times are microseconds since 1970 (UTC).
 #[derive(Debug, Clone)]
 pub struct Filter {
     /// Bits of the kinds that may be found.
@@ -27,7 +27,7 @@ pub struct Filter {
     pub valid_at: Option<i64>,
     /// The store knew it at this time.
     pub known_at: Option<i64>,
-    /// What happened in this range comes first, and what happened elsewhere is not lost: what [`super::when`] read in the question.
+    /// Events in this range come first, and others are not lost. [`super::when`] read it in the question.
     pub preferred: Option<Range>,
     /// At least so trusted.
     pub min_trust: u8,

@@ -46,7 +46,7 @@ const PAST: [&str; 14] = [
 /// Words of who asks, and of how others write of them.
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
-/// What they begin with.
+/// Their first words.
 const OWN_BEGINS: [u8; 5] = *b"imwou";
 /// Bytes of the longest of them, with a typographic apostrophe.
 const LONGEST_OWN: usize = "user\u{2019}s".len();
@@ -134,7 +134,7 @@ fn two_newest(
 
 /// Of whom and of what a question asks.
 struct Asked {
-    /// What a newer memory must have if the older one has it.
+    /// The parts that a newer memory must have if the older one has them.
     required: Vec<Sought>,
     key: TermKey,
     names: Vec<String>,
@@ -181,7 +181,7 @@ impl Asked {
         self.own && one.own(self) || !one.required(self).is_empty()
     }
 
-    /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
+    /// Whether one is newer than another and about the same person or thing. The cheap checks come first: mostly no text is read.
     fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
@@ -195,7 +195,7 @@ impl Asked {
     }
 }
 
-/// What is known of a memory that holds.
+/// The known facts about a memory of a lasting kind.
 struct Seen<'h> {
     text: &'h str,
     tokens: Tokens<'h>,
@@ -233,7 +233,7 @@ impl<'h> Seen<'h> {
         })
     }
 
-    /// What it has of the names and identifiers of the question. Of many the text is analysed once.
+    /// The names and identifiers of the question that it has. Where there are many, the text is analysed once.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
             let hashes = || asked.required.iter().map(|one| one.hash);
@@ -310,7 +310,7 @@ fn owner(text: &str, apostrophe: usize) -> Option<String> {
     word.starts_with(char::is_uppercase).then(|| word.to_lowercase())
 }
 
-/// What stands between spaces, without the marks around it.
+/// The text between spaces, without the marks around it.
 fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
 }

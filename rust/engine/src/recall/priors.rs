@@ -27,10 +27,10 @@ use crate::memory::Kind;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
 
-/// What a candidate's prior is made of.
+/// The inputs of a candidate's prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attributes {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// 0 to 255.
     pub importance: u8,
@@ -51,7 +51,7 @@ impl Attributes {
     pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
 }
 
-/// What a question brings to its priors.
+/// The question's part in its priors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {
     /// The time of the question.
@@ -143,7 +143,7 @@ impl Prior {
         self.time * self.recency * self.importance * self.usage * self.certainty
     }
 
-    /// What relevance is multiplied by: above 0, at most 1.
+    /// The factor of relevance: above 0, at most 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.product() / self.highest

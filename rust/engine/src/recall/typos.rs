@@ -7,7 +7,7 @@ use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, Spelling, repair};
 use crate::text::with_analyzer;
 
-/// What the memories of the scopes have.
+/// The words of the scopes' memories.
 struct Memories<'s, 'p, P> {
     question: &'s Question,
     scopes: &'s [Option<Opened<'p, P>>],
@@ -39,7 +39,7 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
     }
 }
 
-/// What was written and what it was read as, in order.
+/// The written words and their readings, in order.
 type Changes = Vec<(String, String)>;
 
 /// The question with other words, and what was changed in it; `None` where nothing was.

@@ -144,7 +144,7 @@ fn write_framing(w: &mut Writer, framing: &Framing) {
     }
 }
 
-/// What a model does not take, as bits: images, documents, audio. 0, which is not written, is nothing.
+/// The media that a model does not take, as bits: images, documents, audio. 0, which is not written, means none.
 fn lacks(media: Media) -> u64 {
     u64::from(!media.images) | u64::from(!media.documents) << 1 | u64::from(!media.audio) << 2
 }

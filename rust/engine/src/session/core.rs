@@ -32,7 +32,7 @@ impl SessionCore {
         self.warm.forget();
     }
 
-    /// What this process has read of its sessions.
+    /// The cached parts of its sessions that this process has read.
     pub(super) fn warm(&self) -> &WarmSessions {
         if self.core.store().is_reopened(&self.warm_of) {
             self.warm.forget();
@@ -41,7 +41,7 @@ impl SessionCore {
     }
 }
 
-/// Whoever takes a core takes this, too.
+/// A caller that takes a core takes this, too.
 impl Deref for SessionCore {
     type Target = Core;
 

@@ -29,7 +29,7 @@ use crate::{Error, ErrorKind};
 pub(super) const STEP: u64 = 256;
 /// Keys of other tables that one transaction removes.
 const KEYS: usize = 1_024;
-/// What goes with a session besides its transcript, epochs and record.
+/// The parts of a session besides its transcript, epochs and record, which are removed with it.
 const OWN_TABLES: [Table; 12] = [
     Table::Call,
     Table::Turn,

@@ -48,7 +48,7 @@ pub(in crate::session) fn role_of(message: &Message) -> (&'static str, u8) {
     Roles::NAMES[if answers { 2 } else { usize::from(message.role == Role::Assistant) }]
 }
 
-/// What prompts may recall.
+/// Limits on the texts that prompts recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recalls {
     /// The most memories.

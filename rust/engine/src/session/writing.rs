@@ -26,7 +26,7 @@ pub struct Writing {
 /// A reply held against the messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckedReply {
-    /// What is wrong with its shape; no line of it was taken then.
+    /// The fault of its shape; no line of it was taken then.
     pub wrong: Option<String>,
     /// Lines that were taken.
     pub taken: usize,
@@ -63,7 +63,7 @@ pub struct SummaryText {
 /// A summary that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeSummary {
-    /// Its text.
+    /// The summary itself.
     pub summary: SummaryText,
     /// Different identifiers of the messages and of the summary before.
     pub identifiers: u64,
@@ -160,7 +160,7 @@ impl Session<'_> {
         Ok(Some(SummaryText::new(&stored.summary, &self.status()?.epoch.model)))
     }
 
-    /// What a switch would keep, with the summary that is being written.
+    /// The messages that a switch would keep, with the summary that is being written.
     pub fn plan_switch_written(&self, model: &Model, writing: Option<&Writing>, now: i64) -> Result<SwitchPlan> {
         self.plan_switch_with(model, writing.map(|writing| &writing.compacted().summary), now)
     }

@@ -16,7 +16,7 @@ use super::waiting;
 use super::writer_lock::flock;
 use crate::{Error, ErrorKind, Result};
 
-/// The door, closed behind whoever has this.
+/// The door, which stays closed while this value exists.
 #[derive(Debug)]
 pub struct Door(File);
 

@@ -89,7 +89,7 @@ struct Held {
 }
 
 thread_local! {
-    /// What the forking thread holds between the handlers.
+    /// The guards that the forking thread holds between the handlers.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 

@@ -19,7 +19,7 @@ use crate::{Error, ErrorKind, Result, interrupt};
 #[derive(Debug)]
 pub(super) struct Site<'s> {
     folder: &'s Folder,
-    /// What is replaced.
+    /// The generation that is replaced.
     pub from: &'s Environment,
     /// All that is in it: nobody writes before it is replaced.
     pub snapshot: Snapshot,
@@ -53,7 +53,7 @@ impl Site<'_> {
 /// A generation that took the place of another.
 #[derive(Debug)]
 pub(super) struct Replaced<T> {
-    /// What building it made.
+    /// The result of building it.
     pub made: T,
     /// Why files of the one before are still there, where they are.
     pub left: Option<Error>,
@@ -166,7 +166,7 @@ pub(super) fn discard(workshop: &Path) {
     let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
-/// What to do where nobody knows whether a generation was replaced, and both hold the same.
+/// The advice where it is unknown whether a generation was replaced, and both have the same content.
 pub(super) const EITHER: &str =
     "the store is whole in this generation and in the next: open it again, and repeat the call if nothing changed";
 

@@ -30,7 +30,7 @@ use crate::Result;
 const MAGIC: [u8; 4] = *b"mspg";
 const BYTES: usize = 96;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
     store: StoreId,
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// What is to be thought of a generation that is being opened.
+/// The verdict on a generation that is being opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is what was acknowledged last.
@@ -184,7 +184,7 @@ impl Progress {
         self.within_a_boot(record, pages).map(|()| Verdict::Sound)
     }
 
-    /// What was written since the machine started is in the system's cache, on disk or not.
+    /// Data written since the machine started is in the system's cache, on disk or not.
     fn within_a_boot(&self, record: &Record, pages: &MetaPages) -> Result<()> {
         let newest = pages.newest.transaction;
         if !self.same_boot(record) || newest == record.last {

@@ -29,7 +29,7 @@ const LONGEST: usize = 24;
 pub(crate) struct Repaired {
     /// The question with other words in it.
     pub text: String,
-    /// What was written and what it was read as, in order.
+    /// The written words and their readings, in order.
     pub changes: Vec<(String, String)>,
 }
 

@@ -26,7 +26,7 @@ pub struct Indexed {
     pub count: u8,
 }
 
-/// What the tail says of one posting: there with that count, or gone.
+/// The state of one posting by the tail: present with that count, or gone.
 type Newer = BTreeMap<(u32, u64), Option<u8>>;
 
 impl<P: Pages> Reader<'_, P> {

@@ -78,7 +78,7 @@ fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     Some(first)
 }
 
-/// What a query knows of a run before it decodes it.
+/// The facts about a run before a query decodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunHead {
     /// The first document.
@@ -182,7 +182,7 @@ impl RunHead {
     }
 }
 
-/// A decoded run, or short list. What stands behind `len` means nothing.
+/// A decoded run, or short list. Values behind `len` mean nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub numbers: [u32; RUN + LANES],

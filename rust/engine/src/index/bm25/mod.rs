@@ -51,7 +51,7 @@ pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};
 pub use rehash::rehash;
 pub use row::{NEVER, PRESENT, Row};
 
-/// What the formula needs to know of a whole index; the caller keeps it in the partition's head.
+/// The figures of a whole index that the formula needs; the caller keeps it in the partition's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Documents that are present.

@@ -105,7 +105,7 @@ impl VectorSet {
         self.dims
     }
 
-    /// What every block key of the set begins with.
+    /// The prefix of every block key of the set.
     fn blocks(&self) -> Key {
         Key::new(self.partition, self.blocks).u16(self.embedding)
     }
@@ -115,7 +115,7 @@ impl VectorSet {
         self.blocks().u32(first)
     }
 
-    /// What the keys of the exact vector of `number` begin with.
+    /// The prefix of the keys of the exact vector of `number`.
     fn exact(&self, number: u32) -> Key {
         Key::new(self.partition, Table::VectorExact).u16(self.embedding).u32(number)
     }

@@ -20,7 +20,7 @@ const RESPONSE: Position<'static> = Position { doing: DOING, at: "the response" 
 const ALONE: &str =
     "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
 
-/// What a call of a model was billed, in the provider's own tokens.
+/// The bill of a call of a model, in the provider's own tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_field_names)] // units travel in names
 pub struct UsageTokens {
@@ -45,7 +45,7 @@ pub struct Response {
     pub id: Option<String>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
-    /// What was billed, JSON as it stands in the answer.
+    /// The usage, JSON as it stands in the answer.
     pub usage: Option<Vec<u8>>,
     /// The same, read; `None` where it is not in a known form.
     pub usage_tokens: Option<UsageTokens>,

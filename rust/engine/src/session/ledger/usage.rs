@@ -9,7 +9,7 @@ use crate::session::record::StoredEpoch;
 use crate::session::session::Session;
 use crate::session::transcript::view::View;
 
-/// What one call was planned to cost, and what it did.
+/// The planned and the billed cost of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallUsage {
     /// Its turn.
@@ -18,11 +18,11 @@ pub struct CallUsage {
     pub call: u16,
     /// The model that the prompt was made for; where that is not known, the one that answered in the provider's words.
     pub model: Option<String>,
-    /// What the prompt was planned to cost: its count, or the most it could be.
+    /// The planned cost of the prompt: its count, or its upper bound.
     pub planned: Option<u64>,
-    /// What was counted of it.
+    /// Its counted tokens.
     pub counted: Option<u64>,
-    /// What the provider billed.
+    /// The provider's bill.
     pub billed: Option<UsageTokens>,
 }
 

@@ -93,7 +93,7 @@ impl Session<'_> {
         })
     }
 
-    /// What came of a reply that is not whole; `None` where there is none.
+    /// The partial reply; `None` where there is none.
     pub fn partial_reply(&self) -> Result<Option<PartialReply>> {
         self.engine.store().read(|pages| PartialReply::read(pages, self.expect(pages)?.place))
     }

@@ -44,7 +44,7 @@ use crate::store::pages::Pages;
 /// A search of what was said.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is looked for.
+    /// The query.
     pub text: String,
     /// At most so many messages.
     pub limit: usize,
@@ -75,7 +75,7 @@ pub struct TranscriptHit {
     pub score: i64,
     /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
     pub confidence: f64,
-    /// What the score is made of.
+    /// The parts of the score.
     pub features: Features,
 }
 

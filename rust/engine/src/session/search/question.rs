@@ -50,7 +50,7 @@ impl<'q> Question<'q> {
         name.terms.iter().map(|term| term.hash).filter(|hash| is_named && is_asked(*hash)).collect()
     }
 
-    /// What it means beside whom it names. `rarity` is that of each of its terms.
+    /// Its meaning without the persons that it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
         let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
         let content = self.asked.content(&left_out);
@@ -64,7 +64,7 @@ impl<'q> Question<'q> {
     }
 }
 
-/// What a question means, as far as the built-in embedding knows.
+/// The meaning of a question, as far as the built-in embedding knows it.
 pub(super) struct Meaning {
     /// `None` where the table has none of its words.
     pub vector: Option<Query>,

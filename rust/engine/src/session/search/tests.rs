@@ -356,7 +356,7 @@ fn rows_of_an_older_version_are_filled_and_removed_as_they_were_written() {
     let store = Store::new(3);
     let place = OfSession::of(&store, "s-3").0;
     let naive = store.naive("museum port");
-    // What a version without speakers, tokens and vectors wrote: the words of the text alone.
+    // The entry of a version without speakers, tokens and vectors: the words of the text alone.
     store.open("old");
     let index = store.say("old", "", "museum of the old port");
     let old = OfSession::of(&store, "old").0;

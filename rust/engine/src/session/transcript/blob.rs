@@ -46,7 +46,7 @@ pub fn hash(seed: Seed, bytes: &[u8]) -> u128 {
     seed.hash128(bytes)
 }
 
-/// What is known of a blob.
+/// The record of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::session) struct Blob {
     pub references: u64,
@@ -286,7 +286,7 @@ fn with_the_rest(ranges: Vec<Range<usize>>, length: usize) -> Vec<Range<usize>> 
     all
 }
 
-/// What is outside of ranges that are in order.
+/// The parts outside of ranges that are in order.
 fn gaps(ranges: &[Range<usize>], length: usize) -> impl Iterator<Item = Range<usize>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start).chain(std::iter::once(length));

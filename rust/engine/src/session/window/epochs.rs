@@ -16,7 +16,7 @@ use crate::store::pages::PagesMut;
 use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::{Error, ErrorKind, Result};
 
-/// What became of the cost that a provider told.
+/// The fate of the cost that a provider reported.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::session) struct Observed {
     /// It cannot be, and nothing was learned of it.
@@ -46,7 +46,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
                 let before = Anchor { counted: Tally::default(), truth: anchor.cost };
                 observe(&mut learned, Some(&before), &Anchor { counted: anchor.since, truth: cost })
             }
-            // What a provider adds to every request weighs little in a long one.
+            // Tokens that a provider adds to every request weigh little in a long one.
             _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => observe(&mut learned, None, &now),
             _ => false,
         };
@@ -175,7 +175,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
     }
 
-    /// What the epoch's window is made of, where the tokenizer is closed.
+    /// The content of the epoch's window by class, where the tokenizer is closed.
     fn window_content(&self, limit: u64, fixed: &Fixed) -> Result<Option<Tally>> {
         if self.epoch.model.factor == Factor::EXACT {
             return Ok(None);
@@ -263,7 +263,7 @@ const LONG_REQUEST: u64 = 2_048;
 /// Factors that are tried for an epoch: each takes off what was over.
 const MOST_FACTORS: usize = 8;
 
-/// What the history may cost by what is known of it, so that a block has a place beside it.
+/// The most that the history may cost by its known cost, so that a block has a place beside it.
 fn most_of_history(limit: u64) -> u64 {
     limit - limit / 64
 }

@@ -21,11 +21,11 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_COMPARED: usize = 400;
 /// The tokens of a piece that are compared.
 const TOKENS: usize = 64;
-/// What stands around the run is added up to so many bytes.
+/// Neighbours of the run are added up to so many bytes.
 const WITH_NEIGHBOURS: usize = 400;
 /// Units of worth in one term of weight 1 that one piece of two has.
 const UNIT: f64 = 1e6;
-/// What the closest piece of a run is worth, as a share of all terms.
+/// The weight of the closest piece of a run, as a share of all terms.
 const MEANING: f64 = 0.5;
 
 /// A piece of a text: its bytes, the terms of the question that it has, and how close it is.

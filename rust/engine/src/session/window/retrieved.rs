@@ -46,11 +46,11 @@ const NEAR: f64 = 0.5;
 /// Where the best is less sure than this there is no answer, and nothing of the source is shown. Of ten questions that a conversation of
 /// LoCoMo knows nothing of none passes .2, and two pass .1 (2026-11-22).
 const LEAST: f64 = 0.15;
-/// What stands behind the best must be a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
+/// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 const BEHIND_THE_BEST: f64 = 0.25;
 
-/// What is asked of the transcripts of a scope.
+/// The query to the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
     pub scope: &'a Scope,
     pub place: SessionKey,
@@ -64,7 +64,7 @@ pub(in crate::session) struct Asked<'a> {
     pub room: u64,
 }
 
-/// What was said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the search, as
+/// Messages before the window of a session, shortened in it, or of other sessions of its scope: in the order of the search, as
 /// much as there is room for.
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Item>> {
     let recalls = &asked.record.recalls;
@@ -125,8 +125,8 @@ impl Asked<'_> {
         Ok(false)
     }
 
-    /// Whether the window does not show a message, or shows it shorter than it is. What it shows whole answers a question already, and says
-    /// nothing of how sure the others are.
+    /// Whether the window does not show a message, or shows it shorter than it is. A message that it shows whole answers a question
+    /// already, and says nothing of how sure the others are.
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
         let is_newest = found.index + 1 >= self.record.tally.messages;
         Ok(found.place.session != self.place.session || found.index < self.start || !is_newest && is_shortened(history, found.index)?)

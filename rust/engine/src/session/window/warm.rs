@@ -19,7 +19,7 @@ const SESSIONS: usize = 256;
 /// Messages that are kept, of all sessions together.
 const MESSAGES: usize = 100_000;
 
-/// What is known under numbers that follow each other.
+/// Values under consecutive numbers.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Span<T> {
     first: u64,
@@ -60,7 +60,7 @@ impl<T: Clone> Span<T> {
     }
 }
 
-/// What was read of one session.
+/// The cached parts of one session.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Warm {
     of: Option<(SessionKey, u64)>,
@@ -117,7 +117,7 @@ impl PastTurns {
     }
 }
 
-/// What was read of a session beside what was warm.
+/// The parts of a session that were read besides the warm ones.
 #[derive(Default)]
 pub(in crate::session) struct ReadNow {
     pub messages: HashMap<u64, Arc<Stored>>,
@@ -179,7 +179,7 @@ impl Warm {
     }
 }
 
-/// What is kept of all sessions.
+/// The cache of all sessions.
 #[derive(Debug, Default)]
 pub struct WarmSessions(Mutex<Kept>);
 
@@ -192,7 +192,7 @@ struct Kept {
 }
 
 impl WarmSessions {
-    /// What is kept under a key; empty where that is nothing.
+    /// The value kept under a key; empty where there is none.
     pub(in crate::session) fn get(&self, key: u128) -> Arc<Warm> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
@@ -202,7 +202,7 @@ impl WarmSessions {
         Arc::clone(warm)
     }
 
-    /// What writers know of the turns of a session; empty where that is nothing.
+    /// The turns of a session that writers know; empty where there are none.
     pub(in crate::session) fn past(&self, key: u128) -> Arc<PastTurns> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.past.get(&key).map_or_else(Arc::default, |(_, past)| Arc::clone(past))

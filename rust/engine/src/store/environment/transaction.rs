@@ -22,7 +22,7 @@ use crate::{Error, Result, interrupt};
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
     pub(super) txn: RwTxn<'e>,
-    /// What was committed before: the pages that LMDB walks until it copies them.
+    /// The state committed before: the pages that LMDB walks until it copies them.
     pub(super) base: Tree,
     pub(super) tree: Handle,
     pub(super) secret: Secret,
@@ -66,7 +66,7 @@ impl WriteTransaction<'_> {
         self.recorded = Some(Vec::new());
     }
 
-    /// What was put and deleted since [`record`](Self::record), in order; recording ends.
+    /// The puts and deletes since [`record`](Self::record), in order; recording ends.
     pub fn recorded(&mut self) -> Vec<Change> {
         self.recorded.take().unwrap_or_default()
     }

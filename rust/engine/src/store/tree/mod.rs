@@ -145,7 +145,7 @@ impl Tree {
         if level + 1 == usize::from(self.root.depth) { Kind::Leaf } else { Kind::Branch }
     }
 
-    /// What a checked page must have; it has not only if it was damaged since.
+    /// A value that a checked page must have. It is missing only if the page was damaged since.
     fn some<T>(&self, page: u64, there: Option<T>) -> Result<T> {
         there.ok_or_else(|| self.damaged(page, "it changed after it was read for the first time"))
     }
@@ -355,7 +355,7 @@ impl Tree {
     }
 }
 
-/// What [`super::pages::Pages`] asks for.
+/// The reads of [`super::pages::Pages`].
 impl Tree {
     /// The value at `key`.
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {

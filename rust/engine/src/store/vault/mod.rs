@@ -69,7 +69,7 @@ const SALT_BYTES: usize = 16;
 /// The store's key, then the secret of its hashes, then whether they are keyed (bit 0), and those of terms, too (bit 1).
 const SEALED_TEXT: usize = KEY_BYTES + 16 + 1;
 
-/// What the caller's key opens.
+/// The values that the caller's key opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sealed {
     /// Drawn when the store was encrypted: data keys of another store do not open in this one.
@@ -280,7 +280,7 @@ impl Vault {
         Ok(value)
     }
 
-    /// What is stored of a plain value at `key`.
+    /// The stored form of a plain value at `key`.
     pub fn encrypt(data_key: &Cipher, key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
         let (head, body) = value.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
         let head = [head[0], head[1], ENCRYPTED as u8, 0];
@@ -291,7 +291,7 @@ impl Vault {
         Ok(stored)
     }
 
-    /// Keeps a value that was just encrypted: whoever wrote it reads it next.
+    /// Keeps a value that was just encrypted, because its writer reads it next.
     pub fn remember(&self, key: &[u8], value: &[u8], stored: &[u8]) -> Result<()> {
         let mut plain = Secret::with_room(self.region.as_ref(), value.len());
         plain.bytes_mut().copy_from_slice(value);

@@ -106,7 +106,7 @@ pub(super) struct Segment<'p> {
 }
 
 impl VectorSet {
-    /// What the keys of a segment's values begin with.
+    /// The prefix of the keys of a segment's values.
     pub(super) fn segment_key(&self, table: Table, segment: u32) -> Key {
         self.graph_table(table).u32(segment)
     }
