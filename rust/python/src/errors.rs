@@ -30,7 +30,7 @@ pub fn run<T: Send>(py: Python<'_>, pace: Pace, work: impl FnOnce() -> Result<T>
 }
 
 thread_local! {
-    /// What a signal handler raised while this thread waited.
+    /// The exception of a signal handler while this thread waited.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 

@@ -13,7 +13,7 @@ use crate::value::{Moment, shows};
 use crate::vectors::Numbers;
 
 holds! {
-    /// What is to become of a page of messages. Whoever checks it makes another one of it.
+    /// The decisions on a page of messages. A check makes another value of it.
     Judged(Judgement);
 }
 
@@ -83,7 +83,7 @@ functions! { |py|
     screen(text: String) Short => Ok(Detected::in_text(&text));
     /// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
     screened(text: String, policy: Screening, found: Option<Vec<Detected>>) Short => Ok(policy.left(text, &found.unwrap_or_default()));
-    /// What the gate's models see of a message: names of features, and numbers. For whoever fits their weights.
+    /// The features of a message that the gate's models see: names and numbers. For fitting their weights.
     gate_features(text: String, before: String) Short => Ok(gate::described(&text, &before));
     /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
     dbscan(vectors: Numbers, closeness: f64, min_points: usize) Waits => {

@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 pub struct CollectionName {
     /// Whose it is.
     pub scope: Scope,
-    /// What it is called in its scope.
+    /// Its name in its scope.
     pub name: String,
 }
 

@@ -177,7 +177,7 @@ const STARTERS: [&str; 75] = [
 /// A line that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// What the model wrote.
+    /// The lines that the model wrote.
     pub text: String,
     /// Why: what it names that its messages do not.
     pub reason: String,
@@ -186,16 +186,16 @@ pub struct Refused {
 /// A reply that was held against the messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What may be shown.
+    /// The lines that may be shown.
     pub lines: Vec<Line>,
-    /// What may not.
+    /// The lines that may not.
     pub refused: Vec<Refused>,
 }
 
 /// Checks a model's reply against the messages and the summary before.
 ///
 /// # Errors
-/// What is wrong with a reply that is not of the shape, in words for the model.
+/// The fault of a reply that is not of the shape, in words for the model.
 pub fn check(reply: &str, previous: Option<&Summary>, sources: &[Source]) -> Result<Checked, String> {
     let mut evidence = Evidence::new(previous, sources);
     let mut checked = Checked::default();
@@ -266,7 +266,7 @@ fn read_messages(line: &Value) -> Option<Vec<u64>> {
     (!messages.is_empty() && messages.len() <= 64).then_some(messages)
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Default)]
 struct Texts {
     all: String,
@@ -283,7 +283,7 @@ impl Texts {
     }
 }
 
-/// What the messages say, by message.
+/// The contents of the messages, by message.
 struct Evidence {
     texts: BTreeMap<u64, Texts>,
     reader: Reader,

@@ -15,7 +15,7 @@ use crate::interrupt;
 const RESULT_BYTES: [usize; 2] = [1_200, 600];
 /// Bytes of one piece of a long message: a pass is filled with whole pieces.
 const PIECE_BYTES: usize = 4_000;
-/// Passes of one compaction. What is behind them is left to the rules.
+/// Passes of one compaction. The messages behind them are left to the rules.
 pub const MAX_PASSES: usize = 64;
 
 /// The blocks to be summarised, each at most `max_tokens` (a single piece of `PIECE_BYTES` at least).

@@ -30,9 +30,9 @@ pub(super) fn share(section: Section) -> u64 {
     }
 }
 
-/// What binds most comes first.
+/// The most binding comes first.
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
-/// Of what happened, a unit of which less is new (in 1/256) says nothing new. What binds is left out only if every word was said.
+/// An event of which less is new (in 1/256) says nothing new. A binding unit is left out only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
 /// Lines that are too long for what is left, before it is given up.
 const MOST_PASSED_OVER: usize = 8;
@@ -58,7 +58,7 @@ pub(super) struct Unit {
     pub terms: Terms,
 }
 
-/// What became of the messages.
+/// The outcome for the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compacted {
     /// The summary.
@@ -213,7 +213,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What a model wrote into a call may be copied from anywhere: its identifiers stand without the words around them.
+    /// Text that a model wrote into a call may be copied from anywhere, so its identifiers stand without the words around them.
     fn identify_call(&mut self, index: u64, name: &str, arguments: &str) {
         let (name, arguments) = (one_line(name), one_line(head(arguments, 4 * PHRASE_BYTES)));
         let line =
@@ -246,7 +246,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What binds gets its section's grant; then everything is weighed together, less what is kept free for identifiers; then those,
+    /// Binding units get their section's grant. Then everything is weighed together, less the reserve for identifiers, and then those,
     /// and what is left.
     fn choose(&mut self) {
         let (mut together, mut apart) = (Waiting::new(), BTreeMap::<Section, Waiting>::new());
@@ -311,7 +311,7 @@ impl<'a> Chooser<'a> {
         self.chosen.push(line);
     }
 
-    /// What a line costs with its dash, its line feed and, if it is the first of its section, the heading; `None` above `room`.
+    /// The cost of a line with its dash, its line feed and, if it is the first of its section, the heading; `None` above `room`.
     fn cost(&self, section: Section, text: &str, room: u64) -> Option<u64> {
         let heading = if self.chosen.iter().any(|line| line.section == section) { 0 } else { 6 };
         let tokens = self.counter.count_within(text, room.saturating_sub(2 + heading))?;

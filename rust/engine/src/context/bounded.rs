@@ -16,10 +16,10 @@ use super::segment::{Body, Segment};
 use crate::tokens::bound::{Class, Counted, Tally, bound};
 use crate::tokens::{Counter, Factor};
 
-/// What is known of a model's tokenizer and of a session's window.
+/// The known costs of a model's tokenizer and of a session's window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// What a counted token of each class costs at most.
+    /// The most that a counted token of each class costs.
     pub factors: [Factor; Class::ALL.len()],
     /// Something was learned: else the model's prior stands for all, as the epoch's factor does.
     pub learned: bool,
@@ -38,7 +38,7 @@ pub struct KnownWindow {
     pub messages: u64,
     /// Fixed sections, messages and the blocks that stayed in their turns.
     pub content: Tally,
-    /// What is known of its cost.
+    /// The known part of its cost.
     pub anchor: Option<KnownCost>,
 }
 
@@ -47,7 +47,7 @@ pub struct KnownWindow {
 pub struct KnownCost {
     /// In the model's own tokens.
     pub cost: u64,
-    /// What was added since.
+    /// The content added since.
     pub since: Tally,
     /// The block of this turn was in that request.
     pub holds_block: bool,
@@ -71,7 +71,7 @@ impl Bounds {
         self.learned || self.window.as_ref().is_some_and(|window| window.anchor.is_some())
     }
 
-    /// What is known of the model without anything that a provider told.
+    /// The known costs of the model without any figure of a provider.
     #[must_use]
     pub fn unlearned(&self, prior: Factor) -> Self {
         let window = self.window.clone().map(|window| KnownWindow { anchor: None, ..window });
@@ -180,7 +180,7 @@ pub(super) fn segments(segments: &[Segment], framing: &Framing, counter: &dyn Co
     rest(sum, sum.tokens() + framing.reply)
 }
 
-/// What is no text is frames: together `tokens`.
+/// All that is not text is frames: together `tokens`.
 fn rest(mut tally: Tally, tokens: u64) -> Tally {
     tally.frame(tokens.saturating_sub(tally.tokens()));
     tally

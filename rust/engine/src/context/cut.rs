@@ -29,7 +29,7 @@ pub struct Grid {
     pub rounds: u64,
 }
 
-/// What is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
+/// The part that is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut {
     /// The first message of the window.
@@ -53,7 +53,7 @@ pub struct Window {
     pub tokens: u64,
     /// `E`.
     pub stored_tokens: u64,
-    /// What stands for the rounds between the two parts.
+    /// The text in place of the rounds between the two parts.
     pub rounds: Option<Arc<Stored>>,
 }
 

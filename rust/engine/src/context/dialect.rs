@@ -26,7 +26,7 @@ pub struct Dialect {
     pub name: Box<str>,
     /// The vendors whose models it serves by default.
     pub vendors: Vec<Box<str>>,
-    /// What the most tokens of the reply are called.
+    /// The name of the parameter for the most tokens of the reply.
     pub output_parameter: Box<str>,
     /// Its ids of tool calls.
     pub call_ids: CallIds,
@@ -46,7 +46,7 @@ pub struct Dialect {
     pub stream_usage: bool,
     /// Schemas of tools may be strict.
     pub strict: bool,
-    /// What `tool_choice` may be.
+    /// The values that `tool_choice` may have.
     pub tool_choice: Vec<Box<str>>,
     /// The parameter that says how much to reason; empty where there is none.
     pub reasoning: Box<str>,

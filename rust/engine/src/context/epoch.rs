@@ -13,8 +13,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
-/// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed. What stands in a block has its form of its own
-/// ([`super::block::Form`]).
+/// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed. Items of
+/// a block have a form of their own ([`super::block::Form`]).
 pub const RENDERER_VERSION: u32 = 3;
 
 /// One revision of one memory.
@@ -77,7 +77,7 @@ pub struct Epoch {
     pub cut: Cut,
 }
 
-/// What the next epoch is made of, besides the transcript.
+/// The inputs of the next epoch, besides the transcript.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// The epoch before; `None` for the first.

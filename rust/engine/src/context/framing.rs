@@ -43,7 +43,7 @@ pub struct Framing {
     pub per_tool: u64,
     /// The price of images.
     pub images: ImageRule,
-    /// What besides text the model takes.
+    /// The media besides text that the model takes.
     pub media: Media,
 }
 
@@ -78,7 +78,7 @@ impl Framing {
         matches!(self.images, ImageRule::GeminiTiles | ImageRule::GeminiResolution)
     }
 
-    /// What its requests can say.
+    /// The shape of its requests.
     #[must_use]
     pub fn shape(&self) -> Shape {
         Shape { format: self.format, media: self.media }
@@ -114,13 +114,13 @@ impl Framing {
         tally.cost()
     }
 
-    /// What is shown for `call` if it has no result ([`super::turns::interrupted`]).
+    /// The text that is shown for `call` if it has no result ([`super::turns::interrupted`]).
     #[must_use]
     pub fn interrupted(&self, call_id: &str, counter: &dyn Counter) -> u64 {
         self.message(&super::turns::interrupted(call_id), counter).tokens
     }
 
-    /// What the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
+    /// The parts that the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
     fn kept(&self, part: &Part) -> Cost {
         match part {
             Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
@@ -229,7 +229,7 @@ fn schema(function: &Function) -> Value {
     function.parameters.as_deref().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)
 }
 
-/// What Gemini counts of a schema and the recipe passes over: the description of all of it, and the names that are required.
+/// The parts of a schema that Gemini counts and the recipe passes over: the description of all of it, and the names that are required.
 fn repeated(function: &Function, counter: &dyn Counter) -> u64 {
     let schema = schema(function);
     counter.count(schema["description"].as_str().unwrap_or_default()) + required(&schema, counter)

@@ -71,7 +71,7 @@ pub trait History {
     /// The volatile block that stayed in `turn` when the next turn began, if it did.
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>>;
 
-    /// What that block showed when it was sent and shows no longer.
+    /// The items that the block showed when it was sent and shows no longer.
     fn left_out(&self, _turn: u64) -> Result<Vec<Item>> {
         Ok(Vec::new())
     }

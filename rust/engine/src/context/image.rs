@@ -44,7 +44,7 @@ pub struct Cost {
 }
 
 impl ImageRule {
-    /// What `image` costs.
+    /// The cost of `image`.
     #[must_use]
     pub fn cost(self, image: &Image) -> Cost {
         let exact = image.size.is_some();

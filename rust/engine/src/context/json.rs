@@ -40,9 +40,9 @@ impl<'a> Object<'a> {
 /// Where in the input something stands, for messages of errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Position<'a> {
-    /// What is being done: `read a message`.
+    /// The operation under way: `read a message`.
     pub(crate) doing: &'static str,
-    /// What the reader knows the spot by: `content[2]`.
+    /// The place as the reader names it: `content[2]`.
     pub(crate) at: &'a str,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn result_text(result: &ToolResult, shape: Shape) -> String {
     result_pieces(result, shape).filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// What of a message its model does not take, by name: it was sent as a text.
+/// The media of a message that its model does not take, by name: they were sent as a text.
 pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
     let mut found = Vec::new();
     for part in &message.parts {
@@ -96,7 +96,7 @@ fn kind_of(raw: &str) -> Cow<'_, str> {
     json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default()
 }
 
-/// What stands for a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
+/// The replacement of a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
 fn named(raw: &str) -> Option<Piece<'_>> {
     let name = match &*kind_of(raw) {
         "input_audio" => "[audio]",

@@ -67,7 +67,7 @@ impl Report<'_> {
     }
 
     /// History is explained by ranges: what each message does in the window is in the segments.
-    /// What stands in every prompt of the epoch: the instructions, and each pinned memory by itself.
+    /// The fixed parts of every prompt of the epoch: the instructions, and each pinned memory by itself.
     pub(super) fn explain_fixed(&self) -> Vec<Explained> {
         let fixed = self.inputs.fixed;
         let mut explained = Vec::new();
@@ -83,7 +83,7 @@ impl Report<'_> {
         explained
     }
 
-    /// What the blocks of earlier turns in the window still show, and what they no longer do.
+    /// The items that blocks of earlier turns in the window still show, and those that they no longer show.
     pub(super) fn explain_blocks(&self, window: &Window) -> Result<Vec<Explained>> {
         let (history, mut explained) = (self.inputs.history, Vec::new());
         for turn in window.first_turn..history.turns().saturating_sub(1) {
@@ -152,7 +152,7 @@ pub(super) fn exceeded(inputs: &Inputs<'_>, newest: u64) -> Error {
         .with("newest_tokens", newest as i64)
 }
 
-/// What is sent was counted again and is more than the stored counts said.
+/// The sent prompt was counted again, and has more tokens than the stored counts.
 pub(super) fn disagrees(counted: u64, room: u64) -> Error {
     let message = format!(
         "cannot assemble the prompt: stored token counts must be those of the messages, got {counted} tokens where the counts \

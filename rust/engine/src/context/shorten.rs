@@ -41,7 +41,7 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
     }
 }
 
-/// What a caller made of a text, with a marker of where the whole is.
+/// A caller's short form of a text, with a marker that says where the whole is.
 #[must_use]
 pub fn summarised(text: &str, told: &str, key: &str) -> String {
     format!("{}\n[... a summary of {} characters, stored as \"{key}\" ...]\n", told.trim_end(), text.chars().count())

@@ -22,7 +22,7 @@ pub struct Tool {
     pub format: Format,
     /// The schema, byte for byte.
     pub given: Box<str>,
-    /// What both vendors have; `None` for tools that run at one vendor, which are sent to that one only.
+    /// The part that both vendors have; `None` for tools that run at one vendor, which are sent to that one only.
     pub function: Option<Function>,
 }
 
@@ -31,7 +31,7 @@ pub struct Tool {
 pub struct Function {
     /// Its name.
     pub name: Box<str>,
-    /// What it does.
+    /// Its description.
     pub description: Option<Box<str>>,
     /// JSON Schema of its arguments, raw.
     pub parameters: Option<Box<str>>,

@@ -107,7 +107,7 @@ fn repeats(is_full: bool, times: &[usize; MOST_COMPARED]) -> Vec<u8> {
     std::iter::once(VERSION).chain(again.flat_map(|(place, times)| [place as u8, *times as u8])).collect()
 }
 
-/// What was kept of a text's tokens: nothing, or those of another version, where another version wrote it.
+/// The kept tokens of a text: none, or those of another version, where another version wrote it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tokens<'b> {
     pub distinct: &'b [u8],

@@ -37,7 +37,7 @@ pub(crate) use kept::{KeptTokens, Tokens, distinct_tokens, embed_beside, near_co
 
 use crate::index::vectors::UnitVector;
 
-/// What the store calls its vectors by.
+/// The name of its vectors in the store.
 pub const NAME: &str = "memspan/static-minilm";
 /// The table's version: another table gives other vectors.
 pub const REVISION: &str = "1";

@@ -158,7 +158,7 @@ pub(super) fn code(token: Token, dimension: usize) -> i8 {
     row(token)[dimension] as i8
 }
 
-/// What one unit of a code stands for in each dimension.
+/// The value of one unit of a code in each dimension.
 static SCALES: [f32; DIMENSIONS] = {
     let (mut scales, mut at) = ([0.0; DIMENSIONS], 0);
     while at < DIMENSIONS {

@@ -25,7 +25,7 @@ use crate::store::step::Step;
 use crate::store::{reserve, vault};
 use crate::{Error, ErrorKind, Result};
 
-/// What was erased.
+/// The counts of an erasure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Erased {
     /// Current memories.

@@ -34,7 +34,7 @@ fn rehash_row(environment: &Environment, partition: Partition, row: Row) -> Resu
             Some(Row::Scope(scope)) => rehash_collection(environment, partition, &CollectionName { scope, name }, secret),
             _ => write(environment, |txn| collection::rehash::clear(txn, partition)),
         },
-        // What is left of it is being removed, and is found by nobody.
+        // The rest of it is being removed, and nobody finds it.
         Row::Dropped { .. } => write(environment, |txn| collection::rehash::clear(txn, partition)),
     }
 }

@@ -30,16 +30,16 @@ use guards::Guard;
 use rules::{Reading, Sentence};
 use words::{Span, Word, sentences, words};
 
-/// What something that was said is.
+/// The category of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// What somebody likes or wants.
+    /// A taste or a wish.
     Preference,
-    /// What was decided.
+    /// A decision.
     Decision,
     /// How a task ended.
     TaskOutcome,
-    /// What must hold.
+    /// A constraint.
     Constraint,
     /// A fact.
     Semantic,
@@ -116,30 +116,30 @@ impl Speaker {
 /// One message, as the gate reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Utterance<'a> {
-    /// What was said.
+    /// Its text.
     pub text: &'a str,
     /// Who said it.
     pub speaker: Speaker,
-    /// What the other side said last; empty where nothing was.
+    /// The other side's last message; empty where there was none.
     pub before: &'a str,
-    /// What the other side says next; empty where nothing is known.
+    /// The other side's next message; empty where it is not known.
     pub after: &'a str,
     /// When, in microseconds since 1970.
     pub at: i64,
 }
 
-/// What the gate makes of a part of a message.
+/// The gate's decision on a part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What it is.
+    /// Its category.
     pub category: Category,
-    /// What would be stored; of what is not, the words themselves.
+    /// The text that would be stored; where nothing is stored, the words themselves.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
     /// The value that it replaces, in the user's words.
     pub replaces: Option<String>,
-    /// What holds no longer, in the user's words.
+    /// The fact that holds no longer, in the user's words.
     pub ends: Option<String>,
     /// In thousandths.
     pub importance: u16,
@@ -170,7 +170,7 @@ pub struct Heard {
     pub index: u64,
     /// Who said it.
     pub speaker: Speaker,
-    /// What was said.
+    /// Its text.
     pub text: String,
     /// When, in microseconds since 1970, where that is known.
     pub at: Option<i64>,
@@ -179,14 +179,14 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// A message of a role, by its place. Blocks that a prompt showed are no words of whoever quotes them.
+    /// A message of a role, by its place. Blocks that a prompt showed do not count as words of a speaker who quotes them.
     #[must_use]
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
         Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None }
     }
 }
 
-/// What a message among others claims. What the other side said last and says next stands beside it.
+/// The claims of a message among others, read beside the other side's last and next messages.
 #[must_use]
 pub fn judge_among(messages: &[Heard], place: usize, now: i64) -> Vec<Claim> {
     let Heard { speaker, text, at, .. } = &messages[place];
@@ -196,7 +196,7 @@ pub fn judge_among(messages: &[Heard], place: usize, now: i64) -> Vec<Claim> {
     judge(&Utterance { text, speaker: *speaker, before, after, at: at.unwrap_or(now) })
 }
 
-/// What a message claims, in order. Never empty: what is not stored is there with its reason.
+/// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
@@ -279,7 +279,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     out
 }
 
-/// What guards make of a sentence and rules of one clause of it; `None` leaves the clause to the model.
+/// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
 fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
@@ -335,7 +335,8 @@ fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, d
     }
 }
 
-/// What no rule reads, as one: stored where the model says that it informs. Questions beside what is told are not part of it.
+/// The clauses that no rule reads, as one text: stored where the model says that it informs. Questions beside statements are not part of
+/// it.
 fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
     let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
     let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
@@ -348,7 +349,7 @@ fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec
     let span = (first.start, last.end);
     let asked = words(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
-    // What a rule read or a guard kept out says nothing of the rest: "Hi there!" informs no more beside "Call me Ana."
+    // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
     let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
     let alone = text.join(" ");
     let score = model::informs(&left, said.before, &asked);
@@ -398,7 +399,7 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     }
 }
 
-/// What an assistant said: a fact that somebody has to approve, unless the user just did.
+/// An assistant's statement: a fact that somebody has to approve, unless the user just did.
 fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let confirmed = confirms(said.after);

@@ -7,7 +7,7 @@ use super::guards::{among, has, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::words::Word;
 
-/// What a sentence claims.
+/// The claims of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Its kind.
@@ -143,7 +143,7 @@ impl Sentence<'_> {
         self.between(from, end).map(|value| (value, end))
     }
 
-    /// What stands behind "for" in the rest of the sentence: "for scripting".
+    /// The words behind "for" in the rest of the sentence: "for scripting".
     fn purpose(&self, from: usize) -> Option<String> {
         let at = (from..self.words.len()).find(|at| self.word(*at) == "for")?;
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
@@ -171,7 +171,7 @@ fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     }
 }
 
-/// What a sentence claims; `None` where no rule reads it.
+/// The claims of a sentence; `None` where no rule reads it.
 pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);

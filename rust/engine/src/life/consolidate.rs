@@ -42,7 +42,7 @@ pub struct Group {
     pub stands: usize,
 }
 
-/// The clusters of a scope's memories with their groups, as whoever merges them reads them.
+/// The clusters of a scope's memories with their groups, as the merging code reads them.
 pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Cluster>> {
     let of = |cluster: Vec<Memory>| {
         let groups = groups(&cluster);
@@ -102,8 +102,8 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
     kinds
 }
 
-/// What rules make of a cluster: groups of memories with the same names, numbers and denials, of events also the day, each with the place
-/// of the one that stands for it. A group of one stays as it is.
+/// The groups of a cluster by rules: groups of memories with the same names, numbers and denials, of events also the day, each with the
+/// place of the one that stands for it. A group of one stays as it is.
 fn groups(cluster: &[Memory]) -> Vec<Group> {
     let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (at, memory) in cluster.iter().enumerate() {
@@ -121,7 +121,8 @@ fn groups(cluster: &[Memory]) -> Vec<Group> {
     groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()
 }
 
-/// What two texts may not differ in to be one, and the words that carry what they say: all but function words, in order of the alphabet.
+/// The parts in which two texts may not differ to be one, and the words that carry their meaning: all but function words, in order of the
+/// alphabet.
 fn marks(text: &str) -> Vec<String> {
     const LIGHT: [&str; 34] = [
         "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",

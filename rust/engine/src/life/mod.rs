@@ -59,7 +59,7 @@ fn near(engine: &Core, scope: &Scope, claims: &[NewMemory], now: i64) -> Result<
     })
 }
 
-/// What a scope knows, as claims are compared with it.
+/// The known memories of a scope, with which claims are compared.
 struct Known<'p, P> {
     pages: &'p P,
     reader: Reader<'p, P>,

@@ -40,13 +40,13 @@ pub struct Model {
     pub max_input_tokens: u64,
     /// The most a reply may have.
     pub max_output_tokens: u64,
-    /// What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.
+    /// The tokenizer that counts its text: its own, or for a closed one the reference that `factor` bounds.
     pub encoding: Encoding,
     /// [`Factor::EXACT`] where `encoding` is its own.
     pub factor: Factor,
     /// The frame of its requests.
     pub framing: Framing,
-    /// What was sent may not change: the model's signed thinking covers it.
+    /// Whether sent messages may not change, because the model's signed thinking covers them.
     pub append_only: bool,
     /// The shortest prefix that its provider caches, in tokens; 0 where it caches none.
     pub min_cached_tokens: u64,
@@ -145,7 +145,7 @@ impl Model {
         messages.iter().map(|message| self.framing.message(message, &counter).tokens).sum()
     }
 
-    /// What counts its text.
+    /// The counter of its text.
     #[must_use]
     pub fn counter(&self) -> CachedCounter {
         CachedCounter::new(self.encoding)

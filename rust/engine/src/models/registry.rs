@@ -20,7 +20,7 @@ static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeM
 /// How often a model was registered: what was found before may be another's now.
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// What a name stood for after so many registrations.
+/// The model of a name after so many registrations.
 struct Lookup {
     registrations: u64,
     name: Box<str>,
@@ -28,7 +28,7 @@ struct Lookup {
 }
 
 thread_local! {
-    /// What this thread found last. A program counts by one model for a long time.
+    /// The model that this thread found last. A program counts by one model for a long time.
     static LAST: RefCell<Option<Lookup>> = const { RefCell::new(None) };
 }
 

@@ -166,7 +166,7 @@ fn case_never_matters_to_words() {
     }
 }
 
-/// What one text left in the scratch must not reach the next.
+/// Remains of one text in the scratch must not reach the next.
 #[test]
 fn used_scratch_changes_nothing() {
     let mut random = Random(5);

@@ -24,7 +24,7 @@ const MOST_IGNORANT_WORDS: usize = 24;
 /// The most bytes of a text that are looked at: what is longer is no question and no excuse.
 const MOST_BYTES: usize = 2_000;
 
-/// What a clause does.
+/// The speech act of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clause {
     Asks,
@@ -87,7 +87,7 @@ fn only(text: &str, wanted: Clause) -> bool {
     lack(text) == Some(wanted)
 }
 
-/// What a text that states nothing does instead: it asks, or does not know. Most texts state something in their first clause.
+/// The speech act of a text that states nothing: it asks, or does not know. Most texts state something in their first clause.
 fn lack(text: &str) -> Option<Clause> {
     if text.len() > MOST_BYTES {
         return None;

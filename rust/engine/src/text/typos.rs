@@ -33,7 +33,7 @@ pub(crate) struct Repaired {
     pub changes: Vec<(String, String)>,
 }
 
-/// What looks up how many texts have each of some words: in any form, or as they are spelt.
+/// Looks up how many texts have each of some words: in any form, or as they are spelt.
 pub(crate) trait Frequencies {
     /// Whether any text has a word in any of its forms.
     fn has_form(&mut self, word: &str) -> Result<bool>;

@@ -141,7 +141,7 @@ impl Ascii {
         all
     }
 
-    /// What these bits do not tell apart: line ends behind an indent, slashes behind line ends.
+    /// Cases that these bits do not tell apart: line ends behind an indent, slashes behind line ends.
     #[inline]
     fn untold(self, kinds: &Kinds) -> u64 {
         let blanks = kinds.white & !kinds.lines;

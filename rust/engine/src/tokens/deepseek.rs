@@ -48,7 +48,7 @@ impl Pattern for DeepSeek {
     }
 }
 
-/// What the third pattern sees: characters on one side of the second.
+/// The text that the third pattern sees: characters on one side of the second.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     text: Text<'a>,

@@ -36,7 +36,7 @@ struct Piece<'a> {
     tokens: &'a mut Vec<u32>,
 }
 
-/// What became of a window.
+/// The outcome of a window.
 enum Outcome {
     Kept,
     /// It is one token, or ends in one that is most of it.

@@ -4,7 +4,7 @@
 
 use super::vocabulary::FIRST_MERGED;
 
-/// What stands before the bits.
+/// The header before the bits.
 pub(super) struct Packed {
     /// How many tokens there are.
     pub(super) count: u32,

@@ -18,7 +18,7 @@ use super::super::tools::{Function, Tool};
 use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_text, say_type};
 use crate::plain::make::Parts;
 
-/// What ends a block with a breakpoint.
+/// The end of a block with a breakpoint.
 const CACHE_CONTROL: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
@@ -61,7 +61,7 @@ struct Blocks<'a> {
     system: Vec<Block<Piece<'a>>>,
     turns: Vec<Turn<'a>>,
     last: Last,
-    /// What the user says first, where the assistant would.
+    /// The user's first text, where the assistant would speak first.
     beginning: &'static str,
 }
 

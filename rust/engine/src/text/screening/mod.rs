@@ -19,7 +19,7 @@ use crate::{Error, Result};
 #[cfg(test)]
 mod tests;
 
-/// What a part of a text is.
+/// The type of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sensitive {
     /// A key with the prefix of a vendor.
@@ -75,7 +75,7 @@ impl Sensitive {
 /// A part of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// Its type.
     pub what: Sensitive,
     /// Its first byte.
     pub start: usize,
@@ -86,7 +86,7 @@ pub struct Finding {
 /// A part of a text by its characters, with a name for what it is: what a detector of the caller's found, or what the caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
-    /// What it is.
+    /// Its type.
     pub what: String,
     /// Its first character.
     pub start: usize,
@@ -116,7 +116,7 @@ struct Part<'a> {
     treatment: Treatment,
 }
 
-/// What is to be done with a kind of finding.
+/// The treatment of a kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Treatment {
     /// It is kept.
@@ -143,7 +143,7 @@ impl Treatment {
     }
 }
 
-/// What is done with secrets, with personal data, and with what detectors of the caller's find.
+/// The treatment of secrets, of personal data, and of the findings of the caller's detectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Screening {
     /// With secrets.
@@ -202,7 +202,7 @@ impl Screening {
         }
     }
 
-    /// What the policy minds of both, in order.
+    /// The findings of both that the policy forbids, in order.
     fn minded<'a>(self, text: &str, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
         let own = own.iter().map(|one| Part { what: one.what.name(), start: one.start, end: one.end, treatment: self.of(one.what) });
         let given = detected.iter().map(|one| Part {

@@ -26,13 +26,13 @@ pub use usage::{Usage, usage};
 
 use super::{CachedCounter, Counter, Encoding, Factor};
 
-/// What frames and borders can cost beyond what is counted: short texts are further from their class than long ones, as the root of
+/// The cost of frames and borders beyond the counted tokens: short texts are further from their class than long ones, as the root of
 /// their length.
 fn slack(new: &Tally) -> u64 {
     16 + new.tokens().isqrt()
 }
 
-/// What was counted of a request or of a part of it, by class. Sums and differences of prefixes are exact.
+/// The counts of a request or of a part of it, by class. Sums and differences of prefixes are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Reference tokens and bytes of each class, in the order of [`Class::ALL`].
@@ -53,9 +53,9 @@ pub struct Counted {
 /// A request whose cost is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor {
-    /// What was counted of it.
+    /// Its counted tokens.
     pub counted: Tally,
-    /// What it cost: [`Usage::input_tokens`].
+    /// Its cost: [`Usage::input_tokens`].
     pub truth: u64,
 }
 
@@ -102,7 +102,7 @@ impl Tally {
         self
     }
 
-    /// What this has beyond a prefix of it; `None` if that is no prefix.
+    /// The difference to a prefix of it; `None` if that is no prefix.
     #[must_use]
     pub fn beyond(mut self, prefix: &Self) -> Option<Self> {
         for (own, less) in self.classes.iter_mut().zip(prefix.classes) {

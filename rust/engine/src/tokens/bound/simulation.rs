@@ -78,7 +78,7 @@ struct Agent {
     seen: Seen,
 }
 
-/// What was sent.
+/// The requests that were sent.
 #[derive(Default)]
 struct Seen {
     requests: u64,
@@ -136,7 +136,7 @@ impl Agent {
             }
             self.send(before.as_ref());
         }
-        // What the rounds added is known exactly: the difference of two truths.
+        // The cost that the rounds added is known exactly: the difference of two truths.
         self.sent = first
             .zip(self.last)
             .and_then(|(first, last)| Some(history.extended(&last.counted.beyond(&first.counted)?, last.truth - first.truth)));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
-/// What a request cost.
+/// The cost of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// All tokens of the prompt, cached or not.
@@ -25,7 +25,7 @@ pub struct Usage {
 /// No request of today comes near.
 const MOST: u64 = 1 << 40;
 
-/// Reads the `usage` object of a response, whoever made it.
+/// Reads the `usage` object of a response of any provider.
 pub fn usage(json: &str) -> Result<Usage> {
     let value: Value = serde_json::from_str(json).map_err(|error| wrong("it must be a JSON object", &error.to_string()))?;
     let fields = Fields(&value);

@@ -16,7 +16,7 @@ use crate::Result;
 
 const NEXT: &str = "use an embedded encoding with a factor, or tell us of the tokenizer";
 
-/// What comes before merging.
+/// The step before merging.
 #[derive(Default)]
 struct Before {
     nfc: bool,

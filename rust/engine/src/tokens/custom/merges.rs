@@ -23,7 +23,7 @@ pub(super) struct Merges {
     pub(super) rule: Rule,
     /// A piece that is a token is that token, whether merging reaches it or not.
     pub(super) whole_pieces: bool,
-    /// What stands for characters that have neither a token nor bytes, once for a run of them.
+    /// The token for characters that have neither a token nor bytes, once for a run of them.
     pub(super) unknown: u32,
 }
 

@@ -20,14 +20,14 @@ use crate::Result;
 const NEXT: &str = "use an embedded encoding with a factor, or the model's tokenizer.json";
 const SHOWN: char = '\u{2581}';
 
-/// What a file says.
+/// The content of a file.
 pub(super) struct Pieces {
     white: White,
     user_defined: Literals,
     merges: Merges,
 }
 
-/// What happens to spaces.
+/// The treatment of spaces.
 #[derive(Debug, Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "they are the file's own switches")]
 struct White {
