@@ -168,7 +168,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, block: *mut u8, of: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the size, rounded up to the alignment, is no overflow.
+        // SAFETY: the caller promises that the size, rounded up to the alignment, does not overflow.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, of.align()) };
         match (list_of(of), list_of(wanted)) {
             // SAFETY: the block came from the system with that layout.

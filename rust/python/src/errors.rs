@@ -82,7 +82,7 @@ pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::invalid(message))
 }
 
-/// The error of a value of the wrong type, with the name of the argument; what is no error of types stays what it is.
+/// The error of a value of the wrong type, with the name of the argument; an error of another kind stays as it is.
 pub fn of_type(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
     if error.is_instance_of::<PyTypeError>(py) {
         return PyTypeError::new_err(format!("argument '{name}': {}", error.value(py)));

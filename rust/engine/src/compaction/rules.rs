@@ -51,7 +51,7 @@ pub(super) struct Unit {
     pub text: Arc<str>,
     pub index: u64,
     pub role: Role,
-    /// Somebody said it: it is no tool result.
+    /// Somebody said it: it is not a tool result.
     pub spoken: bool,
     pub asks: bool,
     pub cue: Cue,

@@ -60,7 +60,7 @@ pub struct Content {
     pub request: Tally,
     /// Of it, the volatile block.
     pub block: Tally,
-    /// It is the epoch's own window, whole: what it did cost says what the next prompt will.
+    /// It is the epoch's own window, whole: its cost says what the next prompt will.
     pub anchors: bool,
 }
 

@@ -49,7 +49,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Reads a JSON list of tools; an empty list is no tools.
+    /// Reads a JSON list of tools; an empty list means no tools.
     pub fn parse(bytes: &[u8]) -> Result<Option<Arc<Self>>> {
         let place = Position { doing: DOING, at: "tools" };
         let next = "pass the list that the provider's SDK takes";

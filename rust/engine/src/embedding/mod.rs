@@ -55,7 +55,7 @@ pub fn embed(text: &str) -> UnitVector {
     if known.is_enough() { sum.finish() } else { UnitVector::without_direction(DIMENSIONS) }
 }
 
-/// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the
+/// Whether the table knows enough of a text to say what it means: one in three of its tokens that are not punctuation. Of scripts that the
 /// table was not fitted to every text would have the vector of its full stop, and all of them would mean the same.
 #[must_use]
 pub fn knows(text: &str) -> bool {

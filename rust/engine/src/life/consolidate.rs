@@ -2,7 +2,7 @@
 //!
 //! A scope's vectors are clustered ([`super::cluster`]). The caller says what a cluster becomes (a model's text), or else the rules: the
 //! most informative of its memories, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
-//! process that dies between two has merged some clusters and none by half. A merged memory is no candidate any more.
+//! process that dies between two has merged some clusters and none by half. A merged memory is no longer a candidate.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -39,7 +39,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// The key of a store's hashes. It never leaves the store's files and is no protection against who reads them: it keeps
+/// The key of a store's hashes. It never leaves the store's files and is not a protection against readers of them: it keeps
 /// those who choose names and texts from choosing their hashes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Secret {

@@ -102,7 +102,7 @@ fn starts_part(bytes: &[u8], at: usize) -> bool {
     is(bytes[at], UPPER) && (is(bytes[at - 1], LOWER) || next_is_lower && is(bytes[at - 1], UPPER | DIGIT))
 }
 
-/// Calls `each` with the parts of camelCase and with the letters and digits of `python3`; one letter alone is no part.
+/// Calls `each` with the parts of camelCase and with the letters and digits of `python3`; one letter alone is not a part.
 fn for_each_camel_part(text: &str, mut each: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let parts = 1 + (1..bytes.len()).filter(|at| starts_part(bytes, *at)).count();

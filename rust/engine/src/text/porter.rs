@@ -97,7 +97,7 @@ pub(super) fn stem(letters: &mut [u8]) -> usize {
     len
 }
 
-/// A word on the way to its stem. `Y` is a `y` that is no vowel.
+/// A word on the way to its stem. `Y` is a `y` that is not a vowel.
 struct Word<'w> {
     letters: &'w mut [u8],
     len: usize,

@@ -21,7 +21,7 @@ use super::speech_words::{
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
 const MOST_IGNORANT_WORDS: usize = 24;
-/// The most bytes of a text that are looked at: what is longer is no question and no excuse.
+/// The most bytes of a text that are looked at: a longer one is neither a question nor an excuse.
 const MOST_BYTES: usize = 2_000;
 
 /// The speech act of a clause.
@@ -216,7 +216,7 @@ fn without_closing_marks(clause: &str) -> &str {
     clause.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'))
 }
 
-/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is no courtesy.
+/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is not a courtesy.
 fn is_marked_as_question(clause: &str) -> bool {
     without_closing_marks(clause).ends_with(is_question_mark)
 }

@@ -370,7 +370,7 @@ pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
     "\u{91c}\u{93e}\u{928}\u{915}\u{93e}\u{930}\u{940} \u{928}\u{939}\u{940}\u{902}",
 ];
 
-/// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is no hit of a search.
+/// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.
 const ACKNOWLEDGEMENTS: [&str; 15] =
     ["noted", "got", "it", "understood", "will", "do", "done", "thats", "that", "all", "right", "alright", "cool", "nice", "bye"];
 

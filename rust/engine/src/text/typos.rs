@@ -21,7 +21,7 @@ const MOST_TRIED: usize = 8;
 /// Words of a question that are looked for to tell whether any text has them.
 const MOST_LOOKED_UP: usize = 256;
 const SHORTEST: usize = 4;
-/// Above it a word is no word.
+/// Above it a word is not a word.
 const LONGEST: usize = 24;
 
 /// A question as it was read.

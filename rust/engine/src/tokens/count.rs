@@ -1,4 +1,4 @@
-//! Counting: cut, look up, merge what is no token.
+//! Counting: cut, look up, merge any piece that is not a token.
 
 use super::ascii::Cuts;
 use super::cl100k::{Cl100k, Qwen2};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use super::load::bring;
 
-/// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are no tokens, and little against its vocabulary.
+/// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are not tokens, and little against its vocabulary.
 const ROWS: usize = 1 << 14;
 /// Where the count stands in the second word, above the number of bytes.
 const COUNT_SHIFT: u32 = 60;

@@ -98,7 +98,7 @@ pub(super) fn stored<P: Pages>(pages: &P, keys: BlockKeys) -> Result<Vec<Indexed
     Ok(found)
 }
 
-/// Every posting of a list. The inner result is `None` where its bytes are no list.
+/// Every posting of a list. The inner result is `None` where its bytes are not a list.
 fn each(list: List<'_>, run: &mut Run, visit: &mut dyn FnMut(Posting)) -> Result<Option<()>> {
     match list {
         List::Short(bytes) => Ok(decode_short(bytes, visit)),

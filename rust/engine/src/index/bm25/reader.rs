@@ -265,7 +265,7 @@ pub(super) fn validate(terms: &[QueryTerm]) -> Result<()> {
     }
 }
 
-/// Appends the numbers of a list. The inner result is `None` where its bytes are no list.
+/// Appends the numbers of a list. The inner result is `None` where its bytes are not a list.
 fn numbers_of(list: List<'_>, run: &mut Run, numbers: &mut Vec<u32>) -> Result<Option<()>> {
     match list {
         List::Short(bytes) => Ok(decode_short(bytes, |posting| numbers.push(posting.number))),

@@ -291,7 +291,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
     }
 
     /// The first document that was said at a time or later, if documents stand in the order of time. Where they do not, what was said
-    /// then is no sooner seen at first sight, and that is all.
+    /// then is not seen sooner at first sight, and that is all.
     fn first_at(&self, time: i64) -> Result<u32> {
         let (mut low, mut high) = (1, self.field.last().saturating_add(1));
         while low < high {

@@ -26,7 +26,7 @@ pub(in crate::session) struct Observed {
 }
 
 impl<P: PagesMut> SessionWriter<'_, P> {
-    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
+    /// A provider reported the cost of a prompt: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
     /// counted the prompt, or refused it, which is then more than the window has.
     pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<Observed> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.learned_as() == self.epoch.model.learned_as()) else {
@@ -63,7 +63,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(Observed { impossible: false, exceeded })
     }
 
-    /// The model is asked at another address from now on: what a prompt did cost at the one before says nothing of it.
+    /// The model is asked at another address from now on: the cost of a prompt at the one before says nothing of it.
     pub(in crate::session) fn ask_at(&mut self, address: Arc<str>) -> Result<()> {
         self.epoch.model.base_url = address;
         if let Some(window) = &mut self.record.window {

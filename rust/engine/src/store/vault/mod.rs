@@ -310,7 +310,7 @@ pub fn is_encrypted(stored: &[u8]) -> bool {
     stored.get(2..4) == Some(&ENCRYPTED.to_le_bytes())
 }
 
-/// The tag of an encrypted value; anything else is no value of an encrypted store.
+/// The tag of an encrypted value; anything else is not a value of an encrypted store.
 fn tag_of(key: &[u8], stored: &[u8]) -> Result<cache::Tag> {
     let tag = stored.last_chunk().filter(|_| is_encrypted(stored) && stored.len() >= ENVELOPE_BYTES + OVERHEAD);
     tag.copied().ok_or_else(|| damaged(key, "it is not encrypted, and the store is"))

@@ -9,7 +9,7 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
-//! One reply is no law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
+//! One reply is not a law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
 //! few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that has changed
 //! is believed once most of the newest samples say so.
 //!
@@ -69,7 +69,7 @@ impl Ratio {
     }
 }
 
-/// Content that does not make a sample yet: counted tokens, and the most and the least that they did cost.
+/// Content that does not make a sample yet: counted tokens, and the most and the least that they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Open {
     /// Counted.
@@ -274,7 +274,7 @@ impl Learned {
         }
     }
 
-    /// The class that most of it belongs to, and what its tokens did cost, if the others cost what they usually do. Of a class that is
+    /// The class that most of it belongs to, and the cost of its tokens, if the others cost what they usually do. Of a class that is
     /// not known yet, that is anything from the least that tokenizers make of it to the prior.
     fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, Open)> {
         let tokens = |class: Class| new.classes[class as usize].tokens;

@@ -102,7 +102,7 @@ impl Tally {
         self
     }
 
-    /// The difference to a prefix of it; `None` if that is no prefix.
+    /// The difference to a prefix of it; `None` if that is not a prefix.
     #[must_use]
     pub fn beyond(mut self, prefix: &Self) -> Option<Self> {
         for (own, less) in self.classes.iter_mut().zip(prefix.classes) {

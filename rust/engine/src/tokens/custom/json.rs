@@ -108,7 +108,7 @@ impl Before {
         let (cut, letters) = (cut.ok_or_else(unknown)?, byte_letters());
         let spell = |token: &str| token.chars().map(|letter| letters.get(&letter).copied()).collect::<Option<Vec<u8>>>();
         let (ids, pairs) = tables(place, model)?;
-        // Special tokens are no byte-level spellings, and are no ordinary text either.
+        // Special tokens are not byte-level spellings, and are not ordinary text either.
         let vocabulary = ids.iter().filter_map(|(token, id)| Some((spell(token)?.into(), *id))).collect();
         let bytes = single_bytes(place, &vocabulary)?;
         let whole_pieces = model["ignore_merges"] == true;
