@@ -133,7 +133,7 @@ pub fn nominate<P: Pages>(
     Ok(query)
 }
 
-/// Who is nominated in a scope, and what it was scored by.
+/// The nominees of a scope, and the inputs of their scores.
 struct Nominees {
     /// In no order, some more than once.
     numbers: Vec<u32>,

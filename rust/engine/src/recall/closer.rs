@@ -71,7 +71,7 @@ impl<'q> Look<'q> {
             > 0.0
     }
 
-    /// Scores the hits anew; what speaks of the user has the user's own names.
+    /// Scores the hits anew. A memory that speaks of the user has the user's own names.
     pub fn weigh(&self, own: &Own, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let of = |hit: &Contender<'_>| {

@@ -33,7 +33,7 @@ pub struct Filter {
     pub min_trust: u8,
     /// Only what has a word of the question or is near its meaning: see [`super::fusion::Parts::is_relevant`].
     pub relevant_only: bool,
-    /// The time of the question: what has expired by then is not found.
+    /// The time of the question. Memories that have expired by then are not found.
     pub now: i64,
 }
 

@@ -118,7 +118,7 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
-    /// Words of the question that no memory has, and what each was read as.
+    /// Words of the question that no memory has, and the reading of each.
     pub corrections: Vec<(String, String)>,
     /// Whether vectors of any scope were searched.
     pub by_vectors: bool,

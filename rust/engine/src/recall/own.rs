@@ -38,7 +38,7 @@ impl Own {
         self.0.iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// The share of a hit's words that are not a name of the user's: what speaks of the user has these names without a word.
+    /// The share of a hit's words that are not a name of the user's: a memory that speaks of the user has these names implicitly.
     pub fn share_beside(&self, hit: &Contender<'_>, queries: &[LexicalQuery]) -> f64 {
         let names = self.0.get(hit.scope).filter(|names| !names.is_empty());
         let Some((names, query)) = names.zip(queries.get(hit.scope)) else { return 1.0 };

@@ -150,7 +150,7 @@ impl Prior {
     }
 }
 
-/// The half-life of a kind of memory: events age, what holds does not.
+/// The half-life of a kind of memory: events age, lasting facts do not.
 fn half_life_days(kind: Kind) -> Option<f64> {
     match kind {
         Kind::Episodic => Some(EVENT_HALF_LIFE_DAYS),

@@ -213,7 +213,7 @@ pub mod memories {
     /// The loss of one far from it. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
     /// .4 on, with a soft edge; with a hard one 85.7 at best (2026-11-22).
     pub const TIME_WEIGHT: f64 = 0.5;
-    /// Days from the range at which half of the rest is lost: what happened on a day is mostly told in the week after it.
+    /// Days from the range at which half of the rest is lost: events of a day are mostly told in the week after it.
     pub const TIME_EDGE_DAYS: f64 = 7.0;
     /// The most that an event loses by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
     pub const RECENCY_WEIGHT: f64 = 0.1;

@@ -42,7 +42,7 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
 /// The written words and their readings, in order.
 type Changes = Vec<(String, String)>;
 
-/// The question with other words, and what was changed in it; `None` where nothing was.
+/// The question with other words, and the changes; `None` where there are none.
 pub(super) fn repaired<P: Pages>(scopes: &[Option<Opened<'_, P>>], question: &Question) -> Result<Option<(Question, Changes)>> {
     let repaired = repair(question.text(), |word| question.is_word(word), &mut Memories { question, scopes })?;
     Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))

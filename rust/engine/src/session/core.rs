@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use super::window::warm::WarmSessions;
 use crate::memory::Core;
 
-/// The core, and what this process has read of its sessions.
+/// The core, and the cached parts of its sessions.
 #[derive(Debug)]
 pub struct SessionCore {
     core: Core,

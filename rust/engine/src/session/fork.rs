@@ -97,7 +97,7 @@ impl Copy {
         Ok(place)
     }
 
-    /// The source must be what it was: what was taken back meanwhile must not live on in a copy.
+    /// The source must be unchanged: a message that was taken back meanwhile must not live on in a copy.
     fn check_source<P: PagesMut>(&self, pages: &P) -> Result<()> {
         let now = SessionRecord::read(pages, self.source.place)?.filter(|record| record.state != SessionState::Hidden);
         let now = now.ok_or_else(|| record::no_such_session(&self.source.record.id))?;

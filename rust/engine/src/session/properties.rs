@@ -303,7 +303,7 @@ fn the_same_words_are_another_reply_in_another_turn() {
     }
 }
 
-/// A service names its instructions with every request: what is the same must not even wait for the writer lock.
+/// A service names its instructions with every request: unchanged ones must not even wait for the writer lock.
 #[test]
 fn opening_a_session_as_it_is_writes_nothing() {
     let folder = Folder::new();

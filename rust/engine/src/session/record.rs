@@ -157,7 +157,7 @@ pub struct SessionRecord {
     pub last_time: i64,
     /// Number of its epoch.
     pub epoch: u64,
-    /// Counts up whenever something that was written changes: what a process has cached is void then.
+    /// Counts up whenever something that was written changes. Caches of processes are void then.
     pub edits: u64,
     /// The state of its transcript.
     pub tally: Tally,
@@ -289,7 +289,7 @@ impl SessionRecord {
         Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
     }
 
-    /// The state of a session and how many messages it has: what is behind these in its record is not decoded.
+    /// The state of a session and how many messages it has. The fields behind these in its record are not decoded.
     pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<(SessionState, u64)>> {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };

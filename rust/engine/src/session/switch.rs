@@ -51,7 +51,7 @@ impl Session<'_> {
         now: i64,
     ) -> Result<SwitchPlan> {
         let new = compacted.as_ref().map(|(_, made)| &made.summary);
-        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: what it counts again is in the cache
+        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: a second count finds the cache
         let (model, parsed) = (model.clone(), super::open::read_tools(told.tools)?);
         let (system, replaces) = (told.system.map(str::to_owned), told.tools.is_some());
         let compacted = compacted.map(|(draft, made)| (draft.place, draft.seen, made));

@@ -73,7 +73,7 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub words: Words,
     /// Messages were added or the budget changed: the window may have moved.
     pub(super) unsettled: bool,
-    /// A turn began: what its prompts will begin with is looked at.
+    /// A turn began: the beginning of its prompts is checked.
     pub(super) turn_opened: bool,
     /// Its turns, as far as this process knows them.
     pub(super) past: PastTurns,

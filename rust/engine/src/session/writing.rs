@@ -14,7 +14,7 @@ use crate::models::Model;
 use crate::store::fork::lock;
 use crate::tokens::CachedCounter;
 
-/// A draft, what a model wrote for it, and what was made of both.
+/// A draft, the lines that a model wrote for it, and the resulting summary.
 #[derive(Debug)]
 pub struct Writing {
     /// The draft.
@@ -129,7 +129,7 @@ impl Writing {
         lock(&self.written).clear();
     }
 
-    /// Makes the summary. Once it was made the draft is closed: what is shown is what is committed.
+    /// Makes the summary. Once it was made the draft is closed, so that the shown summary is the committed one.
     pub fn make(&self) -> MadeSummary {
         let made = self.compacted();
         let Compacted { summary, identifiers, kept } = made;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::gate::{Gate, State, Store};
 
-/// A lock that a panic elsewhere does not spoil: what it guards is whole between any two statements.
+/// A lock that a panic elsewhere does not spoil: the guarded value is whole between any two statements.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -128,7 +128,7 @@ impl Progress {
         Ok(Self { file, path, store, generation, data, boot: boot_id(), read_only })
     }
 
-    /// Whether the open file is the one at its path: what is written to a removed one, the next to open does not see.
+    /// Whether the open file is the one at its path. The next to open does not see writes to a removed file.
     pub fn check_file(&self) -> Result<()> {
         self.file.as_ref().map_or(Ok(()), |file| require_named(file, &self.path))
     }

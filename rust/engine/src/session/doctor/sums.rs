@@ -17,7 +17,7 @@ use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 
-/// A contradiction: what it belongs to, and what it is.
+/// A contradiction: its area and its text.
 type Found = (&'static str, String);
 
 /// The tallies of a session for the counts of one model, while its messages are pushed.

@@ -24,7 +24,7 @@ const ALONE: &str =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_field_names)] // units travel in names
 pub struct UsageTokens {
-    /// The whole prompt, what was read from a cache and written to it included.
+    /// The whole prompt, with the tokens read from a cache and written to it.
     pub input_tokens: u64,
     /// The reply, hidden thinking included.
     pub output_tokens: u64,

@@ -64,7 +64,7 @@ impl Session<'_> {
         })
     }
 
-    /// How full the model's window is by a prompt of the session's own limit: what was cut from it fills nothing.
+    /// How full the model's window is by a prompt of the session's own limit. Messages that were cut do not count.
     pub fn fill(&self) -> Result<Fill> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;

@@ -60,7 +60,7 @@ pub(in crate::session) fn limit<P: Pages>(pages: &P, place: SessionKey, model: &
     Ok(learned.and_then(|learned| learned.input_tokens).map_or(limit, |most| most.min(limit)))
 }
 
-/// Composes a prompt within what was learned of its session; the prompt, and what its reply may have.
+/// Composes a prompt within the learned limits of its session. Returns the prompt and the tokens of its reply.
 pub(in crate::session) fn compose_within<P: Pages>(
     pages: &P,
     place: SessionKey,

@@ -427,7 +427,7 @@ fn session_ranks(ranked: &[Ranked]) -> BTreeMap<u32, usize> {
     order.iter().zip(1..).map(|(one, rank)| (one.found.place.session, rank)).collect()
 }
 
-/// Where the best candidates stand, and what each has as a share of the best of all.
+/// The places of the best candidates, and the score of each as a share of the best of all.
 fn best_by_cheap(ranked: &[Ranked]) -> Vec<(SessionKey, u64, f64)> {
     let mut order: Vec<&Ranked> = ranked.iter().collect();
     first_in_order(&mut order, BEST, |a, b| by_cheap(a, b));

@@ -130,7 +130,7 @@ struct Line {
     identified: bool,
 }
 
-/// All messages of a scope, and what is asked of them.
+/// All messages of a scope, and the questions to them.
 struct Naive {
     all: Vec<Line>,
     meaning: super::question::Meaning,

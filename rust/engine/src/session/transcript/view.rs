@@ -169,7 +169,7 @@ impl<'p, P: Pages> View<'p, P> {
         Ok(brief)
     }
 
-    /// The count of a message after the last switch of models, and what stands before it.
+    /// The count of a message after the last switch of models, and the tokens before it.
     fn recount(&self, index: u64) -> Result<Option<(Cost, u64)>> {
         if self.switch == 0 || !(self.recounted.0..self.recounted.1).contains(&index) {
             return Ok(None);
@@ -207,7 +207,7 @@ impl<P: Pages> View<'_, P> {
     }
 }
 
-/// The count of a message made anew at a switch of models, and what stands before it.
+/// The count of a message made anew at a switch of models, and the tokens before it.
 pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: SessionKey, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
     let key = place.recount(switch, index);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };

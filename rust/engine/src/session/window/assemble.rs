@@ -126,7 +126,7 @@ struct Gathered<'s, P> {
     most_recalled: u64,
 }
 
-/// A prompt, and what is left to do outside of the snapshot.
+/// A prompt, and the work that is left for outside of the snapshot.
 pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.

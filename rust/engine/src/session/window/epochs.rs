@@ -139,7 +139,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
-    /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
+    /// Begins the next epoch: pinned memories first, then the remaining room, then the cut.
     pub(in crate::session) fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
@@ -164,7 +164,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.epoch.write(self.pages, self.place)
     }
 
-    /// The factor that an epoch begins with: what was learned, for content like that of the window before it.
+    /// The factor that an epoch begins with: the learned one, for content like that of the window before it.
     fn factor_now(&self) -> Result<Factor> {
         let model = &self.epoch.model;
         if model.factor == Factor::EXACT {

@@ -128,7 +128,7 @@ pub(in crate::session) struct ReadNow {
     pub has_new_briefs: bool,
 }
 
-/// The fixed sections of an epoch, and what was pinned when they were made.
+/// The fixed sections of an epoch, and the memories pinned when they were made.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct WarmFixed {
     pub epoch: u64,

@@ -113,7 +113,7 @@ impl Environment {
         self.number
     }
 
-    /// Which store it is of, and what its hashes are keyed with.
+    /// The identity of its store, and the key of its hashes.
     #[must_use]
     pub fn identity(&self) -> (Option<StoreId>, Secret) {
         (self.id, self.secret)

@@ -55,8 +55,8 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
-    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting. Looked at
-    /// before every write, since other processes use it up, too.
+    /// Refuses to begin a write that takes nothing away while the file cannot be grown: the remaining space is kept for forgetting. Looked
+    /// at before every write, since other processes use it up, too.
     pub fn require_room(&self) -> Result<()> {
         self.environment.grow_ahead()
     }

@@ -73,9 +73,9 @@ pub struct Store {
     metrics: Metrics,
     /// Open handles. Not the reference count: a fork in another thread holds a reference for a moment, and its child keeps one for ever.
     handles: AtomicUsize,
-    /// How often this process opened its files: what it keeps of texts is dropped with each, because another process may have erased some.
+    /// How often this process opened its files. Cached texts are dropped with each opening, because another process may have erased some.
     openings: AtomicUsize,
-    /// Which store it was when it was first opened: what is at the path later must be the same.
+    /// The identity of the store when it was first opened. The store at the path must stay the same.
     identity: OnceLock<Identity>,
     /// The key that opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
     key: Mutex<Option<Arc<StoreKey>>>,
@@ -405,7 +405,7 @@ impl Store {
         })
     }
 
-    /// Closes the store for this process: what is under way finishes, what comes later is refused.
+    /// Closes the store for this process. Calls under way finish, and later ones are refused.
     pub fn close(&self) {
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         state.close(State::Closed);

@@ -114,7 +114,7 @@ pub fn is_exempt(key: &[u8]) -> bool {
         && key.get(4).is_some_and(|table| [Table::Meta, Table::Retired, Table::DataKey].map(|t| t as u8).contains(table))
 }
 
-/// The keys of an open store, and what it has decrypted last.
+/// The keys of an open store, and its cache of decrypted values.
 #[derive(Debug)]
 pub struct Vault {
     salt: [u8; SALT_BYTES],

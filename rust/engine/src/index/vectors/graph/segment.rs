@@ -30,7 +30,7 @@ pub(super) struct Records<'p> {
     shift: u32,
     stride: usize,
     count: usize,
-    /// The number of nodes: what no link may reach.
+    /// The number of nodes, which no link may reach.
     nodes: u32,
     /// Where the links end in a record.
     links: usize,
