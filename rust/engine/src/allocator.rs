@@ -123,7 +123,7 @@ const fn size(list: usize) -> usize {
     (list + 1) * STEP
 }
 
-/// The request to the system.
+/// The layout that the system is asked for.
 fn layout(list: usize) -> Layout {
     // SAFETY: the alignment is a power of two, and the size small.
     unsafe { Layout::from_size_align_unchecked(size(list), STEP) }

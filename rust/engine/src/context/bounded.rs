@@ -60,7 +60,7 @@ pub struct Content {
     pub request: Tally,
     /// Of it, the volatile block.
     pub block: Tally,
-    /// It is the epoch's own window, whole: its cost says what the next prompt will.
+    /// It is the epoch's own window, whole: its cost predicts that of the next prompt.
     pub anchors: bool,
 }
 

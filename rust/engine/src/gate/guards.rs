@@ -219,7 +219,7 @@ const NOT_KNOWN: [&str; 12] = [
     "cannot find",
 ];
 
-/// The facts about a sentence as a whole.
+/// The verdict on a sentence as a whole.
 pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if words.is_empty() {
         return Guard::Discard("no words");

@@ -10,7 +10,7 @@ use super::words::Word;
 /// The claims of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// Its kind.
+    /// Its category.
     pub category: Category,
     /// Said so that it stands alone; `None` keeps the sentence.
     pub text: Option<String>,

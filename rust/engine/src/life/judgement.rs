@@ -133,7 +133,7 @@ pub struct ModelClaim {
     pub confidence: f64,
     /// The characters of the message that it rests on.
     pub span: (usize, usize),
-    /// The model's name and its claims.
+    /// The model's name and its reason.
     pub reason: String,
 }
 
@@ -184,7 +184,7 @@ impl Judgement {
         self.claims.iter().filter(|placed| placed.is_wanted())
     }
 
-    /// The name of each of them.
+    /// The same claims, as the values that their ids are made of.
     #[must_use]
     pub fn wanted_by_name(&self) -> Vec<Wanted<'_>> {
         let of = |placed| {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Plain, read};
 use crate::Error;
 
-/// The values that a language makes.
+/// The maker of a language's values.
 pub trait Make {
     /// Its values.
     type Value: Clone;

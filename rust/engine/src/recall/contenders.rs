@@ -73,7 +73,7 @@ impl<'p> Ranked<'p> {
         Ok(contenders)
     }
 
-    /// The whole record for the answer.
+    /// The hit for an answer, with its whole record.
     pub fn hit(&self, contender: Contender<'_>) -> Result<Option<Hit>> {
         let Contender { at, scope, parts, duplicates, newer_at, .. } = contender;
         let (candidate, _) = &self.candidates[at];

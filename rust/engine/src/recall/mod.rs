@@ -95,7 +95,7 @@ pub struct Asked<'q> {
 /// A memory that was found.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    /// The hits that were found.
+    /// The memory that was found.
     pub memory: Memory,
     /// Place of its scope in the request.
     pub scope: usize,

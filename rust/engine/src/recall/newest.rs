@@ -46,7 +46,7 @@ const PAST: [&str; 14] = [
 /// Words of who asks, and of how others write of them.
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
-/// Their first words.
+/// Their first letters.
 const OWN_BEGINS: [u8; 5] = *b"imwou";
 /// Bytes of the longest of them, with a typographic apostrophe.
 const LONGEST_OWN: usize = "user\u{2019}s".len();

@@ -56,7 +56,7 @@ pub(super) struct Prepared {
     pub blobs: Vec<(Hole, Arc<[u8]>)>,
     /// Its index entries; none where it has no text.
     pub findable: Option<Findable>,
-    /// The key that its hashes had.
+    /// The key that its hashes were made with.
     pub seed: Seed,
     counted: Option<CountedFor>,
 }

@@ -28,7 +28,7 @@ const AHEAD_CHUNKS: usize = 64;
 /// A message with the JSON it was given as.
 #[derive(Debug, Clone)]
 pub struct StoredMessage {
-    /// The known facts about it.
+    /// Its record.
     pub record: MessageRecord,
     /// Its JSON, byte for byte as it was given, or as little as is left of it.
     pub given: String,

@@ -22,7 +22,7 @@ const SCHEMA: u8 = 1;
 /// Of the record of a session that names its reserve for the reply.
 const NAMED_OUTPUT_SCHEMA: u8 = 2;
 
-/// The operations that a session allows.
+/// The state of a session, which decides what may be done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
     /// It goes on.
@@ -149,7 +149,7 @@ fn read_state(r: &mut Reader<'_>, key: &[u8]) -> Result<SessionState> {
 pub struct SessionRecord {
     /// The caller's id.
     pub id: String,
-    /// The operations that it allows.
+    /// Its state.
     pub state: SessionState,
     /// When it was made.
     pub created_at: i64,

@@ -14,7 +14,7 @@ use crate::store::pages::Pages;
 pub struct Listed {
     /// Its number: the list goes on behind it.
     pub number: u32,
-    /// The known facts about it.
+    /// Its record.
     pub record: SessionRecord,
     /// The name of its model.
     pub model: String,

@@ -73,7 +73,7 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// The hits that were found.
+/// The answer of a search.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// Of memories.

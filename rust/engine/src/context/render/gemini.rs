@@ -176,7 +176,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The mark that the parser puts behind a signed part.
+/// Whether a part is the mark that the parser puts behind a signed part.
 fn is_signature(raw: &str) -> bool {
     json::object(raw).is_some_and(|object| object.get("thoughtSignature").is_some() && object.get("text").is_none())
 }

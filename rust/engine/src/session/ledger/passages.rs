@@ -76,7 +76,7 @@ pub(in crate::session) fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKe
     Ok(dropped)
 }
 
-/// The facts about a passage's origin.
+/// The attribute that names a passage's origin.
 const SOURCE: &str = "source";
 
 /// The collections that a session's prompts showed passages of, by name.

@@ -126,7 +126,7 @@ impl Field {
         }
     }
 
-    /// The scores of the best of all documents, once all words are entered.
+    /// Finds the highest scores of all documents, once all words are entered.
     pub fn settle(&mut self) {
         let Arrays { own, near_own, .. } = &self.kept.0;
         let may_exceed = |highest: f32, most: i64| f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64;

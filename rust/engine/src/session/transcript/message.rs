@@ -20,7 +20,7 @@ use crate::store::pages::{Pages, PagesMut};
 
 const SCHEMA: u8 = 1;
 
-/// The outcome of adding a message.
+/// The state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageState {
     /// It is as it was given.
