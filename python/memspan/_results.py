@@ -339,7 +339,7 @@ class Explained:
 
     Attributes:
         section: The section it was a candidate for.
-        id: Its id: a memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
+        id: A memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
             `messages 0..42`.
         included: Whether it is in the prompt.
         why: The reason, in words.

@@ -217,7 +217,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take. A longer one has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage contradicts itself. It runs on the thread of the call, after it. Exceptions are logged.
+            model's window, or a provider's usage contradicts itself. It runs on the call's thread, after it. Its exceptions are logged.
         policy: Says what is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, as in `{"episodic": KindRule(ttl_days=90)}`.
         llm: The model that `Scope.learn` and `Scope.consolidate` ask by default. Called with messages and `max_tokens`, it

@@ -67,7 +67,7 @@ class Model:
         framing: Whose frame is put around messages and tools: that of `gpt-4o`; of models of OpenAI with other prices of images,
             `gpt-4o-mini`, `gpt-4.1-mini`, `gpt-4.1-nano`, `o1`, `o4-mini`, `gpt-5`; of `gpt-4` and gpt-3.5; of `claude`; of `gemini` (up to
             2.5) and `gemini-3`, which are bounds; of the chat templates `llama-3`, `chatml` (Qwen and others), `mistral`, `deepseek`.
-        append_only: Whether sent messages may not change, because the model's signed thinking covers it.
+        append_only: Whether sent messages may not change, because the model's signed thinking covers them.
         min_cached_tokens: The shortest prefix that its provider caches; 0 where it caches none.
         max_input_tokens: The most a request may have, where that is less than the window; `None` is the window.
         usable_window: Up to where it was measured to work as well as on short texts; `None` where nobody measured.

@@ -65,8 +65,8 @@ class Recalling(ScopePart):
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
                 metadata has a list, one of its items must be such a value.
-            since: Only memories of events at or after this. A naive time is UTC, here as below.
-            until: Only memories of events before this.
+            since: Only memories whose event time is at or after this. A naive time is UTC, here as below.
+            until: Only memories whose event time is before this.
             valid_at: Only memories that held at this time, superseded values included.
             known_at: Only memories that the store knew at this time: the revisions that were current then.
             min_score: Only hits that score at least this, 0 to 1. Scores compare the answers to one question with each other.

@@ -45,7 +45,7 @@ class Remembering(ScopePart):
 
         Args:
             text: 1 byte to 1 MiB of UTF-8.
-            kind: Its kind.
+            kind: The kind of memory.
             slot: The attribute that it gives a value to, for instance "scripting-language"; letter case does not count. A slot has one
                 current value (unless declared `multi`): a new one supersedes, unless it is less trusted or its event is older, in which
                 case it goes to history only.
