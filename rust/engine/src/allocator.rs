@@ -60,7 +60,7 @@ impl Kept {
 
     fn take(&mut self, list: usize) -> Option<NonNull<Free>> {
         let first = self.lists[list]?;
-        // SAFETY: what is in a list is a block of at least a pointer's size that nobody else has.
+        // SAFETY: every entry of a list is a block of at least a pointer's size that nobody else has.
         self.lists[list] = unsafe { first.as_ref().next };
         self.bytes -= size(list);
         Some(first)
@@ -174,7 +174,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: the block came from the system with that layout.
             (None, None) => unsafe { System.realloc(block, of, size) },
             (one, other) if one == other => block,
-            // SAFETY: the new block is another one, and what is copied fits both.
+            // SAFETY: the new block is another one, and the copied bytes fit both.
             _ => unsafe {
                 let new = self.alloc(wanted);
                 if !new.is_null() {

@@ -197,7 +197,7 @@ impl Prepared {
     fn known<P: Pages>(&self, pages: &P, partition: Partition, stored: Option<&Document>, now: i64) -> Result<Option<Added>> {
         let Some(stored) = stored.filter(|stored| stored.version == self.version && !stored.is_expired(now)) else { return Ok(None) };
         if stored.request == self.request {
-            // A hash of 64 bits that everybody can compute: what it says is looked at.
+            // Everybody can compute a hash of 64 bits, so the content is compared.
             if stored.bytes == self.new.text.len() as u64
                 && record::text(pages, partition, stored.revision, 0..self.new.text.len())? == self.new.text
                 && stored.metadata == self.new.metadata
@@ -431,7 +431,7 @@ fn write_step<P: PagesMut>(
     match (known, ahead) {
         (Ok(None), _) => {}
         (Err(error), None) => return Err(error),
-        // Another writer was faster: what this one wrote ahead is seen by nobody, and goes.
+        // Another writer was faster: nobody sees the chunks that this one wrote ahead, and they go.
         (Ok(Some(added)), ahead) => return Ok(Outcome::Done(Ok(added), ahead)),
         (Err(error), ahead) => return Ok(Outcome::Done(Err(error), ahead)),
     }

@@ -364,7 +364,7 @@ fn section_of(unit: &Unit, open: bool) -> Option<Section> {
     Some(match unit.cue {
         _ if unit.role == Role::System => return None,
         _ if open => Section::Questions,
-        // An assistant may repeat what a page asks for: what must hold is what the user says.
+        // An assistant may repeat a page's demands, so only the user states constraints.
         Cue::Constraint | Cue::Wish if unit.role == Role::User => Section::Constraints,
         Cue::Decision => Section::Decisions,
         _ => Section::Summary,
@@ -401,7 +401,7 @@ fn unit(text: String, index: u64, role: Role, spoken: bool, reader: &mut Reader)
     Unit { text: text.into(), index, role, spoken, asks, cue, terms }
 }
 
-/// The line that keeps an identifier of a unit: what somebody said is worth more than what a tool returned, more shape more than less.
+/// The line that keeps an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.
 /// A tool's words are nobody's in the conversation, and the summary is a system message: of those the identifier stands alone.
 fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
     let identifier = &unit.text[start..end];

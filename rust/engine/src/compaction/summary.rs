@@ -182,7 +182,7 @@ impl Summary {
         changed
     }
 
-    /// The same within `limit` tokens: of each kind the least worth goes first, what binds goes last.
+    /// The same within `limit` tokens: of each kind the least worth goes first, and binding lines go last.
     #[must_use]
     pub fn within(mut self, limit: u64, counter: &dyn Counter) -> Self {
         self.sort();

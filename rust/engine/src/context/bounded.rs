@@ -53,7 +53,7 @@ pub struct KnownCost {
     pub holds_block: bool,
 }
 
-/// The content of a prompt: what a provider's count of it is compared with.
+/// The content of a prompt, with which a provider's count of it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     /// All of it.

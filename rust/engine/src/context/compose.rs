@@ -72,7 +72,7 @@ pub struct Inputs<'a> {
     /// The model requires that nothing that was sent is changed. A frozen block then counts as history, so `add` must ask
     /// [`Epoch::window`] with the block's tokens among the pending ones.
     pub append_only: bool,
-    /// For a closed tokenizer: what is known of it beyond the epoch's factor.
+    /// For a closed tokenizer: its known costs beyond the epoch's factor.
     pub bounds: Option<&'a Bounds>,
 }
 

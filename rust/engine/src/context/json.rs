@@ -47,7 +47,7 @@ pub(crate) struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// The five parts: what was being done, the rule, the value, where, and what to do next.
+    /// The five parts: the operation, the rule, the value, the place, and the advice.
     pub(crate) fn error(self, rule: &str, got: &str, next: &str) -> Error {
         let got = shown(got);
         let at = if self.at.is_empty() { "the message" } else { self.at };

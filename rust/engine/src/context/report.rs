@@ -66,7 +66,7 @@ impl Report<'_> {
         [history, row(section::TURN, tokens(turn) - carried, laid.messages[1])]
     }
 
-    /// History is explained by ranges: what each message does in the window is in the segments.
+    /// History is explained by ranges: the part of each message in the window is in the segments.
     /// The fixed parts of every prompt of the epoch: the instructions, and each pinned memory by itself.
     pub(super) fn explain_fixed(&self) -> Vec<Explained> {
         let fixed = self.inputs.fixed;

@@ -44,7 +44,7 @@ pub struct Tools {
     pub tools: Vec<Tool>,
     /// Hash of their meaning ([`canonical_json`]): another one is another version of the session's tools.
     pub meaning: u128,
-    /// Digest of the bytes as given, for the prefix chain: what is sent must not differ where the chain does not.
+    /// Digest of the bytes as given, for the prefix chain: the sent bytes must not differ where the chain does not.
     pub digest: Digest,
 }
 

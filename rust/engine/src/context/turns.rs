@@ -90,7 +90,7 @@ impl Tally {
         self.open.iter().map(|id| framing.interrupted(id, counter)).sum()
     }
 
-    /// The state before message `at`, for `rewind` and `fork`: what was pushed later is forgotten, and calls whose results came
+    /// The state before message `at`, for `rewind` and `fork`: messages that were pushed later are forgotten, and calls whose results came
     /// later are open again. Reads the messages of one round; ids that were closed earlier are not remembered.
     pub fn resume(history: &dyn History, at: u64, framing: &Framing, counter: &dyn Counter) -> Result<Self> {
         let turns = turns_before(history, at)?;

@@ -103,7 +103,7 @@ impl Known {
 /// The vector of a question: of its words that say what it is about, of all where there are none; without direction where the table
 /// [does not know](knows) them.
 ///
-/// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
+/// "What", "did" and "the" are in every question, and their presence in a text tells nothing.
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
     Content::of(&Cut::of(question), &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))

@@ -14,7 +14,7 @@ pub enum Guard {
     Open,
     /// It is not stored, for this reason.
     Discard(&'static str),
-    /// It may be read, and what it gives is to be approved first, for this reason.
+    /// It may be read, and its claims must be approved first, for this reason.
     Doubt(&'static str),
 }
 
@@ -337,7 +337,7 @@ fn is_task_state(words: &[Word]) -> bool {
     steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
-/// Verbs that only say what is not so where they are denied: what somebody does not like says something of them.
+/// Verbs whose denial only says what is not so. By contrast, a denied liking says something of a person.
 const DENIED: [&str; 15] =
     ["live", "work", "use", "have", "own", "speak", "drive", "run", "study", "belong", "come", "support", "depend", "need", "prefer"];
 

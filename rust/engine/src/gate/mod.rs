@@ -258,7 +258,7 @@ fn within(own: &[Word], span: Span) -> &[Word] {
 }
 
 /// A sentence as the clauses that claim something each: "I live in Lisbon and | I prefer tea", "we use Go, | never deploy on Fridays".
-/// A cut is made only where rules read what follows, so what they do not know stays together.
+/// A cut is made only where rules read what follows, so text that they do not know stays together.
 fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     let words = within(own, span);
     let (mut out, mut start) = (Vec::new(), span.start);

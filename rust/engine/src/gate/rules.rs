@@ -159,7 +159,7 @@ impl Sentence<'_> {
     }
 }
 
-/// The slot of a value: what it is for, else the class of things that it is one of.
+/// The slot of a value: its purpose, else the class of things that it is one of.
 fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let class = CLASSES
         .iter()

@@ -51,7 +51,7 @@ pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Ve
     near_each_other(engine, scope, rule, now)?.into_iter().map(of).collect()
 }
 
-/// Kinds that are merged: what must hold, who somebody is and what was decided stay as they were said.
+/// Kinds that are merged: constraints, the profile and decisions stay as they were said.
 fn merges(kind: Kind) -> bool {
     matches!(kind, Kind::Episodic | Kind::Semantic | Kind::Preference | Kind::TaskOutcome)
 }

@@ -88,7 +88,8 @@ impl Model {
         if self.base_url.is_empty() { Arc::clone(&self.name) } else { format!("{} at {}", self.name, self.base_url).into() }
     }
 
-    /// The limit of a request where the caller names none: what a prompt may fill of the window, with the default reserve for a reply.
+    /// The limit of a request where the caller names none: the share of the window that a prompt may fill, with the default reserve for a
+    /// reply.
     pub fn default_input_limit(&self) -> Result<u64> {
         let limit = input_limit(self.context_window, default_output(self.max_output_tokens), Share::FILL, None)?;
         Ok(limit.min(self.max_input_tokens))

@@ -17,7 +17,7 @@ const MAX_BASE_URL: usize = 2_048;
 
 static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
 
-/// How often a model was registered: what was found before may be another's now.
+/// How often a model was registered: a name that was found before may mean another model now.
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// The model of a name after so many registrations.

@@ -217,14 +217,14 @@ pub mod memories {
     pub const TIME_EDGE_DAYS: f64 = 7.0;
     /// The most that an event loses by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
     pub const RECENCY_WEIGHT: f64 = 0.1;
-    /// The same of a kind to which the program gives a half-life. Set: what is old by its own measure is to stand behind what is new.
+    /// The same of a kind to which the program gives a half-life. Set: memories that are old by their own measure stand behind new ones.
     pub const OWN_RECENCY_WEIGHT: f64 = 0.5;
     /// The loss of a memory that is wholly doubted. Set: less than relevance tells apart, as much as a high age.
     pub const CERTAINTY_WEIGHT: f64 = 0.1;
     /// How relevant a memory is for the relation that it says: at one step from what the question names, at two. Set: less than the best
     /// by words, more than what shares a common word with it.
     pub const RELATED: [f64; 2] = [0.5, 0.4];
-    /// A month: what somebody did is mostly asked for within a few weeks.
+    /// A month: people mostly ask for events within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.
     pub const OUTCOME_HALF_LIFE_DAYS: f64 = 90.0;

@@ -239,7 +239,7 @@ impl Progress {
     pub fn committed(&self, announced: &Announced, meta: u32, synced: bool) {
         let last = announced.0.next;
         let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
-        // It announces the next one, too. Where this fails, what was announced is there, and stands for it.
+        // It announces the next one, too. Where this fails, the announced number is there, and stands for it.
         let _ = self.store(&Record { last, next: last + 1, durable, meta, ..announced.0 });
     }
 

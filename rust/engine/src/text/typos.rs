@@ -100,7 +100,7 @@ fn plain_words(question: &str) -> impl Iterator<Item = (usize, &str)> {
 /// A word of small ASCII letters, one edit away from one that is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// The class of a word, then the letters: what a term's hash is made of.
+    /// The class of a word, then the letters: the input of a term's hash.
     bytes: [u8; LONGEST + 2],
     length: u8,
 }

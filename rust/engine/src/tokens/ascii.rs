@@ -44,7 +44,7 @@ impl Contractions {
 pub(super) struct Cuts<'a> {
     pub(super) text: Text<'a>,
     base: usize,
-    /// A bit for each start, from `base` on: what stands between two of them is a pretoken.
+    /// A bit for each start, from `base` on: the text between two of them is a pretoken.
     starts: u64,
 }
 

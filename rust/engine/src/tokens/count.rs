@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 use crate::interrupt::Steps;
 
-/// How many tokens `text` is: what tiktoken's `len(encode_ordinary(text))` is.
+/// How many tokens `text` is: as many as tiktoken's `len(encode_ordinary(text))` is.
 ///
 /// Linear in the length of the text, whatever is in it. The first call for an encoding unpacks its vocabulary (about 25 ms).
 #[must_use]

@@ -129,7 +129,7 @@ mod sse2 {
         }
     }
 
-    /// Comparisons are of signed bytes, and what is beyond ASCII is negative.
+    /// Comparisons are of signed bytes, and bytes beyond ASCII are negative.
     #[inline]
     #[target_feature(enable = "sse2")]
     fn within(part: __m128i, from: u8, to: u8) -> __m128i {

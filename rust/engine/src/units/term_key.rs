@@ -14,7 +14,7 @@ pub struct TermKey {
     pub stems: bool,
 }
 
-/// A hash is 64 bits either way; what differs is what somebody learns who has the files and no key.
+/// A hash is 64 bits either way. The difference is how much somebody learns who has the files and no key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
     /// XXH3 with this seed: fast, and not a secret from a reader of the files.

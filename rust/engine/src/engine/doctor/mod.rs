@@ -29,7 +29,7 @@ type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
 /// Checks everything that a snapshot shows. Costs the whole store, and memory for one scope's postings.
 pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut report = Report::default();
-    // A search that ends beside a damaged value is refused: what was found until then is told.
+    // A search that ends beside a damaged value is refused, and its findings until then are reported.
     let walked = walk(pages, &mut report);
     report.read(STORE, "key", walked)?;
     Ok(report)

@@ -275,7 +275,7 @@ pub fn split<'g>(given: &'g str, message: &Message, seed: Seed) -> (Vec<u8>, Vec
     (rest, ranges.into_iter().map(hole).collect())
 }
 
-/// The ranges, and what lies between them where it is long; everything, where that is not enough.
+/// The ranges, and long stretches between them; everything, where that is not enough.
 fn with_the_rest(ranges: Vec<Range<usize>>, length: usize) -> Vec<Range<usize>> {
     let (long, short): (Vec<_>, Vec<_>) = gaps(&ranges, length).partition(|gap| gap.len() >= LEAST_HOLE);
     if short.iter().map(Range::len).sum::<usize>() > MOST_REST || ranges.len() + long.len() > MOST_HOLES {

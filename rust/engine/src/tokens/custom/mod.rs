@@ -40,7 +40,7 @@ pub struct Loaded(&'static Tokenizer);
 
 /// The content of a file.
 struct Tokenizer {
-    /// The file's name and the hash of its bytes: what was counted by it is never taken for what another one counts.
+    /// The file's name and the hash of its bytes: its counts are never taken for those of another one.
     name: String,
     hash: u64,
     parsed: Parsed,
