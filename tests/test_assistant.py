@@ -120,12 +120,21 @@ def test_what_does_not_help_is_raised_and_nothing_is_lost(memspan_engine: memspa
 
 def test_a_model_that_calls_for_ever(memspan_engine: memspan.Engine) -> None:
     assistant, provider = made(memspan_engine, [[("read_file", {"path": "/x"})]], tools=[read_file], max_rounds=3)
-    reply = assistant.respond("u", "loop")
+    reply = assistant.respond("u", "loop", id="once")
     assert (reply.stopped, reply.rounds, len(provider.prompts)) == ("max_rounds", 3, 4)
+    again = assistant.respond("u", "loop", id="once")
+    assert (again.stopped, again.stored, again.turn.number, len(provider.prompts)) == ("max_rounds", True, 0, 4)
     session = memspan_engine.user("u").session("default")
     assert session.pending_tool_calls == ()
     session.add({"role": "user", "content": "stop"})
     assert session.assemble().to_anthropic()["messages"][-1]["role"] == "user"
+
+
+def test_a_call_where_nothing_is_offered(memspan_engine: memspan.Engine) -> None:
+    """It was told that the tool must be "one of , got 'read_file'"."""
+    assistant, _ = made(memspan_engine, [[("read_file", {"path": "/x"})], "I cannot."])
+    reply = assistant.respond("u", "read it")
+    assert "the tool must be one that was offered, and none was, got 'read_file'" in reply.turn.messages[2].text
 
 
 def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engine) -> None:
@@ -476,7 +485,7 @@ def test_failover_tries_every_model_of_the_assistant(memspan_engine: memspan.Eng
         say("six")
     assert sorted(asked) == ["gpt-4", "gpt-4.1", "gpt-4o"]
     down.clear()
-    assert say("seven")[0].startswith("from gpt-4")
+    assert say("seven") == ("from gpt-4o", ["gpt-4o"]), "no fallback answered last"
 
 
 def test_a_fallback_that_nobody_knows_is_refused_at_once(tmp_path: Path) -> None:
@@ -608,6 +617,23 @@ def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
         assert await Mine().acount(prompt) == prompt.counted_tokens
 
     asyncio.run(twins())
+
+    class Awaited(memspan.providers.Provider):
+        async def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            raise AssertionError((prompt, options))
+
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:  # type: ignore[override]
+            raise AssertionError((prompt, options))
+
+    class Yields(memspan.providers.Provider):
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            yield prompt, options
+
+    for wrong in (Awaited(), Yields()):
+        with pytest.raises(memspan.InvalidInput, match="define it without async, and let it yield"):
+            list(memspan.Assistant(memspan_engine, wrong, model="gpt-4o").stream("u", "hi"))
+    with pytest.raises(memspan.InvalidInput, match="define it without async, and let it return"):
+        memspan.Assistant(memspan_engine, Awaited(), model="gpt-4o").respond("u", "hi")
     with pytest.raises(memspan.InvalidInput, match="define stream"):
         list(Says({}).stream(prompt))
     with pytest.raises(memspan.InvalidInput, match="define complete"):

@@ -56,7 +56,7 @@ class Memory(Kept):
         superseded_by: The id of the memory that took its slot.
         session: The session in which it was said, where it was learnt from one.
         message: The index of the message that it was learnt from.
-        writer: The part that wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller.
+        writer: The part that wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller, first or again.
         derived_from: The ids of the memories that it was made from.
         disputes: The ids of memories that say otherwise, where neither is known to be newer or truer.
         reinforced: How often it was said again.

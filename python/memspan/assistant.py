@@ -14,6 +14,7 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import TimeoutError as TooLate
@@ -34,7 +35,7 @@ from memspan.exceptions import Error, InvalidInput, NotFound, ProviderError
 from memspan.function_tools import Function
 from memspan.memory_tools import allowed
 from memspan.model import Model, models
-from memspan.providers.provider import Provider, each_in_thread, provider_for
+from memspan.providers.provider import Provider, chunks_of, each_in_thread, provider_for, response_of
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 from memspan.stream import response_text
 from memspan.working import Budget
@@ -63,6 +64,10 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_TOO_MANY = "at most {} rounds of tools in one turn"
+"""Why calls are cancelled."""
+_STOPPED = re.compile(rf"\[cancelled: {_TOO_MANY.format('[0-9]+')}\]")
+"""The result of such a call, by which a retry knows that the turn is over."""
 _T = TypeVar("_T")
 
 
@@ -128,7 +133,7 @@ class Assistant:
         allow: Kinds that it may write and forget by them besides: "constraint", "profile", which stand in every prompt to come.
         providers: The ways to single models, by name.
         budget: What prompts may cost.
-        max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
+        max_rounds: Rounds of tools in one turn. Calls beyond are cancelled, and the turn is over: what comes next is another message.
         tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
@@ -204,7 +209,8 @@ class Assistant:
             user: Whose memory it is.
             message: The text, or a message with parts.
             session: The conversation, which is created if it is new.
-            id: Makes a retry harmless: the same id returns the stored answer. Give the webhook's.
+            id: Makes a retry harmless: the same id returns the stored answer, also of a turn that `max_rounds` stopped. A turn that broke
+                off goes on. Give the webhook's.
 
         Raises:
             StoreBusy: Another worker answered this session all the while.
@@ -299,7 +305,7 @@ class Assistant:
         while True:
             calls = session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
             if calls and rounds == self._max_rounds:
-                session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
+                session.cancel_tool_calls(reason=_TOO_MANY.format(self._max_rounds))
                 return rounds, "max_rounds"
             if calls:
                 yield from self._run_tools(session, calls)
@@ -344,7 +350,7 @@ class Assistant:
                 left.remove(prompt.model)
             try:
                 if not streams:
-                    response = self._step("call", session, prompt, lambda: self._providers[prompt.model].complete(prompt))  # noqa: B023
+                    response = self._step("call", session, prompt, lambda: response_of(self._providers[prompt.model], prompt))  # noqa: B023
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 else:
                     yield from self._stream(session, lease, prompt)
@@ -371,7 +377,7 @@ class Assistant:
     def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
         self._tell("call", "before", session, prompt)
         with session.reply(prompt, lease=lease) as reply:
-            for chunk in self._providers[prompt.model].stream(prompt):
+            for chunk in chunks_of(self._providers[prompt.model], prompt):
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", session, prompt)
@@ -462,9 +468,15 @@ def _provider_of(model: str, provider: Provider, providers: Mapping[str, Provide
 
 
 def _is_cold(session: Session, model: str) -> bool:
-    """Whether the provider of a model has dropped what it cached of a session, so that a switch loses nothing."""
-    answered = next((call.added_at for turn in reversed(session.turns) for call in reversed(turn.calls)), session.created_at)
-    return (session.last_added_at - answered).total_seconds() > models[model].cache.ttl_seconds
+    """Whether a switch loses nothing of what the provider of a model has in its cache.
+
+    Another model answered last, as where all of them failed, or the time of what is cached is over.
+    """
+    last = next((call for turn in reversed(session.turns) for call in reversed(turn.calls)), None)
+    asked = None if last is None else last.prompt
+    if last is None or (asked is not None and asked.model != model):
+        return True
+    return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
 
 
 def _told(error: Exception) -> Any:
@@ -498,8 +510,10 @@ def _said(message: Message) -> str:
 
 
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:
-    """The stored answer, where the turn has one that makes no calls."""
+    """The stored answer, where the turn has one that makes no calls, or was stopped before the model was done."""
     messages = list(turn.messages)
+    if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
+        return _reply(turn, stored=True, stopped="max_rounds")
     if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
         return None
     return _reply(turn, stored=True)

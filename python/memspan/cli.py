@@ -139,7 +139,7 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
         _rekey,
         "rekey",
         "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten. Keep both keys until it is done: an "
-        "error says which one is in force.",
+        "error, and Ctrl-C, say which one is in force.",
     )
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
@@ -521,7 +521,13 @@ def _reembed(options: argparse.Namespace) -> int:
 def _rekey(options: argparse.Namespace) -> int:
     new = None if options.plain else read_key_file(options.new_key_file)
     with _open(options, read_only=False, embedder=None) as engine:
-        engine.rekey(new)
+        try:
+            engine.rekey(new)
+        except KeyboardInterrupt as ended:
+            done = getattr(ended, "outcome", None) == "done"
+            force = "the new key is in force" if done else "one of the two keys is in force: try the new one first"
+            print(f"memspan: changing the key of {options.store} was interrupted, and {force}", file=sys.stderr)
+            raise
         encrypted = engine.encrypted
     _say(options, {"encrypted": encrypted}, f"{options.store}: {'encrypted with the new key' if encrypted else 'not encrypted any more'}")
     return 0

@@ -64,7 +64,7 @@ class MaintenanceReport:
     """The report of `Engine.maintain`.
 
     Attributes:
-        expired: Memories forgotten, and documents removed, because their time to live was over.
+        expired: Memories forgotten, current and superseded ones, and documents removed, because their time to live was over.
         vectors_made: Vectors made for memories and chunks that had none.
         vectors_pending: Memories and chunks that still have none of the engine's embedding, because the embedder failed; 0 without an
             embedder.

@@ -104,9 +104,9 @@ def run_call(
     function = known.get(call.name) or next(iter(own_tools(own, permitted, Place(session.scope, permitted, session))), None)
     if function is None:
         names = ", ".join([*known, *offered])
+        rule = f"must be one of {names}" if names else "must be one that was offered, and none was"
         raise InvalidInput(
-            f"answering a tool call: the tool must be one of {names}, got {call.name!r} (call {call.id!r}): run it yourself, and add "
-            "the result",
+            f"answering a tool call: the tool {rule}, got {call.name!r} (call {call.id!r}): run it yourself, and add the result",
             tool=call.name,
         )
     try:

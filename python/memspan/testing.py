@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+import secrets
 import tempfile
 import threading
 from array import array
@@ -313,6 +314,7 @@ class FakeProvider(Provider):
         super().__init__()
         self._script = list(script)
         self._lock = threading.Lock()
+        self._name = secrets.token_hex(8)  # as of a server, whose responses never have the ids of another's
         self.prompts: list[Prompt] = []
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
@@ -334,7 +336,7 @@ class FakeProvider(Provider):
             entry = entry(prompt)
         if isinstance(entry, BaseException):
             raise entry
-        about = {"id": f"chatcmpl-fake-{id(self):x}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
+        about = {"id": f"chatcmpl-fake-{self._name}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
         if isinstance(entry, str):
             return {"content": entry, **about}
         return {

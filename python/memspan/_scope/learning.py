@@ -104,13 +104,7 @@ class Learning(Recalling):
             NotFound: No memory of the scope has the id.
             InvalidInput: It is not in quarantine: `forget` takes what is remembered.
         """
-        stored = self._core.get(memory_id)
-        if stored is not None and stored.state != "quarantined":
-            raise InvalidInput(
-                f"rejecting {memory_id!r}: only what is quarantined can be rejected, and this one is {stored.state}: take ids from "
-                "quarantined(), or call forget()"
-            )
-        return self._core.forget(memory_id, "rejected")
+        return self._core.reject(memory_id)
 
     def consolidate(
         self,

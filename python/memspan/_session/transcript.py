@@ -195,8 +195,9 @@ class Transcript(SessionPart):
 
         Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. In
         the same transaction memories that were learnt from it alone are forgotten, and a partial reply is dropped. A memory stays if
-        another message repeated it later, or if a program or a tool remembered it first: `Scope.forget` removes it. If a program or a
-        tool stated a memory that was known already, that was a duplicate that left no trace, and the memory goes too.
+        another message repeated it later, if a program remembered it itself, before or since, or if a tool remembered it first:
+        `Scope.forget` removes it. If a tool stated a memory that was known already, that was a duplicate that left no trace, and the
+        memory goes too.
 
         Returns:
             Whether it was there; `False` where that was done before.

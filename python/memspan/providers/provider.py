@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,11 +15,11 @@ from memspan._flags import shown
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 
     from memspan import Prompt
 
-__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "chunks_of", "each_in_thread", "in_thread", "provider_for", "response_of"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
@@ -29,7 +29,8 @@ class Provider:
     """A way to a model. May be shared between threads.
 
     One of your own is a subclass that has `complete` and `stream`, which return what the SDK of OpenAI, Anthropic or Google would: objects
-    or plain dicts of that shape. It needs no package and no client, and the awaitable twins call it in a thread.
+    or plain dicts of that shape. Both are plain functions, no coroutines, and what `stream` returns can be iterated. It needs no package
+    and no client, and the awaitable twins call it in a thread.
 
     Args:
         client: An SDK's client of your own, sync or async; by default one of each kind is made when it is needed.
@@ -144,13 +145,13 @@ class Provider:
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
         if self._async is None and not (self._own and self.awaits):
-            return await in_thread(lambda: self.complete(prompt, **options))
+            return await in_thread(lambda: response_of(self, prompt, **options))
         return await self._send(self._async_client(), await self._arequest(prompt, options, stream=False), stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
         if self._async is None and not (self._own and self.awaits):
-            async with aclosing(each_in_thread(self.stream(prompt, **options))) as chunks:
+            async with aclosing(each_in_thread(chunks_of(self, prompt, **options))) as chunks:
                 async for chunk in chunks:
                     yield chunk
             return
@@ -267,6 +268,31 @@ class Writer:
 
     def __repr__(self) -> str:
         return f"{self._provider!r}.with_model({self._model!r})"
+
+
+def response_of(provider: Provider, prompt: Prompt, **options: Any) -> Any:
+    """The result of a provider's `complete`, which is not a coroutine."""
+    response: Any = provider.complete(prompt, **options)
+    if inspect.isawaitable(response):
+        raise _not_plain(provider, "complete", response, "return the response")
+    return response
+
+
+def chunks_of(provider: Provider, prompt: Prompt, **options: Any) -> Generator[Any]:
+    """The chunks that the `stream` of a provider returns, which can be iterated."""
+    chunks: Any = provider.stream(prompt, **options)
+    if not isinstance(chunks, Iterable):
+        raise _not_plain(provider, "stream", chunks, "yield its chunks")
+    yield from chunks
+
+
+def _not_plain(provider: Provider, name: str, returned: Any, cure: str) -> InvalidInput:
+    if inspect.iscoroutine(returned):
+        returned.close()  # it is awaited by nobody, and Python would warn of it
+    return InvalidInput(
+        f"asking a model: {name}() of a provider is a plain function, and that of {type(provider).__name__} returns an object of type "
+        f"{type(returned).__name__}: define it without async, and let it {cure}"
+    )
 
 
 _END = object()

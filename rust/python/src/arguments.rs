@@ -207,7 +207,8 @@ fn whole(name: &str, value: &Bound<'_, PyAny>, most: i64) -> PyResult<i64> {
     match value.extract::<i64>() {
         Ok(number) if (0..=most).contains(&number) => Ok(number),
         _ => {
-            let range = if most == i64::MAX { "at least 0".to_owned() } else { format!("from 0 to {most}") };
+            let is_open = most == i64::MAX && value.lt(0)?;
+            let range = if is_open { "at least 0".to_owned() } else { format!("from 0 to {most}") };
             Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", shown(value))))
         }
     }

@@ -56,12 +56,3 @@ pub fn call<'a>(
         })
     })
 }
-
-pub fn check_signals(signal: &mut Option<PyErr>) -> Result<()> {
-    Python::attach(|py| {
-        py.check_signals().map_err(|error| {
-            *signal = Some(error);
-            Error::invalid("building a graph: a signal came; what was built is given up")
-        })
-    })
-}

@@ -124,6 +124,7 @@ calls! {
         };
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
+        reject(memory_id: String) Waits |own, now| own.engine.reject(own.scope, &memory_id, now);
         /// The decisions on messages from `first` on. The ones before are read for their questions.
         judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_rows(heard.len())) |own, now|
             Ok(Judged(Judgement::noted(own.engine, heard, first, discards_doubt, now)));

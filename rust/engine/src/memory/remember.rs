@@ -151,10 +151,7 @@ impl Prepared {
             memory.provenance.disputes = met.disputed;
         }
         let weaker = match duplicate(writer, &memory)? {
-            Some(known) if outlives(&known, &memory) => {
-                let reason = Some(format!("{} says the same", known.id()));
-                return Ok(Remembered { action: Action::Duplicate, memory: known, reason });
-            }
+            Some(known) if outlives(&known, &memory) => return told_again(writer, known, &memory),
             weaker => weaker.or(met.ended),
         };
         let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
@@ -294,6 +291,16 @@ fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) 
         }
     }
     Ok(None)
+}
+
+/// The answer to a memory that is known. Where a program tells what was learnt, the record names no writer any more, as that of what a
+/// program tells first: so that it stays where the message that it was learnt from is redacted.
+fn told_again<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut known: Memory, again: &Memory) -> Result<Remembered> {
+    if again.provenance.writer.is_none() && known.provenance.writer.take().is_some() {
+        record::put(writer.pages, writer.partition, &known)?;
+    }
+    let reason = Some(format!("{} says the same", known.id()));
+    Ok(Remembered { action: Action::Duplicate, memory: known, reason })
 }
 
 /// Whether a known memory is kept at least as long as a new one that says the same, and trusted at least as much.

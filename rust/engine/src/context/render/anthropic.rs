@@ -15,7 +15,7 @@ use super::super::message::{Document, Format, Message, Role, Shape, Source, Tool
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_text, say_type};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_named, say_text, say_type};
 use crate::plain::make::Parts;
 
 /// The end of a block with a breakpoint.
@@ -270,10 +270,7 @@ fn say_tool(out: &mut impl Parts, tool: &Tool, marked: bool) {
 }
 
 fn say_function(out: &mut impl Parts, function: &Function) {
-    out.field("name", &function.name);
-    if let Some(description) = &function.description {
-        out.field("description", description);
-    }
+    say_named(out, function);
     out.key("input_schema");
     out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
 }

@@ -16,7 +16,7 @@ use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResu
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input};
+use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input, say_named};
 use crate::plain::make::Parts;
 
 /// Says that a call has no signature because another model made it.
@@ -264,10 +264,7 @@ fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
 
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
-        out.field("name", &function.name);
-        if let Some(description) = &function.description {
-            out.field("description", description);
-        }
+        say_named(out, function);
         if let Some(parameters) = &function.parameters {
             // The API's own `parameters` is a dialect of OpenAPI; this field takes JSON Schema.
             out.key("parameters_json_schema");

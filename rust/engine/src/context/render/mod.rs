@@ -20,6 +20,7 @@ use super::dialect::Dialect;
 use super::json;
 use super::message::{Format, Source, ToolCall};
 use super::prompt::Prompt;
+use super::tools::Function;
 use crate::plain::make::Parts;
 use body::Body;
 
@@ -100,6 +101,14 @@ fn say_type(out: &mut impl Parts, kind: &'static str) {
 fn say_text(out: &mut impl Parts, text: &str) {
     say_type(out, "text");
     out.field("text", text);
+}
+
+/// The name and the description of a function: the same in all formats.
+fn say_named(out: &mut impl Parts, function: &Function) {
+    out.field("name", &function.name);
+    if let Some(description) = &function.description {
+        out.field("description", description);
+    }
 }
 
 /// A link, or the bytes themselves in one.

@@ -13,7 +13,7 @@ use super::super::message::{Detail, Document, Format, Image, Message, Role, Shap
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_source, say_type};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_named, say_source, say_type};
 use crate::plain::make::Parts;
 
 /// Ids of calls have at most 64 bytes.
@@ -251,10 +251,7 @@ fn say_tool(out: &mut impl Parts, tool: &Tool) {
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
         say_type(out, "function");
-        out.field("name", &function.name);
-        if let Some(description) = &function.description {
-            out.field("description", description);
-        }
+        say_named(out, function);
         out.key("parameters");
         out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
         // Where it is left out, schemas of this API are strict, and most are not written for that.
