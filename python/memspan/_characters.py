@@ -37,7 +37,7 @@ class Halves:
         self._waits = ""
 
     def take(self, piece: str) -> str:
-        """What of it can be shown."""
+        """The part of it that can be shown."""
         if not self._waits and piece.isascii():
             return piece
         piece, self._waits = self._waits + piece, ""

@@ -126,7 +126,7 @@ def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
 def _stored(
     work: Work, judged: _core.Judged, ids: list[str | None], session: str | None, mark: _records.LearnedFrom | None
 ) -> list[Decision] | None:
-    """What became of a page; `None` where another process learnt from its session meanwhile, and nothing was stored."""
+    """The result of a page; `None` where another process learnt from its session meanwhile, and nothing was stored."""
     if work.dry_run:
         return judged.decisions()
     found = [work.store.found_in(text) for text in judged.wanted_texts()] if work.policy.detectors else []
@@ -175,7 +175,7 @@ def _given(index: int, message: Mapping[str, Any]) -> Heard:
 
 
 def _spoken(content: object) -> str:
-    """What somebody said: neither calls of tools nor their results."""
+    """The words that somebody said, without calls of tools and their results."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Iterable):

@@ -1,7 +1,7 @@
 """`Lease`: the right to answer a session, of one worker at a time. `Session.lease` makes it.
 
 A holder that dies holds until its time is over, unless it can be seen to be dead: on Linux a lease names the boot, the space of process
-numbers, the process and when that began, and whoever waits on the same machine takes over at once. A holder that hangs, and one on a
+numbers, the process and when that began, and a waiting process on the same machine takes over at once. A holder that hangs, and one on a
 machine or in a container that cannot be looked into, is waited for.
 """
 

@@ -1,10 +1,10 @@
 """Why a provider refused a request, read from its error: codes first, then wordings.
 
 One table for all of them, because gateways hand out each other's words: `_CODES`, `_WORDINGS`, `_STATUSES`, in the order in which they are
-asked. Each wording was seen in a public thread, and `tests/data/refusals.jsonl` holds them with their sources. What is not in the table is
-not guessed: `Refusal.of` gives `None`, and the error is the caller's.
+asked. Each wording was seen in a public thread, and `tests/data/refusals.jsonl` holds them with their sources. Nothing outside of the
+table is guessed: `Refusal.of` gives `None`, and the caller handles the error.
 
-Not here: what becomes of a refusal (`Session.recover`), and retries, which are the SDK's.
+Refusals are handled by `Session.recover`, and retries by the SDK.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Refusal", "RefusalKind"]
 
 RefusalKind: TypeAlias = Literal["too_long", "overloaded", "rate_limited", "outage", "auth", "bad_request"]
-"""What kind of refusal it is, and with it what helps."""
+"""The kinds of refusals, each with its own remedy."""
 
 _MOST_WORDS = 20_000
 _MOST_TOKENS = 2**40
@@ -41,7 +41,7 @@ class Refusal:
         kind: "too_long": a smaller prompt helps, or a shorter reply. "overloaded", "rate_limited", "outage": another model or a later time
             helps. "auth": the key, its rights or the account must be corrected. "bad_request": the request must be another.
         input_tokens: The true size of the prompt, where the error says it.
-        limit_tokens: What it may be, or prompt and reply together where `shrink` is "reply".
+        limit_tokens: The most tokens of the prompt, or of prompt and reply together where `shrink` is "reply".
         output_tokens: The most that the reply may have, where the reply must shrink.
         shrink: Which part must shrink; `None` where the request was not too long.
         retry_after_seconds: How long the provider asks to wait.

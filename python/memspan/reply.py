@@ -1,4 +1,4 @@
-"""Around one call of a model: a reply captured as it comes (`Reply`), what is left of one (`PartialReply`), what waits (`ToolCall`).
+"""The parts of one call of a model: a reply captured as it comes (`Reply`), a partial one (`PartialReply`), a waiting call (`ToolCall`).
 
 `Session.reply`, `Session.partial_reply` and `Session.pending_tool_calls` give these out. The chunks of a stream are
 understood by `memspan.stream`.
@@ -44,7 +44,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
+        arguments: The model's arguments, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -62,12 +62,12 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class PartialReply:
-    """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
+    """The part of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 
-    Taking messages back (`rewind`) or their text out (`redact`) drops it, and what comes later of such a reply is not kept.
+    Taking messages back (`rewind`) or their text out (`redact`) drops it, and later parts of such a reply are not kept.
 
     Attributes:
-        text: What the model said until then.
+        text: The reply's text until then.
         messages: How many messages the session had when its prompt was assembled; it went on since where it has more.
         began_at: When the first piece came.
         written_at: When the last checkpoint was written.
@@ -123,7 +123,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What the model said so far."""
+        """The reply's text so far."""
         return self._gatherer.text
 
     @property
@@ -135,7 +135,7 @@ class Reply:
         """Takes a chunk as the SDK's stream yields it, its dict, or bytes of the events, cut anywhere.
 
         Returns:
-            The text that it added, for whoever shows it.
+            The text that it added, for display.
 
         Raises:
             ProviderError: The chunk says that the reply failed; `error.refusal` says how.
@@ -153,7 +153,7 @@ class Reply:
         return said
 
     def _checkpoint(self, ended: str | None) -> None:
-        """Keeps what came, for whoever goes on should this process die. The stream is paid for, and never ends over the copy."""
+        """Keeps the partial reply, for another process in case this one dies. The stream is paid for, and never ends over the copy."""
         if not self._gatherer.started or self._began is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""What a scope has of conversations: its sessions, what was written in them, and their summaries."""
+"""The conversations of a scope: its sessions, their messages and their summaries."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Conversations(ScopePart):
             tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none.
             reads: Scopes of the same engine whose memory it reads along with this one's.
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
-            budget: What its prompts may cost.
-            recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
-            metadata: What you keep with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
+            budget: The limits of its prompts.
+            recalls: Limits on recalled texts in its prompts: how much of each source, of whom, and how sure it must be. Begins no epoch.
+            metadata: Your own mapping, kept with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -168,7 +168,7 @@ class Conversations(ScopePart):
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
-        message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
+        message, else `author` of `add`) and by when. Messages beside one that has the words count too, and the person and the time that
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
         the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
         the parts of a score. Cost: one read transaction, a scan of one vector a message.

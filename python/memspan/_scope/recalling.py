@@ -1,4 +1,4 @@
-"""What a scope is asked: which memories answer a question, and what it holds."""
+"""The part of a scope that answers questions and lists its memories."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Recalling(ScopePart):
         Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
         transaction; microseconds for scopes of thousands of memories.
 
-        A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: what happened
-        then comes first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
+        A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: events of
+        that time come first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
         memories that say the same the first is in the answer. `explain()` has every number; docs/ranking.md says where each comes from.
 
         A question for a time alone ("What did I do yesterday?") gets what happened then, from all of that time and in its order, and
@@ -68,12 +68,12 @@ class Recalling(ScopePart):
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
                 metadata has a list, one of its items must be such a value.
-            since: Only what happened at or after this. A naive time is UTC, here as below.
-            until: Only what happened before this.
-            valid_at: What held at this time, superseded values included.
-            known_at: What the store knew at this time: revisions that were current then.
-            min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
-            min_trust: Only what is trusted at least so much, 0 to 3.
+            since: Only memories whose event time is at or after this. A naive time is UTC, here as below.
+            until: Only memories whose event time is before this.
+            valid_at: Only memories that held at this time, superseded values included.
+            known_at: Only memories that the store knew at this time: the revisions that were current then.
+            min_score: Only hits that score at least this, 0 to 1. Scores compare the answers to one question with each other.
+            min_trust: Only memories of at least this trust, 0 to 3.
             max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
                 fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
@@ -142,7 +142,7 @@ class Recalling(ScopePart):
         Args:
             query: The question. An empty one finds nothing.
             limit: The most hits to return, 0 or more.
-            sources: What to search.
+            sources: The sources to search.
             where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives. Where
                 the metadata has a list, one of its items must be such a value.
             since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
@@ -187,7 +187,7 @@ class Recalling(ScopePart):
         return found
 
     def history(self, memory_id: str) -> tuple[Memory, ...]:
-        """Every revision of a memory and of those whose slot it took, oldest first; what was forgotten is there without its text.
+        """Every revision of a memory and of those whose slot it took, oldest first. Forgotten revisions are listed without their text.
 
         Raises:
             NotFound: No memory of the scope has the id.

@@ -31,7 +31,7 @@ _USAGE_PAGE = 64
 
 
 class Calls(Transcript):
-    """Prompts are made, and what comes of them is captured."""
+    """The calls of a session: prompts are made, and their replies captured."""
 
     __slots__ = ()
 
@@ -105,15 +105,15 @@ class Calls(Transcript):
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
-        that is what does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or down: the next of
+        only the reply does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or down: the next of
         `models`, to which the session is switched. Otherwise `error` is raised again, with the cure as a note.
 
         Args:
-            prompt: What was sent.
-            error: What the SDK raised, its message, or the body of the error.
+            prompt: The prompt that was sent.
+            error: The SDK's exception, its message, or the body of the error.
             models: Models to continue with, in this order. The one that failed and those before it are passed over.
-            compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
-                it raises leaves them out without one, and `on_event` is told.
+            compact: A function that makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for
+                instance. If it raises, they are left out without a summary, and `on_event` is told.
 
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
@@ -163,7 +163,7 @@ class Calls(Transcript):
 
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
-            wait_seconds: How long to wait for whoever holds it.
+            wait_seconds: How long to wait for the present holder.
             message: A message that is added in the transaction that takes the lease: `Lease.added` says what became of it.
             id: Makes a retry of the message harmless, as in `add`.
 
@@ -188,7 +188,7 @@ class Calls(Transcript):
 
     @property
     def partial_reply(self) -> PartialReply | None:
-        """What came of a streamed reply that is not whole; `None` where there is none."""
+        """The part of a streamed reply that arrived before it broke off; `None` where there is none."""
         row = self._core.partial()
         return None if row is None else _partial(row)
 

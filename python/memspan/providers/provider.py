@@ -1,4 +1,4 @@
-"""What providers have in common: clients made when they are needed, streams that are closed whatever happens, twins that can be awaited."""
+"""The common base of providers: clients made when they are needed, streams that are always closed, awaitable twins."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Provider:
         )
 
     async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-        """The same for an awaitable call; overridden by whoever asks a server for it."""
+        """The same for an awaitable call. Providers that ask a server override it."""
         return self._request(prompt, options, stream=stream)
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
@@ -292,7 +292,7 @@ class Writer:
 
 
 def response_of(provider: Provider, prompt: Prompt, **options: Any) -> Any:
-    """What the `complete` of a provider returns, which is not a coroutine."""
+    """The result of a provider's `complete`, which is not a coroutine."""
     response: Any = provider.complete(prompt, **options)
     if inspect.isawaitable(response):
         raise _not_plain(provider, "complete", response, "return the response")

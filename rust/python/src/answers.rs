@@ -21,7 +21,7 @@ fn moment(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     Moment::read(name, value).map(|at| Some(at.0))
 }
 
-/// What is asked of memories.
+/// The query to memories.
 pub fn question(
     scopes: Vec<Scope>,
     text: String,
@@ -51,7 +51,7 @@ pub fn question(
     Ok(request)
 }
 
-/// What is asked of transcripts.
+/// The query to transcripts.
 pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult<TranscriptRequest> {
     let mut request = TranscriptRequest::new(query, 0, now);
     options! { given of "search_transcripts()" |name, value|
@@ -64,7 +64,7 @@ pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult
     Ok(request)
 }
 
-/// What is asked of a collection.
+/// The query to a collection.
 pub fn passages(name: &collection::CollectionName, query: String, given: &Bound<'_, PyDict>, now: i64) -> PyResult<collection::Request> {
     let mut request = collection::Request::new(query, vec![name.clone()], 0, now);
     options! { given of "search()" |name, value|
@@ -129,7 +129,7 @@ impl Passage {
     }
 }
 
-/// What takes as long as the text is.
+/// Work whose time grows with the text.
 fn of_text<T: Send>(py: Python<'_>, text: &str, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     run(py, Pace::of_text(text), || Ok(work()))
 }

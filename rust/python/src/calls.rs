@@ -23,7 +23,7 @@ impl Calls {
         if self.embed.is_some() { Some(self) } else { None }
     }
 
-    /// What the engine says, unless Python raised something on its way.
+    /// The engine's result, unless Python raised something on its way.
     pub fn or_raise<T>(self, done: PyResult<T>) -> PyResult<T> {
         self.raised.map_or(done, Err)
     }

@@ -65,7 +65,7 @@ impl Handle {
 struct Rules([KindRule; 7]);
 
 reads! {
-    // What an embedder says of itself.
+    // An embedder's description of itself.
     Embedding: |name, value| {
         let dimensions = Argument::read("the embedder's dimensions", &value.getattr("dimensions")?)?;
         let revision = Option::<String>::read("the embedder's revision", &value.getattr("revision")?)?.unwrap_or_default();

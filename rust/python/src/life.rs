@@ -13,7 +13,7 @@ use crate::value::{Moment, shows};
 use crate::vectors::Numbers;
 
 holds! {
-    /// What is to become of a page of messages. Whoever checks it makes another one of it.
+    /// The decisions on a page of messages. A check makes another value of it.
     Judged(Judgement);
 }
 

@@ -79,7 +79,7 @@ pub struct Epoch {
     pub cut: Cut,
 }
 
-/// What the next epoch is made of, besides the transcript.
+/// The inputs of the next epoch, besides the transcript.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// The epoch before; `None` for the first.

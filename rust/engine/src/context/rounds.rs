@@ -24,7 +24,7 @@ use crate::tokens::Counter;
 
 /// From this version of the renderer on the line is shown.
 pub(super) const SINCE_RENDERER: u32 = 2;
-/// What is kept free for it.
+/// The reserve for it.
 pub(super) const TOKENS: u64 = 96;
 /// What a message costs beside its text, at most.
 const FRAME_TOKENS: u64 = 16;

@@ -25,12 +25,12 @@ use crate::store::step::Step;
 use crate::store::{reserve, vault};
 use crate::{Error, ErrorKind, Result};
 
-/// What was erased.
+/// The counts of an erasure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Erased {
     /// Current memories.
     pub memories: u64,
-    /// Their earlier revisions, and what was left of forgotten ones.
+    /// Their earlier revisions, and the tombstones of forgotten ones.
     pub revisions: u64,
     /// Messages of its sessions.
     pub messages: u64,
@@ -115,7 +115,7 @@ impl Erasing {
 }
 
 impl Engine {
-    /// Erases everything of a scope; what was erased. A scope that was never written to has nothing, and that is checked, too.
+    /// Erases everything of a scope. Returns the counts. A scope that was never written to has nothing, and that is checked, too.
     ///
     /// Costs the scope's values in transactions of 1,024, and a compaction of the store. Interrupted, it is gone on with by the next
     /// open for writing, or by this call.
@@ -135,7 +135,7 @@ impl Engine {
         self.finish_erasures()
     }
 
-    /// Goes on with erasures that were interrupted; what was erased by them. Costs a look where there are none.
+    /// Goes on with erasures that were interrupted. Returns their counts. Costs a look where there are none.
     pub fn finish_erasures(&self) -> Result<Erased> {
         let mut erased = Erased::default();
         let partitions = self.store().read(under_way)?;

@@ -211,7 +211,7 @@ pub trait Embed {
     fn embed(&mut self, texts: &[Pending]) -> Result<Vec<Option<UnitVector>>>;
 }
 
-/// What maintenance did.
+/// The report of maintenance.
 #[derive(Debug, Clone, Default)]
 pub struct Maintained {
     /// Memories forgotten and documents removed because their time was over.

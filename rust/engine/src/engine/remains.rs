@@ -1,4 +1,4 @@
-//! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails and where merges
+//! Removes the remains that forgetting leaves until the next compaction, before that copies: hashes of words in tails and where merges
 //! stopped, codes of vectors in graphs, passages in ledgers. Each step is a write of its own, so that a death between two of them undoes
 //! nothing.
 

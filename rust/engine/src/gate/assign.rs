@@ -35,7 +35,7 @@ const ASKS: [&str; 18] = [
     "i",
     "we",
 ];
-/// What stands before a name that is to be something.
+/// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
 /// What stands between a name and its value.
@@ -93,15 +93,14 @@ struct Name<'a> {
     to: usize,
 }
 
-/// What a sentence gives a value to; `None` where it has none of these forms.
+/// The slot to which a sentence gives a value; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
     changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
 }
 
 /// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one; "my time is evening 6:30" has its
-/// own. What has neither a name of two
-/// words, nor one that says of what kind the value is ("the cuisine is noodles"), nor a value that names something ("the movie is great")
-/// is left to the model.
+/// own. The model decides on a sentence that has neither a name of two
+/// words, nor one that tells the kind of the value ("the cuisine is noodles"), nor a value that names something ("the movie is great").
 fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
     let named = name(s, 0, at)?;

@@ -7,14 +7,14 @@ use super::words::Word;
 /// A longer message is a paste: a book, a log, a file.
 pub const PASTE_BYTES: usize = 4_000;
 
-/// What becomes of a sentence before any rule reads it.
+/// The verdict on a sentence before any rule reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
     /// It may be read.
     Open,
     /// It is not stored, for this reason.
     Discard(&'static str),
-    /// It may be read, and what it gives is to be approved first, for this reason.
+    /// It may be read, and its claims must be approved first, for this reason.
     Doubt(&'static str),
 }
 
@@ -82,9 +82,9 @@ const HYPOTHETICAL: [&str; 36] = [
     "perhaps my",
     "perhaps we",
 ];
-/// What ends a wish: "I would live in Rome if I could".
+/// The end of a wish: "I would live in Rome if I could".
 const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
-/// What asks for what is known of the user, and so claims nothing of them.
+/// Phrases that ask for known facts about the user, and so claim nothing.
 const OF_THE_USER: [&str; 20] = [
     "do i",
     "am i",
@@ -107,7 +107,7 @@ const OF_THE_USER: [&str; 20] = [
     "what is my",
     "who is my",
 ];
-/// What a question begins with that has no mark at its end.
+/// The beginnings of questions without a mark at their end.
 const ASKS: [&str; 19] = [
     "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should",
     "would", "will",
@@ -298,7 +298,7 @@ const NOT_KNOWN: [&str; 12] = [
     "cannot find",
 ];
 
-/// What is true of a sentence as a whole.
+/// The verdict on a sentence as a whole.
 pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if words.is_empty() {
         return Guard::Discard("no words");
@@ -353,7 +353,7 @@ fn is_labelled(sentence: &str, words: &[Word]) -> bool {
     starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
 }
 
-/// What may stand before "forget" where somebody asks for it.
+/// Words that may stand before "forget" where somebody asks for it.
 const POLITE: [&str; 19] = [
     "please",
     "just",
@@ -375,10 +375,10 @@ const POLITE: [&str; 19] = [
     "i want you to",
     "i'd like you to",
 ];
-/// What asks that something be forgotten, or not kept.
+/// Phrases that ask to forget something, or not to keep it.
 const FORGET: [&str; 8] =
     ["forget", "stop remembering", "don't remember", "do not remember", "don't save", "do not save", "don't store", "do not store"];
-/// What asks so where it is followed by what the model knows.
+/// Phrases that ask so where a fact that the model knows follows.
 const REMOVE: [&str; 4] = ["delete", "erase", "remove", "clear"];
 const KNOWN: [&str; 4] = ["your memory", "your memories", "you know about me", "you remember"];
 /// Who tells something of their own behind a comma: "forget the pasta, I want pizza".
@@ -597,7 +597,7 @@ fn is_task_state(words: &[Word]) -> bool {
     steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
-/// Verbs that only say what is not so where they are denied: what somebody does not like says something of them.
+/// Verbs whose denial only says what is not so. By contrast, a denied liking says something of a person.
 const DENIED: [&str; 15] =
     ["live", "work", "use", "have", "own", "speak", "drive", "run", "study", "belong", "come", "support", "depend", "need", "prefer"];
 

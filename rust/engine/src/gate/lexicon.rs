@@ -162,7 +162,7 @@ pub const PROFILE: [&str; 42] = [
     "home",
 ];
 
-/// What "my ... is" introduces that is no attribute.
+/// Words after "my ... is" that are not attributes.
 pub const NO_ATTRIBUTE: [&str; 22] = [
     "question",
     "problem",

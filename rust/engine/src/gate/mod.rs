@@ -1,9 +1,9 @@
-//! The write gate: what of a message deserves to be stored, as what, and why the rest does not.
+//! The write gate: which parts of a message deserve to be stored, in which form, and why the rest do not.
 //!
 //! Sentence by sentence: guards first (`guards`: quotes, questions, what might be, jokes, code), then rules (`rules`: slots, constraints,
 //! decisions), then a small linear model over the message (`model`), which says whether the rest informs. Times that a sentence names from
-//! where it stands become days (`dates`). It reads English and stores nothing else. A pure function of the text, what was said before, who
-//! speaks and when: it knows no store and asks no model of language.
+//! where it stands become days (`dates`). It reads English and stores nothing else. It is a pure function of the text, the message
+//! before, the speaker and the time: it knows no store and asks no language model.
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
@@ -35,16 +35,16 @@ use guards::Guard;
 use rules::{Reading, Sentence};
 use words::{Span, Word, sentences, words};
 
-/// What something that was said is.
+/// The category of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// What somebody likes or wants.
+    /// A taste or a wish.
     Preference,
-    /// What was decided.
+    /// A decision.
     Decision,
     /// How a task ended.
     TaskOutcome,
-    /// What must hold.
+    /// A constraint.
     Constraint,
     /// A fact.
     Semantic,
@@ -121,30 +121,30 @@ impl Speaker {
 /// One message, as the gate reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Utterance<'a> {
-    /// What was said.
+    /// Its text.
     pub text: &'a str,
     /// Who said it.
     pub speaker: Speaker,
-    /// What the other side said last; empty where nothing was.
+    /// The other side's last message; empty where there was none.
     pub before: &'a str,
-    /// What the other side says next; empty where nothing is known.
+    /// The other side's next message; empty where it is not known.
     pub after: &'a str,
     /// When, in microseconds since 1970.
     pub at: i64,
 }
 
-/// What the gate makes of a part of a message.
+/// The gate's decision on a part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What it is.
+    /// Its category.
     pub category: Category,
-    /// What would be stored; of what is not, the words themselves.
+    /// The text that would be stored; where nothing is stored, the words themselves.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
     /// The value that it replaces, in the user's words.
     pub replaces: Option<String>,
-    /// What holds no longer, in the user's words.
+    /// The fact that holds no longer, in the user's words.
     pub ends: Option<String>,
     /// In thousandths.
     pub importance: u16,
@@ -179,7 +179,7 @@ pub struct Heard {
     pub index: u64,
     /// Who said it.
     pub speaker: Speaker,
-    /// What was said.
+    /// Its text.
     pub text: String,
     /// When, in microseconds since 1970, where that is known.
     pub at: Option<i64>,
@@ -188,7 +188,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// A message of a role, by its place. Blocks that a prompt showed are no words of whoever quotes them.
+    /// A message of a role, by its place. Blocks that a prompt showed do not count as words of a speaker who quotes them.
     #[must_use]
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
         Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None }
@@ -217,7 +217,7 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
     judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
 
-/// What a message claims, in order. Never empty: what is not stored is there with its reason.
+/// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     judge_after(said, &Vec::new)
@@ -318,7 +318,7 @@ fn within(own: &[Word], span: Span) -> &[Word] {
 }
 
 /// A sentence as the clauses that claim something each: "I live in Lisbon and | I prefer tea", "we use Go, | never deploy on Fridays".
-/// A cut is made only where rules read what follows, so what they do not know stays together.
+/// A cut is made only where rules read what follows, so text that they do not know stays together.
 fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     let words = within(own, span);
     let (mut out, mut start) = (Vec::new(), span.start);
@@ -339,7 +339,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     out
 }
 
-/// What guards make of a sentence and rules of one clause of it; `None` leaves the clause to the model.
+/// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
 fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
@@ -400,7 +400,8 @@ fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, d
     }
 }
 
-/// What no rule reads, as one: stored where the model says that it informs. Questions beside what is told are not part of it.
+/// The clauses that no rule reads, as one text: stored where the model says that it informs. Questions beside statements are not part of
+/// it.
 fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
     let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
     let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
@@ -413,7 +414,7 @@ fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec
     let span = (first.start, last.end);
     let asked = words(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
-    // What a rule read or a guard kept out says nothing of the rest: "Hi there!" informs no more beside "Call me Ana."
+    // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
     let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
     let alone = text.join(" ");
     let score = model::informs(&left, said.before, &asked);
@@ -463,7 +464,7 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     }
 }
 
-/// What an assistant said: a fact that somebody has to approve, unless the user just did.
+/// An assistant's statement: a fact that somebody has to approve, unless the user just did.
 fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let confirmed = confirms(said.after);

@@ -80,7 +80,7 @@ const NO_NAME: [&str; 32] = [
 /// That something stands to something, as a text says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stated {
-    /// What it is said of.
+    /// The subject.
     pub subject: String,
     /// How it stands.
     pub relation: String,
@@ -99,7 +99,7 @@ pub fn related(text: &str) -> Vec<Stated> {
     told.filter_map(|span| stated(text, &all, span)).collect()
 }
 
-/// What a profile's or a slot's sentence says: "The user's timezone is CET." relates the user to it by the slot's name.
+/// The relations in a profile's or a slot's sentence: "The user's timezone is CET." relates the user to it by the slot's name.
 #[must_use]
 pub fn of_slot(text: &str, slot: &str) -> Option<Stated> {
     let named = text.strip_prefix("The user's ")?;

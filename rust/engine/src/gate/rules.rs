@@ -11,10 +11,10 @@ use super::words::{Word, widened};
 use super::{Category, DENIAL};
 use crate::units::calendar::is_named;
 
-/// What a sentence claims.
+/// The claims of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What it is about.
+    /// Its category.
     pub category: Category,
     /// Said so that it stands alone; `None` keeps the sentence.
     pub text: Option<String>,
@@ -264,7 +264,7 @@ impl Sentence<'_> {
         self.between(from, end).map(|value| (value, end))
     }
 
-    /// What stands behind "for" in the rest of the sentence: "for scripting".
+    /// The words behind "for" in the rest of the sentence: "for scripting".
     fn purpose(&self, from: usize) -> Option<String> {
         let at = (from..self.words.len()).find(|at| self.word(*at) == "for")?;
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
@@ -280,7 +280,7 @@ impl Sentence<'_> {
     }
 }
 
-/// The slot of a value: what it is for, else the class of things that it is one of.
+/// The slot of a value: its purpose, else the class of things that it is one of.
 fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let class = CLASSES
         .iter()
@@ -292,7 +292,7 @@ fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     }
 }
 
-/// What a sentence claims; `None` where no rule reads it.
+/// The claims of a sentence; `None` where no rule reads it.
 pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);

@@ -1,6 +1,6 @@
-//! What is to become of a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
+//! The decisions on a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
 //!
-//! A judgement is a value. Whoever checks it (for what a prompt showed, with a model of language) makes another one of it.
+//! A judgement is a value. A check (against the texts of a prompt, or with a language model) makes another value of it.
 
 use std::iter;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// What is planned: "added", "quarantined" or "discarded".
+    /// The plan: "added", "quarantined" or "discarded".
     #[must_use]
     pub fn plan(&self) -> &'static str {
         match (self.is_wanted(), self.claim.doubt) {
@@ -64,7 +64,7 @@ impl Placed {
         reason.clone_into(&mut self.claim.reason);
     }
 
-    /// What somebody doubts says why; where that is dropped, it is the reason.
+    /// A doubted claim says why. Where it is dropped, that is the reason.
     fn doubted(mut self, discards: bool) -> Self {
         match self.claim.doubt {
             Some(doubt) if discards => self.discard(doubt),
@@ -78,14 +78,14 @@ impl Placed {
     }
 }
 
-/// What became of a claim, or is planned, as whoever asked for it reads it.
+/// The outcome of a claim, or its plan, for the caller.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// What was done: that of the write, or the plan ([`Placed::plan`]).
+    /// The action: that of the write, or the plan ([`Placed::plan`]).
     pub action: &'static str,
-    /// What the claim is.
+    /// The category of the claim.
     pub category: Category,
-    /// What is stored; of what is not, the words themselves.
+    /// The stored text; where nothing is stored, the words themselves.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
@@ -121,9 +121,9 @@ pub struct ModelClaim {
     pub place: usize,
     /// The place of the rules' claim whose doubt it shares, or whose place it takes.
     pub like: Option<usize>,
-    /// What it is.
+    /// Its category.
     pub category: Category,
-    /// What is to be stored.
+    /// The claim to be stored.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
@@ -133,7 +133,7 @@ pub struct ModelClaim {
     pub confidence: f64,
     /// The characters of the message that it rests on.
     pub span: (usize, usize),
-    /// What the model is and what it said.
+    /// The model's name and its reason.
     pub reason: String,
 }
 
@@ -154,7 +154,7 @@ struct How {
 }
 
 impl Judgement {
-    /// What messages claim: those from `first` on, the ones before are read for what they ask. With `discards` nothing waits for approval.
+    /// The claims of messages from `first` on. The ones before are read for their questions. With `discards` nothing waits for approval.
     #[must_use]
     pub fn of(heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
         Self::judged(Arc::new(heard), How { first, discards, now }, &[])
@@ -212,7 +212,7 @@ impl Judgement {
         self.claims.iter().filter(|placed| placed.is_wanted())
     }
 
-    /// What names each of them.
+    /// The same claims, as the values that their ids are made of.
     #[must_use]
     pub fn wanted_by_name(&self) -> Vec<Wanted<'_>> {
         let of = |placed| {
@@ -269,7 +269,7 @@ impl Judgement {
         Placed { place: read.place, claim, writer: Writer::Model }
     }
 
-    /// What is to be stored, each with its id, as of a session.
+    /// The claims to be stored, each with its id, as of a session.
     pub fn memories(&self, ids: Vec<Option<String>>, session: Option<&str>) -> Result<Vec<NewMemory>> {
         self.wanted().zip(ids).map(|(placed, id)| self.memory(placed, id, session)).collect()
     }

@@ -1,5 +1,4 @@
-//! A question as a caller asks it: what is checked and decided around [`super::answer`], and everything that is shown of the answer,
-//! from one snapshot.
+//! A question as a caller asks it: the checks and decisions around [`super::answer`], and the whole answer, from one snapshot.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::{Error, Result};
 /// A memory that was found, with the ids that it names.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was found.
+    /// The hits.
     pub named: Arc<Named>,
     /// Place of its scope in the request.
     pub scope: usize,
@@ -33,9 +32,9 @@ pub struct Found {
 pub struct Answer {
     /// The best first.
     pub found: Vec<Found>,
-    /// What was asked of each scope's words, for explanations.
+    /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
-    /// What stands beside the first.
+    /// The evidence beside the first hit.
     pub beside: Beside,
     /// Why vectors are missing that could have been used.
     pub degraded: Option<String>,

@@ -69,7 +69,7 @@ use priors::Moment;
 /// A question.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked.
+    /// The query.
     pub text: String,
     /// Its embedding, where there is an embedder and it did not fail. The built-in one makes its own where this is `None`.
     pub vector: Option<vectors::Query>,
@@ -99,7 +99,7 @@ pub struct Asked<'q> {
 /// A memory that was found.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    /// What was found.
+    /// The memory that was found.
     pub memory: Memory,
     /// Place of its scope in the request.
     pub scope: usize,
@@ -122,15 +122,15 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
-    /// Words of the question that no memory has, and what each was read as.
+    /// Words of the question that no memory has, and the reading of each.
     pub corrections: Vec<(String, String)>,
     /// Whether vectors of any scope were searched.
     pub by_vectors: bool,
-    /// What was asked of each scope's words, for explanations.
+    /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
     /// The hits that are current: scope and number.
     recalled: Vec<(usize, u32)>,
-    /// What stands beside the first hit.
+    /// The evidence beside the first hit.
     pub beside: Beside,
     /// The partition of each scope; `None` where nothing was ever written.
     pub partitions: Vec<Option<Partition>>,
@@ -172,7 +172,7 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     }
 }
 
-/// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
+/// The vector of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();

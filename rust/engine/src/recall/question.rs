@@ -111,12 +111,12 @@ impl Question {
         &self.naming().all
     }
 
-    /// What it is about, beside those whom it names.
+    /// Its subject, without the persons that it names.
     pub(crate) fn about(&self) -> &Content {
         self.about.get_or_init(|| self.content(self.all_name_tokens()))
     }
 
-    /// What it is about, beside these tokens (as [`distinct_tokens`] has them).
+    /// Its subject, without these tokens (as [`distinct_tokens`] has them).
     pub(crate) fn content(&self, left_out: &[u8]) -> Content {
         Content::of(self.cut(), left_out)
     }

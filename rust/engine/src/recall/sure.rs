@@ -20,7 +20,7 @@ use super::ranking::memories::{Features, MARGIN, NAMED, OVERVIEW, USUAL_MARGIN};
 /// The place that the first is compared with.
 const TENTH: usize = 9;
 
-/// What stands beside the first hit.
+/// The evidence beside the first hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Beside {
     /// By how much the margin is above the usual one.

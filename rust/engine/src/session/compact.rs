@@ -36,7 +36,7 @@ const SUMMARY_TOKENS: std::ops::RangeInclusive<u64> = 200..=2_000;
 /// The largest that may be asked for, as a part of the limit: history needs room too.
 const MOST_OF_LIMIT: u64 = 2;
 
-/// What a compaction is made of.
+/// The input of a compaction.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The session.
@@ -90,7 +90,7 @@ fn newest_exchanges(messages: &[Source], keep: usize) -> usize {
     opens.len().checked_sub(keep).map_or(0, |at| if at == 0 { 0 } else { opens[at] })
 }
 
-/// What a compaction did.
+/// The report of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Committed {
     /// The epoch that began.
@@ -150,7 +150,7 @@ impl Session<'_> {
         })
     }
 
-    /// What its prompts may cost, and when it is to be compacted.
+    /// The limits of its prompts, and when it is to be compacted.
     pub fn budget(&self) -> Result<(SessionBudget, Policy)> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -210,7 +210,7 @@ impl Session<'_> {
         })
     }
 
-    /// What a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
+    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
             let mut status = self.expect(pages)?;
@@ -228,7 +228,7 @@ impl Session<'_> {
         })
     }
 
-    /// What switching to `model` would keep, with a summary that is not written yet.
+    /// The plan of a switch to `model`, with a summary that is not written yet.
     pub fn plan_switch_with(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| {
             let mut status = self.expect(pages)?;
@@ -333,7 +333,7 @@ fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
     }
 }
 
-/// What a summary may have so that it is worth its place: that of the one before, and half of what leaves.
+/// The most tokens of a summary that is worth its place: those of the one before, and half of those that leave.
 fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);

@@ -1,6 +1,6 @@
 //! A copy of a session up to a message, under another id: transcript, ledger and epochs, each its own from then on.
 //!
-//! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged.
+//! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged.
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::key::{SessionKey, SessionsHead};
@@ -40,7 +40,7 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
     };
     let copied = copy_all(source, &copy, place, now);
     copied.inspect_err(|_| {
-        // What stays is hidden, and maintenance removes it.
+        // The rest is hidden, and maintenance removes it.
         let _ = purge(source.engine, place, scope.seed(source.engine.store().secret()), now);
     })
 }
@@ -97,7 +97,7 @@ impl Copy {
         Ok(place)
     }
 
-    /// The source must be what it was: what was taken back meanwhile must not live on in a copy.
+    /// The source must be unchanged: a message that was taken back meanwhile must not live on in a copy.
     fn check_source<P: PagesMut>(&self, pages: &P) -> Result<()> {
         let now = SessionRecord::read(pages, self.source.place)?.filter(|record| record.state != SessionState::Hidden);
         let now = now.ok_or_else(|| record::no_such_session(&self.source.record.id))?;

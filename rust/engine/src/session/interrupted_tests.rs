@@ -1,4 +1,4 @@
-//! What is long looks often whether its caller wants it to end, and what was ended is whole.
+//! Tests that long work often checks for an interrupt, and that interrupted work leaves everything whole.
 
 use super::compact::Draft;
 use super::properties::{Folder, engine};

@@ -21,9 +21,9 @@ use crate::store::pages::Pages;
 /// A kind of text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// What was remembered.
+    /// Long-term memories.
     Memories,
-    /// What was said.
+    /// Messages of sessions.
     Transcripts,
     /// Documents.
     Collections,
@@ -63,7 +63,7 @@ pub struct Request {
 /// A hit: where it stands among the answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// What it is.
+    /// Its source.
     pub source: Source,
     /// Which answer of its source has it: of transcripts one a scope, of collections one each.
     pub answer: usize,
@@ -73,7 +73,7 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// What was found.
+/// The answer of a search.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// Of memories.

@@ -1,4 +1,4 @@
-//! What an interrupted delete or fork leaves behind, and blobs that nobody refers to: removed by maintenance, in bounded steps.
+//! Maintenance removes the remains of an interrupted delete or fork, and blobs that nobody refers to, in bounded steps.
 
 use super::edit::purge_step;
 use super::key::{SessionKey, SessionsHead};
@@ -9,7 +9,7 @@ use crate::memory::Core;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 
-/// What is hidden for so long is not being worked on any more: a day, in microseconds.
+/// A session hidden for so long is no longer being worked on: a day, in microseconds.
 const ABANDONED: i64 = crate::units::calendar::DAY;
 const SCOPES: usize = 256;
 /// Chunks that one transaction removes.

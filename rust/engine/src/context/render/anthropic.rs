@@ -1,9 +1,9 @@
-//! Anthropic messages: `model`, `tools`, `system`, `messages`, then what changes from call to call.
+//! Anthropic messages: `model`, `tools`, `system`, `messages`, then the fields that change from call to call.
 //!
 //! System messages go on top; those amid the conversation become user text that says what it is. Neighbours of one role are merged. In a
 //! user message tool results stand first, in an assistant message calls stand last, so that each call is followed by its result.
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
-//! user text. Source: Anthropic API reference, "Messages"; "Tool use"; "Prompt caching".
+//! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use super::super::tools::{Function, Tool};
 use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_named, say_text, say_type};
 use crate::plain::make::Parts;
 
-/// What ends a block with a breakpoint.
+/// The end of a block with a breakpoint.
 const CACHE_CONTROL: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
@@ -61,7 +61,7 @@ struct Blocks<'a> {
     system: Vec<Block<Piece<'a>>>,
     turns: Vec<Turn<'a>>,
     last: Last,
-    /// What the user says first, where the assistant would.
+    /// The user's first text, where the assistant would speak first.
     beginning: &'static str,
 }
 

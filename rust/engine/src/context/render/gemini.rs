@@ -77,7 +77,7 @@ struct Turn<'a> {
 
 /// A part of a content.
 enum Said<'a> {
-    /// What was said, and its signature.
+    /// The text, and its signature.
     Piece(Piece<'a>, Option<&'a str>),
     /// The result of a tool of that name.
     Result(&'a ToolResult, Cow<'a, str>),
@@ -176,7 +176,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// What the parser puts behind a part that was signed.
+/// Whether a part is the mark that the parser puts behind a signed part.
 fn is_signature(raw: &str) -> bool {
     json::object(raw).is_some_and(|object| object.get("thoughtSignature").is_some() && object.get("text").is_none())
 }

@@ -103,7 +103,7 @@ impl<'a> Items<'a> {
         if message.role == Role::Assistant { self.assistant(own) } else { self.given(message, own, block) }
     }
 
-    /// What a model said and called, in its order.
+    /// The texts and calls of a model, in its order.
     fn assistant(&mut self, pieces: impl Iterator<Item = Piece<'a>>) {
         // Reasoning is refused without the item that it led to.
         let mut held: Vec<&str> = Vec::new();
@@ -134,7 +134,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// What was said to the model: results first, then a message of parts.
+    /// The input of the model: results first, then a message of parts.
     fn given(&mut self, message: &'a Message, pieces: impl Iterator<Item = Piece<'a>>, block: Option<&'a str>) {
         for result in message.tool_results() {
             let custom = self.custom.contains(&&*result.call_id);

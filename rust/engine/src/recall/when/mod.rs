@@ -1,12 +1,13 @@
-//! When a question asks about: "what did we decide last Tuesday?" -> the day that is meant, as a range of event time.
+//! The time in a question: "what did we decide last Tuesday?" -> the day that is meant, as a range of event time.
 //!
-//! A pure function of the text, the local time and English. It reads days, weeks, months, quarters, seasons, years, dates in
-//! words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
-//! them; docs/ranking.md has the table. What lies in the past is meant where both would do: "in May" is the last May that has begun.
+//! It is a pure function of the text and the local time, and knows English. It reads days, weeks, months, quarters, seasons, years, dates
+//! in words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
+//! them; docs/ranking.md has the table. Where past and future would both fit, the past is meant: "in May" is the last May that
+//! has begun.
 //!
-//! Deliberately not: times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read differently
-//! (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. A time that is read is a preference, never a filter
-//! ([`super::priors`]): a wrong reading costs ranks, not answers.
+//! It deliberately does not read times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read
+//! differently (`3/4/2025`), and texts of more than [`MAX_BYTES`], which are not questions. A time that is read is a preference, never a
+//! filter ([`super::priors`]): a wrong reading costs ranks, not answers.
 
 mod period;
 mod words;

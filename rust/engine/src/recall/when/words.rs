@@ -1,4 +1,4 @@
-//! Words of a question, and what a word can be in an expression of time.
+//! Words of a question, and the roles of a word in an expression of time.
 
 use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, is_short_month, months, valid};
 

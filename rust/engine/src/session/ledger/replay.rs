@@ -21,7 +21,7 @@ use crate::tokens::CachedCounter;
 pub struct Replayed {
     /// The prompt.
     pub assembled: Assembled,
-    /// What it showed and was erased since: ids of memories, `message 31`. Empty where the bytes are those that were sent.
+    /// The items that it showed and that were erased since: ids of memories, `message 31`. Empty where the bytes are those that were sent.
     pub erased: Vec<String>,
     /// Whether the bytes are proven to be those that were sent.
     pub same_bytes: bool,

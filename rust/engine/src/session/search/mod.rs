@@ -1,4 +1,4 @@
-//! Finding what was said: the messages of a scope by their words, their meaning, who spoke, when, and what stands around them.
+//! The search of transcripts: it finds messages of a scope by their words, their meaning, the speaker, the time and their neighbours.
 //!
 //! ```text
 //! question     its words; whom it names, among those who spoke the messages with most of them; its meaning without these names
@@ -6,7 +6,7 @@
 //! score        `score`: those and closeness token by token, who speaks, the session and the time, over the rows of the documents
 //! ```
 //!
-//! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it, or one of the two
+//! Only messages that are returned are read themselves. A message is a hit only if it, or one of the two
 //! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
@@ -45,7 +45,7 @@ use crate::store::pages::Pages;
 /// A search of what was said.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is looked for.
+    /// The query.
     pub text: String,
     /// At most so many messages.
     pub limit: usize,
@@ -79,7 +79,7 @@ pub struct TranscriptHit {
     pub score: i64,
     /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
     pub confidence: f64,
-    /// What the score is made of.
+    /// The parts of the score.
     pub features: Features,
     /// When it was said, where that alone makes it an answer.
     pub said_then: Option<i64>,

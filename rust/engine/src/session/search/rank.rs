@@ -27,7 +27,7 @@ use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::speech::acknowledges;
 
-/// What the words of a question say of all messages, and whom of those who speak they name.
+/// The scores of all messages by the words of a question, and the speakers that the question names.
 pub(super) struct Words {
     partition: Partition,
     field: Field,
@@ -71,7 +71,7 @@ pub(super) struct Ranking<'r, P> {
     asked: Option<Range>,
 }
 
-/// What is known of a session whose messages are ranked.
+/// The facts about a session whose messages are ranked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub is_visible: bool,
@@ -347,7 +347,7 @@ fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, num
 struct ReadRow<'r> {
     number: u32,
     row: Row<'r>,
-    /// What it has of the question; `None` of what is two places away.
+    /// The parts of the question that it has; `None` for a message two places away.
     nearness: Option<Nearness>,
 }
 
@@ -431,7 +431,7 @@ fn session_ranks(ranked: &[Ranked]) -> BTreeMap<u32, usize> {
     order.iter().zip(1..).map(|(one, rank)| (one.found.place.session, rank)).collect()
 }
 
-/// Where the best candidates stand, and what each has as a share of the best of all.
+/// The places of the best candidates, and the score of each as a share of the best of all.
 fn best_by_cheap(ranked: &[Ranked]) -> Vec<(SessionKey, u64, f64)> {
     let mut order: Vec<&Ranked> = ranked.iter().collect();
     first_in_order(&mut order, BEST, |a, b| by_cheap(a, b));

@@ -37,7 +37,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
-/// What a prompt is asked for.
+/// The request for a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
     /// The question to memory; `None` is the newest user message. Never sent.
@@ -73,11 +73,11 @@ pub struct Assembled {
     pub session_id: String,
     /// Number of the epoch.
     pub epoch: u64,
-    /// What the ledger is to keep of it.
+    /// The part that the ledger keeps.
     pub sent: Arc<SentPrompt>,
     /// Why memory was searched by words alone, or in part, where that is so.
     pub degraded: Option<String>,
-    /// What was asked for.
+    /// The request.
     pub ask: Arc<Ask>,
     /// The question that memory was asked; none where it was asked nothing now.
     pub question: Option<String>,
@@ -86,7 +86,7 @@ pub struct Assembled {
 }
 
 impl Assembled {
-    /// What it can cost: a provider that says otherwise speaks of another prompt, and is not believed.
+    /// The range of its possible cost. A provider that reports another cost speaks of another prompt, and is not believed.
     fn possible_costs(&self) -> RangeInclusive<u64> {
         let (counted, bytes) = match &self.prompt.content {
             Some(content) => (content.request.tokens(), content.request.bytes()),
@@ -128,7 +128,7 @@ struct Gathered<'s, P> {
     most_recalled: u64,
 }
 
-/// A prompt, and what is left to do outside of the snapshot.
+/// A prompt, and the work that is left for outside of the snapshot.
 pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.
@@ -152,7 +152,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     let mut budget = effective(&record.budget, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
-    // What is kept for recalled text is a share of what there will be: the history has the rest.
+    // The reserve for recalled text is a share of the tokens to come. The history has the rest.
     let least = refused::limit(pages, place, &epoch.model.name, limit)?;
     let space = epoch.epoch.factor.room(least).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
     room::bound(&mut budget.sections, space, most_recalled);
@@ -174,7 +174,7 @@ pub(in crate::session) fn assemble<P: Pages>(
         };
         refused::compose_within(pages, place, &epoch.model.name, &inputs)
     };
-    // What a provider told may be wrong: it makes prompts smaller, and never impossible.
+    // A provider's figure may be wrong. It makes prompts smaller, and never impossible.
     let (mut prompt, output_tokens) = composed(bounds.as_ref()).or_else(|error| match &bounds {
         Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
             composed(Some(&bounds.unlearned(epoch.model.factor)))
@@ -210,7 +210,7 @@ pub(in crate::session) fn others<P: Pages>(pages: &P, record: &SessionRecord) ->
     Ok(found)
 }
 
-/// What is known of a closed tokenizer; `goes_on` in a turn whose block was sent.
+/// The known costs of a closed tokenizer; `goes_on` in a turn whose block was sent.
 fn bounds_of<P: Pages>(pages: &P, record: &SessionRecord, epoch: &StoredEpoch, goes_on: bool) -> Result<Option<Bounds>> {
     if epoch.model.factor == Factor::EXACT {
         return Ok(None);
@@ -352,7 +352,7 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
     }
 }
 
-/// What the user said last, as a question to memory.
+/// The user's last message, as a question to memory.
 pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<String>> {
     let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
     let start = history.turn_start(turn)?;

@@ -1,4 +1,4 @@
-//! What a prompt may show beside memories: what was said outside of its window, and passages of the session's collections.
+//! Retrieved texts that a prompt may show beside memories: messages outside of its window, and passages of the session's collections.
 //!
 //! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
 //! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that
@@ -50,7 +50,7 @@ const NEAR: f64 = 0.5;
 /// Where the best is less sure than this there is no answer, and nothing of the source is shown. Of ten questions that a conversation of
 /// LoCoMo knows nothing of none passes .2, and two pass .1 (2026-11-22).
 const LEAST: f64 = 0.15;
-/// What stands behind the best must be a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
+/// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 const BEHIND_THE_BEST: f64 = 0.25;
 

@@ -18,7 +18,7 @@ const SHARE: u64 = 32;
 /// And always so many tokens: some ten messages.
 const LEAST: u64 = 512;
 
-/// What the window leaves for what is recalled, about.
+/// The approximate room that the window leaves for recalled text.
 pub(super) struct RoomLeft {
     /// The first message of the window.
     pub start: u64,
@@ -46,7 +46,7 @@ impl RoomLeft {
     }
 }
 
-/// What recalled text may have beside `said` tokens of the session.
+/// The most tokens of recalled text beside `said` tokens of the session.
 fn most_recalled(said: u64, ceiling: u64) -> u64 {
     let share = (said / SHARE).max(LEAST);
     ceiling.saturating_sub(said.saturating_mul(2)).max(share).min(ceiling)

@@ -1,4 +1,4 @@
-//! Why a memory was no candidate of a prompt: the prompt says what became of its candidates, and the store what became of the others.
+//! Why a memory was not a candidate of a prompt: the prompt says what became of its candidates, and the store what became of the others.
 
 use super::assemble::{Assembled, memory_request};
 use crate::Result;

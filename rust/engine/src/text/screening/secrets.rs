@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::validators::entropy;
 use super::{Finding, Sensitive, has_cue, is_word};
 
-/// What the rest of a vendor's key is made of.
+/// The alphabet of the rest of a vendor's key.
 #[derive(Clone, Copy)]
 enum Rest {
     /// Letters and digits.
