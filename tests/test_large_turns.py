@@ -38,7 +38,9 @@ def test_the_answer_of_a_large_turn_is_there_when_the_user_goes_on(memspan_engin
     assert 3_000 < prompt.total_tokens <= 6_000, "its newest rounds take the room that is free"
     assert any(row.why.startswith("earlier rounds") for row in prompt.explain() if not row.included)
     session.add_response(openai_response("Renamed."), prompt=prompt)
-    assert session.turns[-1].prompt.text == prompt.text, "it is composed again byte for byte"
+    again = session.turns[-1].prompt
+    assert again is not None
+    assert again.text == prompt.text, "it is composed again byte for byte"
 
 
 @pytest.mark.parametrize(("model", "limit"), [("gpt-4", None), ("claude-sonnet-4-5", 16_000), ("gemini-2.5-flash", 13_000)])
