@@ -447,3 +447,42 @@ def test_a_time_that_is_none_names_its_message(user: memspan.Scope) -> None:
         user.learn(talk)
     talk[1]["created_at"] = datetime(2025, 1, 1, tzinfo=UTC)
     assert user.learn(talk).stored[0].index == 1
+
+
+@pytest.mark.parametrize("taken_back", ["redact", "rewind", "delete", "erase"])
+def test_what_is_taken_back_while_a_model_is_asked_is_not_learnt(
+    user: memspan.Scope, memspan_engine: memspan.Engine, taken_back: str
+) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    session.add_many(said("I live in Porto. I work at Acme.", "ok then"))
+    asked: list[int] = []
+
+    def llm(_messages: object, *, max_tokens: int) -> str:
+        if not asked:
+            {"redact": lambda: session.redact(0), "rewind": lambda: session.rewind(0), "delete": session.delete, "erase": user.erase}[
+                taken_back
+            ]()
+        asked.append(max_tokens)
+        return "{}"
+
+    if taken_back in {"delete", "erase"}:
+        with pytest.raises(memspan.NotFound):
+            user.learn(session, llm=llm)
+    else:
+        assert [one.action for one in user.learn(session, llm=llm)] in ([], ["discarded"])
+    assert asked
+    assert list(user.memories()) == []
+    assert (user in list(memspan_engine.scopes())) == (taken_back != "erase")
+
+
+def test_messages_of_no_session_teach_an_erased_scope_nothing(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    user.remember("Prefers tea")
+
+    def llm(_messages: object, *, max_tokens: int) -> str:
+        assert max_tokens
+        user.erase()
+        return "{}"
+
+    with pytest.raises(memspan.NotFound, match="was erased while"):
+        user.learn(said("I live in Porto.", *["I went to the market, I think."] * 2_500), llm=llm)
+    assert list(memspan_engine.scopes()) == []

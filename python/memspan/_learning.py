@@ -70,9 +70,11 @@ def learn(work: Work, source: Session | Iterable[Mapping[str, Any]]) -> Learned:
     else:
         heard = [_given(index, message) for index, message in enumerate(source)]
         decisions, read = list[Decision](), len(heard)
-        for begin in range(0, len(heard), PAGE):
-            page, first = heard[max(0, begin - BEFORE) : begin + PAGE], min(begin, BEFORE)
-            judged = _refined(work, first, _local(work, work.core.judge(page, first, work.discards_doubt)))
+        pages = [(heard[max(0, begin - BEFORE) : begin + PAGE], min(begin, BEFORE)) for begin in range(0, len(heard), PAGE)]
+        # All are judged first: a scope that is erased while a model refines one of them learns none of those behind it.
+        read_as = [(page, first, _local(work, work.core.judge(page, first, work.discards_doubt))) for page, first in pages]
+        for page, first, by_rules in read_as:
+            judged = _refined(work, first, by_rules)
             ids = [
                 _identity(None if page[one.place].id is None else f"message\0{page[one.place].id}", one.begin) for one in judged.wanted()
             ]
@@ -100,7 +102,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
         done = _stored(work, judged, ids, session.id, None if work.dry_run else mark)
         if done is None:
-            continue  # another process learnt from it meanwhile: what it left is read now
+            continue  # somebody learnt from it or took something back meanwhile: what is left is read now
         decisions, read, planned = decisions + done, read + end - first, end if work.dry_run else None
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
 
@@ -126,7 +128,7 @@ def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
 def _stored(
     work: Work, judged: _core.Judged, ids: list[str | None], session: str | None, mark: _records.LearnedFrom | None
 ) -> list[Decision] | None:
-    """The result of a page; `None` where another process learnt from its session meanwhile, and nothing was stored."""
+    """The result of a page; `None` where its session was learnt from or changed meanwhile, and nothing was stored."""
     if work.dry_run:
         return judged.decisions()
     found = [work.store.found_in(text) for text in judged.wanted_texts()] if work.policy.detectors else []

@@ -40,7 +40,8 @@ class Learning(Recalling):
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
         last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
+        learnt twice. What is redacted or rewound while a model is asked is not learnt: the session is read again.
+        Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
@@ -58,6 +59,7 @@ class Learning(Recalling):
 
         Raises:
             InvalidInput: The session is another scope's, a message has no role, or nobody knows the zone.
+            NotFound: The session was deleted, or the scope erased, while the messages were judged; nothing more was stored.
 
         Examples:
             >>> learned = user.learn([{"role": "user", "content": "Call me Ana. What's the weather like?"}])

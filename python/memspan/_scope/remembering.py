@@ -226,7 +226,10 @@ class Remembering(ScopePart):
         """Erases the scope: memories, history, sessions, collections, ledgers, vectors, words, and its name. Other scopes are untouched.
 
         Nobody finds it from the first commit on. Then its values are removed, and the store is rewritten into a new file without their
-        bytes. Where the process dies in between, the next `memspan.open` finishes the work. A later write begins the scope anew.
+        bytes. Where the process dies in between, the next `memspan.open` finishes the work, without a receipt. A later write begins the
+        scope anew. Calls that were writing to it raise `NotFound`.
+
+        A scope that was never written to, or that was erased before, has nothing: its receipt has only `bytes_checked`.
 
         Backups and exports are files of their own: erase there, too. Sessions of other scopes that read this one keep references to
         what their models were sent, which show nothing any more.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::NewMemory;
+use memspan_engine::memory::forget::Stale;
+use memspan_engine::memory::{Kind, NewMemory, Origin};
 use memspan_engine::{Error, ErrorKind};
 use support::{Folder, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
 
@@ -109,6 +110,44 @@ fn a_disk_that_is_full_from_the_start_makes_no_store() {
     assert_eq!(error.kind(), ErrorKind::StoreFull, "{error}");
     std::fs::remove_file(filler).expect("removed");
     remember(&open(&store, false), &user("u"), with_vector("made after all"), 1).expect("written");
+}
+
+/// What only forgets uses the room that is kept for it.
+#[test]
+fn what_forgets_goes_on_where_nothing_is_left() {
+    let Some(disk) = SmallDisk::new() else { return };
+    let (ballast, store, day) = (disk.0.0.join("ballast"), disk.0.0.join("store"), 86_400_000_000);
+    let engine = open(&store, false);
+    let many = |kind: Kind, ttl| {
+        let source = if kind == Kind::Decision { "page" } else { "user" };
+        let new = move |at| NewMemory { kind, ttl, importance: 0.1, source: source.into(), ..NewMemory::new(format!("{kind:?} {at}")) };
+        let rows = (0..40).map(|at| (std::sync::Arc::new(user("u")), new(at))).collect();
+        engine.remember_many(rows, 1, true).expect("written");
+    };
+    many(Kind::Decision, None);
+    many(Kind::Semantic, None);
+    many(Kind::Episodic, Some(day));
+    many(Kind::Preference, None);
+    // What a write needs at most is filled up, piece by piece.
+    let full = |engine: &Engine| {
+        for size in [1 << 16, 1 << 12, 1] {
+            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&ballast).expect("a file");
+            while std::io::Write::write_all(&mut file, &vec![0; size]).is_ok() {}
+        }
+        let refused = remember(engine, &user("v"), NewMemory::new("x".repeat(100_000)), 2);
+        refused.is_err_and(|error| error.kind() == ErrorKind::StoreFull)
+    };
+    assert!((0..100).any(|_| full(&engine)), "the control: nothing can be added");
+    assert_eq!(engine.expire(2 * day).expect("expired"), 40);
+    assert_eq!(engine.forget_old(&user("u"), Kind::Semantic.bit(), 2 * day, 2 * day).expect("forgotten"), 40);
+    let origin = Origin { session: None, source: Some("page".into()), since: None, derived: false };
+    let stale = Stale::new(0.5, 0.2, 2 * day).expect("a rule");
+    assert_eq!(engine.forget_from(&user("u"), &origin, 2 * day, false).expect("forgotten").len(), 40);
+    assert_eq!(engine.forget_stale(&user("u"), stale, 2 * day, false).expect("forgotten").len(), 40);
+    engine.maintain(None, 3 * day, &mut || Ok(())).expect("maintained");
+    assert!(full(&engine));
+    std::fs::remove_file(&ballast).expect("removed");
+    assert_sound(&engine);
 }
 
 /// Whatever room there is, a store is made or refused: LMDB's table of readers has no hole that the first reader would die in.

@@ -8,7 +8,7 @@ use memspan_engine::engine::{Engine, Erased};
 use memspan_engine::gate::Heard;
 use memspan_engine::life::consolidate::{self, Rule};
 use memspan_engine::life::judgement::Judgement;
-use memspan_engine::life::{learn, learn_told, relations};
+use memspan_engine::life::{learn_told, relations};
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{self, Answered, Listing, Named, NewMemory, Origin};
@@ -127,7 +127,7 @@ calls! {
         reject(memory_id: String) Waits |own, now| own.engine.reject(own.scope, &memory_id, now);
         /// The decisions on messages from `first` on. The ones before are read for their questions.
         judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_rows(heard.len())) |own, now|
-            Ok(Judged(Judgement::noted(own.engine, heard, first, discards_doubt, now)));
+            Judgement::given(own.engine, own.scope, heard, first, discards_doubt, now).map(Judged);
         /// The same of the messages of a session from `begin` to before `end`.
         judge_session(session: String, begin: u64, end: u64, first: usize, discards_doubt: bool) Long |own, now|
             own.session(&session).judged(begin, end, first, discards_doubt, now).map(Judged);
@@ -150,12 +150,12 @@ calls! {
             let told = told.into_iter().map(|draft| learn_told(own.engine, own.scope, draft.new, now)).next();
             told.transpose()?.flatten().map(|one| own.answer(one)).transpose()
         };
-        /// Stores the drafts of a judgement in one transaction; `None` where another process learnt from the session meanwhile.
+        /// Stores the drafts of a judgement in one transaction; `None` where the session must be read again.
         learn(judged: Py<Judged>, drafts: Vec<Py<Draft>>, session: Option<LearnedFrom>, embedded: Option<Py<Vectors>>)
             (Pace::of_rows(drafts.len())) with claims = with_vectors(&drafts, embedded.as_ref()); |own, now| {
-                let claims = claims.into_iter().map(|draft| draft.new).collect();
-                let done = learn(own.engine, own.scope, claims, session.map(|from| from.0), now)?;
-                done.map(|done| Ok(judged.get().0.decisions(own.engine.answered(own.scope, done)?))).transpose()
+                let (judged, claims) = (&judged.get().0, claims.into_iter().map(|draft| draft.new).collect());
+                let done = session::learn(own.engine, own.scope, claims, judged.from(), session.map(|from| from.0), now)?;
+                done.map(|done| Ok(judged.decisions(own.engine.answered(own.scope, done)?))).transpose()
             };
         clusters(closeness: f64, min_points: usize) Long |own, now|
             consolidate::clusters(own.engine, own.scope, Rule { closeness, min_points }, now);

@@ -335,18 +335,20 @@ pub fn add(
     prepared.cut();
     interrupt::check()?; // a cut that was interrupted is not whole
     let (prepared, vectors) = (Arc::new(prepared), vectors.unwrap_or_default());
-    let mut progress = Progress::default();
+    let (mut progress, mut begun) = (Progress::default(), 1);
     loop {
         interrupt::check()?;
         let step = Arc::new(progress.step(engine, &prepared, &vectors, seed));
-        let (name, prepared, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
+        let (name, cut, embedding, ahead) = (name.clone(), Arc::clone(&prepared), engine.embedder(), progress.ahead);
         let writes = Arc::clone(&step);
         let outcome = engine.write(move |txn| {
             let embedding = embedding.number_in_write(txn)?;
-            write_step(txn, &name, &prepared, &writes, ahead, embedding, now)
+            write_step(txn, &name, &cut, &writes, ahead, embedding, now)
         })?;
         match outcome {
             Outcome::Goes(ahead) => progress.advance(ahead, &step),
+            Outcome::Swept if begun < BEGUN => (progress, begun) = (Progress::default(), begun + 1),
+            Outcome::Swept => return Err(swept(&prepared)),
             Outcome::Done(added, left) => {
                 if let Some((partition, revision)) = left {
                     remove::revision(engine, partition, revision, now)?;
@@ -404,8 +406,23 @@ type Ahead = (Partition, u32);
 enum Outcome {
     /// It goes on with this revision.
     Goes(Ahead),
+    /// A compaction removed what was written ahead, since it cannot tell whether anybody works on it: it begins anew.
+    Swept,
     /// It is over; what is left to remove.
     Done(Result<Added>, Option<Ahead>),
+}
+
+/// How often a document is begun, where compactions come between.
+const BEGUN: usize = 3;
+
+fn swept(prepared: &Prepared) -> Error {
+    Error::new(
+        ErrorKind::StoreBusy,
+        format!(
+            "adding document {:?}: the store was compacted {BEGUN} times meanwhile, each time it began anew: add it again",
+            shown(&prepared.new.id)
+        ),
+    )
 }
 
 fn write_step<P: PagesMut>(
@@ -437,7 +454,10 @@ fn write_step<P: PagesMut>(
     }
     let mut written: Revision = match ahead {
         None => writer.begin(),
-        Some((_, number)) => writer.resume(number)?.ok_or_else(|| name.missing())?,
+        Some((_, number)) => match writer.resume(number)? {
+            Some(written) => written,
+            None => return Ok(Outcome::Swept),
+        },
     };
     writer.put_text(&mut written, &prepared.new.text, step.parts)?;
     writer.append(&mut written, &step.chunks)?;
@@ -454,4 +474,37 @@ fn write_step<P: PagesMut>(
     let action = if was_there { Action::Replaced } else { Action::Added };
     writer.finish()?;
     Ok(Outcome::Done(Ok(Added { action, document }), left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Engine, EngineOptions};
+    use crate::scope::{Scope, ScopeType};
+
+    #[test]
+    fn a_compaction_removes_what_was_written_ahead_and_the_document_begins_anew() {
+        let folder = std::env::temp_dir().join(format!("memspan-ahead-{}", std::process::id()));
+        let engine = Engine::open(&folder, EngineOptions::default()).unwrap();
+        let name = CollectionName::new(&Scope::new(None, ScopeType::User, "u").unwrap(), "c").unwrap();
+        let prepared = || Prepared::new(NewDocument::new("long", "A paragraph of many.\n\n".repeat(10_000))).unwrap();
+        let write = |ahead| {
+            let (mut cut, owned) = (prepared(), name.clone());
+            cut.cut();
+            let seed = engine.store().read(|pages| seed_of_terms(pages, &name)).unwrap();
+            let step = Progress::default().step(&engine, &cut, &[], seed);
+            engine.write(move |txn| write_step(txn, &owned, &cut, &step, ahead, None, 2)).unwrap()
+        };
+        let Outcome::Goes(ahead) = write(None) else { panic!("it is too long for one transaction") };
+        let unfinished = || engine.store().read(|pages| Revision::unfinished(pages, ahead.0)).unwrap();
+        assert_eq!(super::super::sweep(&engine, 3).unwrap(), 0, "it may be going on");
+        assert_eq!(unfinished(), [ahead.1]);
+        engine.compact().unwrap();
+        assert_eq!(unfinished(), [0_u32; 0]);
+        assert!(matches!(write(Some(ahead)), Outcome::Swept), "whoever still works on it is told");
+        assert_eq!(add(&engine, &name, prepared(), None, 4).unwrap().action, Action::Added);
+        assert!(engine.check().unwrap().findings.is_empty());
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -6,7 +6,8 @@ use super::remove;
 use crate::Result;
 use crate::memory::Core;
 use crate::scope::{self, Row};
-use crate::store::keys::Partition;
+use crate::store::keys::{Key, Partition, STORE, Table};
+use crate::store::reserve;
 
 /// A revision that nothing was written to for so long is not being written any more: a day, in microseconds.
 const ABANDONED: i64 = crate::units::calendar::DAY;
@@ -14,6 +15,10 @@ const PAGE: usize = 256;
 
 /// Sweeps every collection; how many revisions and dropped collections it removed.
 pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
+    reserve::freeing(|| sweep_all(engine, now))
+}
+
+fn sweep_all(engine: &Core, now: i64) -> Result<u64> {
     let (mut removed, mut after) = (0, 0);
     loop {
         let rows = engine.store().read(|pages| scope::rows(pages, after, PAGE))?;
@@ -46,9 +51,20 @@ fn collection(engine: &Core, partition: Partition, now: i64) -> Result<u64> {
     Ok(left.len() as u64)
 }
 
+/// Removes every revision of a collection that no call has finished, however young it is: a compaction must not copy it.
+pub(crate) fn sweep_unfinished(engine: &Core, partition: Partition) -> Result<()> {
+    for number in engine.store().read(|pages| Revision::unfinished(pages, partition))? {
+        remove::revision(engine, partition, number, 0)?;
+    }
+    Ok(())
+}
+
 fn dropped(engine: &Core, partition: Partition) -> Result<u64> {
     let has_values = engine.store().read(|pages| {
         debug_assert!(is_collection(pages, partition)?);
+        if crate::store::pages::Pages::get(pages, Key::new(STORE, Table::Erasing).u32(partition).as_slice())?.is_some() {
+            return Ok(false); // its erasure counts what it removes
+        }
         let mut found = false;
         let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
         crate::store::pages::Pages::scan(pages, &from, &to, &mut |_, _| {

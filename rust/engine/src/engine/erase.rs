@@ -5,12 +5,16 @@
 //! | unlink | one: the scope and its collections lose their names, also in sessions of others, and their data keys, `Table::Erasing` says what is to be emptied | nobody finds the scope; the next open goes on |
 //! | empty | some 1,024 values each, counted in the same record | the same |
 //! | compact | the store is rewritten, and the files that had the bytes are removed | the next open compacts again |
-//! | end | the record goes | it is done |
+//! | end | the record goes | the next open takes it away |
 //!
 //! ```text
-//! Table::Erasing | partition u32 -> stage (0 empty, 1 compact), then how many values of each kind are gone
+//! Table::Erasing | partition u32 -> stage (0 empty, 1 compact, 2 end), then how many values of each kind are gone
 //! ```
+//!
+//! Each call finishes what others have begun, too, and leaves the ends of those to them: the counts of a partition are in its record, and
+//! whoever erased it reads them there, whoever removed the values.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::Engine;
@@ -75,15 +79,25 @@ impl Erased {
         for (one, more) in self.fields().into_iter().zip(other.fields()) {
             *one += *more;
         }
-        self.bytes_checked += other.bytes_checked;
     }
+}
+
+/// How far the erasure of a partition is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
+enum Stage {
+    /// Values of it are left.
+    #[default]
+    Empty = 0,
+    /// Nothing is left of it but the bytes.
+    Compact = 1,
+    /// Nothing is left of it. Versions before 0.11.0 read it as the stage before.
+    End = 2,
 }
 
 /// A partition that is being erased.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Erasing {
-    /// Nothing is left of it but the bytes.
-    emptied: bool,
+    stage: Stage,
     erased: Erased,
 }
 
@@ -96,7 +110,8 @@ impl Erasing {
         let key = key_of(partition);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        let mut erasing = Self { emptied: r.uint()? > 0, ..Self::default() };
+        let stage = [Stage::Empty, Stage::Compact].into_iter().nth(r.uint()? as usize).unwrap_or(Stage::End);
+        let mut erasing = Self { stage, ..Self::default() };
         for field in erasing.erased.fields() {
             *field = r.uint()?;
         }
@@ -106,7 +121,7 @@ impl Erasing {
     fn write(mut self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = key_of(partition);
         let mut w = Writer::array(9);
-        w.uint(u64::from(self.emptied));
+        w.uint(self.stage as u64);
         for field in self.erased.fields() {
             w.uint(*field);
         }
@@ -115,10 +130,11 @@ impl Erasing {
 }
 
 impl Engine {
-    /// Erases everything of a scope. Returns the counts. A scope that was never written to has nothing, and that is checked, too.
+    /// Erases everything of a scope. Returns the counts of this scope and of no other. A scope that was never written to, or that was erased
+    /// before, has nothing, and the store is read all the same: `bytes_checked` says how much of it.
     ///
     /// Costs the scope's values in transactions of 1,024, and a compaction of the store. Interrupted, it is gone on with by the next
-    /// open for writing, or by this call.
+    /// open for writing, or by the next erasure of whatever scope; what it had removed is in no receipt then.
     pub fn erase(&self, scope: &Scope) -> Result<Erased> {
         reserve::freeing(|| self.erase_whole(scope))
     }
@@ -129,31 +145,61 @@ impl Engine {
         let partitions = self.write(move |txn| unlink(txn, &owned))?;
         self.forget_warm();
         self.store().forget_decrypted();
-        for partition in partitions {
-            self.forget_recalled(partition);
+        for partition in &partitions {
+            self.forget_recalled(*partition);
         }
-        self.finish_erasures()
+        self.finish(partitions)
     }
 
-    /// Goes on with erasures that were interrupted. Returns their counts. Costs a look where there are none.
-    pub fn finish_erasures(&self) -> Result<Erased> {
-        let mut erased = Erased::default();
-        let partitions = self.store().read(under_way)?;
-        if partitions.is_empty() {
-            return Ok(erased);
-        }
-        for partition in &partitions {
-            let partition = *partition;
-            while self.write(move |txn| empty_step(txn, partition))? {}
-        }
-        self.compact()?;
-        let bytes = self.store().read(|snapshot| check(snapshot, &partitions))?;
+    /// Makes whole what is being erased, and ends the erasure of these partitions; what was erased of them.
+    fn finish(&self, partitions: Vec<Partition>) -> Result<Erased> {
+        let mut counted = self.finish_under_way()?;
+        let mut erased = Erased { bytes_checked: self.store().read(|snapshot| check(snapshot, &partitions))?, ..Erased::default() };
         for partition in partitions {
-            let done = self.write(move |txn| end(txn, partition))?;
-            erased.add(&done);
+            // An open by another process may have ended it: what was counted last is told then.
+            let done = self.write(move |txn| end(txn, partition))?.or_else(|| counted.remove(&partition));
+            erased.add(&done.unwrap_or_default());
         }
-        erased.bytes_checked = bytes;
         Ok(erased)
+    }
+
+    /// Goes on with erasures that were interrupted; how many there were. Costs a look where there are none.
+    ///
+    /// It ends those that were whole before. Those that it makes whole itself may be another process's, which reads in the record what was
+    /// removed: the next call ends them.
+    pub fn finish_erasures(&self) -> Result<usize> {
+        let found = self.store().read(under_way)?;
+        if found.is_empty() {
+            return Ok(0);
+        }
+        for partition in found.iter().filter(|(_, erasing)| erasing.stage == Stage::End).map(|(partition, _)| *partition) {
+            self.write(move |txn| end(txn, partition))?;
+        }
+        self.finish_under_way()?;
+        Ok(found.len())
+    }
+
+    /// Makes whole what is being erased, but for the ends; what was counted of each partition.
+    fn finish_under_way(&self) -> Result<BTreeMap<Partition, Erased>> {
+        let found = self.store().read(under_way)?;
+        let mut counted = BTreeMap::new();
+        for (partition, erasing) in &found {
+            let partition = *partition;
+            counted.insert(partition, erasing.erased);
+            while let Some(erasing) = self.write(move |txn| empty_step(txn, partition))? {
+                counted.insert(partition, erasing.erased);
+                if erasing.stage != Stage::Empty {
+                    break;
+                }
+            }
+        }
+        if found.iter().any(|(_, erasing)| erasing.stage != Stage::End) {
+            self.compact()?;
+            let partitions: Vec<Partition> = found.iter().map(|(partition, _)| *partition).collect();
+            self.store().read(|snapshot| check(snapshot, &partitions))?;
+            self.write(move |txn| partitions.iter().try_for_each(|partition| compacted(txn, *partition)))?;
+        }
+        Ok(counted)
     }
 }
 
@@ -163,7 +209,7 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     let mut partitions = vec![partition];
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
     scope.unlink(pages)?;
-    for (reader, _) in scope::list(&*pages, 0, usize::MAX)? {
+    for (reader, _) in scope::list(&*pages, 0, usize::MAX)?.into_iter().filter(|(reader, _)| *reader != partition) {
         session::unread(pages, reader, scope)?;
     }
     for partition in &partitions {
@@ -175,19 +221,26 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
 }
 
 /// The partitions that are being erased.
-fn under_way<P: Pages>(pages: &P) -> Result<Vec<Partition>> {
+fn under_way<P: Pages>(pages: &P) -> Result<Vec<(Partition, Erasing)>> {
     let range = Key::new(STORE, Table::Erasing).prefix_range();
-    let mut found = Vec::new();
+    let mut partitions = Vec::new();
     pages.scan_stored(&range.start, &range.end, &mut |key, _| {
-        found.extend(u32_at(key, 5));
+        partitions.extend(u32_at(key, 5));
         Ok(ControlFlow::Continue(()))
     })?;
+    let mut found = Vec::new();
+    for partition in partitions {
+        found.extend(Erasing::read(pages, partition)?.map(|erasing| (partition, erasing)));
+    }
     Ok(found)
 }
 
-/// Removes some values of a partition; whether there are more.
-fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> {
-    let Some(mut erasing) = Erasing::read(&*pages, partition)?.filter(|erasing| !erasing.emptied) else { return Ok(false) };
+/// Removes some values of a partition; how far it is then. `None` where its erasure has ended.
+fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<Option<Erasing>> {
+    let Some(mut erasing) = Erasing::read(&*pages, partition)? else { return Ok(None) };
+    if erasing.stage != Stage::Empty {
+        return Ok(Some(erasing));
+    }
     let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
     let mut step = Step::with(expiries(&*pages, partition)?);
     pages.scan_stored(&from, &to, &mut |key, _| step.take(key))?;
@@ -197,9 +250,17 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
             erasing.erased.count(key.as_slice());
         }
     }
-    erasing.emptied = !step.is_full();
+    erasing.stage = if step.is_full() { Stage::Empty } else { Stage::Compact };
     erasing.write(pages, partition)?;
-    Ok(!erasing.emptied)
+    Ok(Some(erasing))
+}
+
+/// Says that no file has a byte of a partition any more, unless its erasure has ended.
+fn compacted<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<()> {
+    match Erasing::read(&*pages, partition)? {
+        Some(erasing) if erasing.stage == Stage::Compact => Erasing { stage: Stage::End, ..erasing }.write(pages, partition),
+        _ => Ok(()),
+    }
 }
 
 /// Some entries of the index of expiry that name a partition.
@@ -234,9 +295,72 @@ fn left_behind(key: &[u8]) -> Error {
     )
 }
 
-/// Takes the record of an erasure away; what it counted.
-fn end<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<Erased> {
-    let erasing = Erasing::read(&*pages, partition)?.unwrap_or_default();
+/// Takes the record of an erasure away; what it counted. `None` where it had ended.
+fn end<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<Option<Erased>> {
+    let erasing = Erasing::read(&*pages, partition)?;
     pages.delete(key_of(partition).as_slice())?;
-    Ok(erasing.erased)
+    Ok(erasing.map(|erasing| erasing.erased))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{EngineOptions, NewMemory};
+    use crate::scope::ScopeType;
+
+    fn user(name: &str) -> Scope {
+        Scope::new(None, ScopeType::User, name).unwrap()
+    }
+
+    fn store(name: &str) -> (std::path::PathBuf, Engine) {
+        let folder = std::env::temp_dir().join(format!("memspan-erase-{name}-{}", std::process::id()));
+        let engine = Engine::open(&folder, EngineOptions::default()).unwrap();
+        for (scope, count) in [("alice", 3), ("bob", 1)] {
+            for number in 0..count {
+                engine.remember(&user(scope), NewMemory::new(format!("fact {number}")), 1).unwrap();
+            }
+        }
+        (folder, engine)
+    }
+
+    #[test]
+    fn a_receipt_counts_its_own_scope_whoever_removed_the_values() {
+        let (folder, engine) = store("receipts");
+        // Alice's erasure has begun, in another thread or in a process that died.
+        let alice = engine.write(|txn| unlink(txn, &user("alice"))).unwrap();
+        let bob = engine.erase(&user("bob")).unwrap();
+        assert_eq!(bob.memories, 1, "and none of alice's");
+        let erased = engine.finish(alice).unwrap();
+        assert_eq!((erased.memories, erased.bytes_checked > 0), (3, true), "though bob's removed them");
+        assert!(engine.store().read(under_way).unwrap().is_empty());
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_scope_that_nobody_knows_has_nothing_and_that_is_looked_at() {
+        let (folder, engine) = store("unknown");
+        for _ in 0..2 {
+            let erased = engine.erase(&user("nobody")).unwrap();
+            assert!(erased.bytes_checked > 0);
+            assert_eq!(erased, Erased { bytes_checked: erased.bytes_checked, ..Erased::default() });
+        }
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_open_ends_what_was_interrupted() {
+        let (folder, engine) = store("open");
+        engine.write(|txn| unlink(txn, &user("alice"))).unwrap();
+        drop(engine);
+        let open = || Engine::open(&folder, EngineOptions::default()).unwrap();
+        let engine = open();
+        let found = engine.store().read(under_way).unwrap();
+        let stages: Vec<Stage> = found.iter().map(|(_, erasing)| erasing.stage).collect();
+        assert_eq!(stages, [Stage::End], "whoever began it may still want the counts");
+        drop(engine);
+        assert!(open().store().read(under_way).unwrap().is_empty());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use super::Engine;
-use crate::Result;
 use crate::collection;
 use crate::index::vectors::VectorSet;
 use crate::index::vectors::graph::{Build, Due};
@@ -15,6 +14,7 @@ use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Row};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
+use crate::{ErrorKind, Result};
 
 /// Nodes that are linked in between two calls of `between`: some tens of milliseconds.
 const NODES: u32 = 256;
@@ -32,7 +32,14 @@ impl Engine {
             let Some((last, _)) = page.last() else { return Ok(built) };
             after = *last;
             for (partition, row) in page {
-                built += u64::from(!matches!(row, Row::Dropped { .. }) && self.maintain_graph(partition, now, between)?);
+                if matches!(row, Row::Dropped { .. }) {
+                    continue;
+                }
+                built += match self.maintain_graph(partition, now, between) {
+                    // It was erased or dropped meanwhile.
+                    Err(error) if error.kind() == ErrorKind::NotFound => 0,
+                    other => u64::from(other?),
+                };
             }
         }
     }

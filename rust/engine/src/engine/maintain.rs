@@ -2,6 +2,8 @@
 //!
 //! How one scope changes its embedding is [`crate::memory::maintain`], how a collection does `collection/pending.rs`.
 
+use std::sync::Arc;
+
 use super::Engine;
 use crate::collection;
 use crate::index::vectors::{UnitVector, VectorSet};
@@ -13,12 +15,17 @@ use crate::scope::{self, Head, Row};
 use crate::session;
 use crate::store::keys::Partition;
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::reserve;
 use crate::{Error, ErrorKind, Result};
 
 impl Engine {
     /// Forgets the memories, and removes the documents, whose time to live is over; how many.
     pub fn expire(&self, now: i64) -> Result<u64> {
         self.check_writable()?;
+        reserve::freeing(|| self.expire_all(now))
+    }
+
+    fn expire_all(&self, now: i64) -> Result<u64> {
         let mut expired = 0;
         loop {
             let due = self.store().read(|snapshot| maintain::due(snapshot, now))?;
@@ -30,7 +37,7 @@ impl Engine {
                 expired += match self.store().read(|snapshot| scope::row(snapshot, partition))? {
                     Some(Row::Scope(scope)) => {
                         let seed = scope.seed(self.store().secret());
-                        self.write(move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
+                        self.write_to(partition, move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
                     }
                     Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
                     Some(Row::Dropped { .. }) | None => 0,
@@ -72,16 +79,27 @@ impl Engine {
 
     fn next_lacking(&self, mut after: Partition, alone: bool) -> Result<Option<Partition>> {
         let embedder = self.embedder();
-        let Some((number, _)) = self.write(move |txn| embedder.number_in_write(txn))? else { return Ok(None) };
+        let number = {
+            let embedder = Arc::clone(&embedder);
+            self.write(move |txn| Ok(embedder.number_in_write(txn)?.map(|(number, _)| number)))
+        };
+        let number = match number {
+            // What is known needs no write: there may be nothing to make.
+            Err(error) if error.kind() == ErrorKind::StoreFull => {
+                self.store().read(|snapshot| embedder.number(snapshot))?.map_or(Err(error), |number| Ok(Some(number)))
+            }
+            other => other,
+        };
+        let Some(number) = number? else { return Ok(None) };
         loop {
             let next = self.store().read(|snapshot| next_pending(snapshot, number, after, alone))?;
             let Some(partition) = next else { return Ok(None) };
             if self.store().read(|snapshot| collection::is_collection(snapshot, partition))? {
-                while self.write(move |txn| collection::adopt(txn, partition, number))? {}
+                while self.write_to(partition, move |txn| collection::adopt(txn, partition, number))? {}
                 return Ok(Some(partition));
             }
             self.sweep(partition)?;
-            self.write(move |txn| maintain::begin(txn, partition, number, alone))?;
+            self.write_to(partition, move |txn| maintain::begin(txn, partition, number, alone))?;
             self.sweep(partition)?;
             if self.store().read(|snapshot| Ok(maintain::lacks(&Head::read(snapshot, partition)?, number)))? {
                 return Ok(Some(partition));
@@ -95,7 +113,7 @@ impl Engine {
         if self.store().read(|snapshot| Ok(Head::read(snapshot, partition)?.leaving == 0))? {
             return Ok(());
         }
-        while self.write(move |txn| maintain::sweep(txn, partition))? {}
+        while self.write_to(partition, move |txn| maintain::sweep(txn, partition))? {}
         Ok(())
     }
 
@@ -103,7 +121,7 @@ impl Engine {
     /// vectors from now on, unless most were refused, and the old ones are removed.
     pub fn conclude(&self, partition: Partition, refused: u64) -> Result<()> {
         let Some((number, _)) = self.store().read(|snapshot| self.vector_set(snapshot, partition))? else { return Ok(()) };
-        self.write(move |txn| maintain::conclude(txn, partition, number, refused))?;
+        self.write_to(partition, move |txn| maintain::conclude(txn, partition, number, refused))?;
         self.sweep(partition)
     }
 
@@ -118,7 +136,7 @@ impl Engine {
     /// Stores vectors that the embedder at `place` made later: number, revision, vector. The last one that was missing switches.
     pub fn fill(&self, place: u32, partition: Partition, vectors: Vec<(u32, u32, UnitVector)>) -> Result<u64> {
         let Some((number, set)) = self.store().read(|snapshot| self.vector_set_of(place, snapshot, partition))? else { return Ok(0) };
-        self.write(move |txn| fill(txn, partition, set, number, &vectors))
+        self.write_to(partition, move |txn| fill(txn, partition, set, number, &vectors))
     }
 
     /// Makes the vectors that are missing, where the embedding is the built-in one; how many. Each step is a write of its own.
@@ -168,7 +186,7 @@ impl Engine {
                     let bare = self.store().read(|pages| record::without_tokens(pages, partition, first, STEP))?;
                     let Some(last) = bare.last() else { break };
                     first = last.saturating_add(1);
-                    filled += self.write(move |txn| {
+                    filled += self.write_to(partition, move |txn| {
                         bare.iter().try_fold(0, |sum, number| Ok(sum + u64::from(record::rewrite(txn, partition, *number)?)))
                     })?;
                 }

@@ -1,9 +1,10 @@
 //! Removes the remains that forgetting leaves until the next compaction, before that copies: hashes of words in tails and where merges
-//! stopped, codes of vectors in graphs, passages in ledgers. Each step is a write of its own, so that a death between two of them undoes
-//! nothing.
+//! stopped, codes of vectors in graphs, passages in ledgers, and the remains of calls that were never finished. Each step is a write of
+//! its own, so that a death between two of them undoes nothing.
 
 use super::Engine;
 use crate::Result;
+use crate::collection;
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{self, IndexId, Statistics};
 use crate::index::vectors::VectorSet;
@@ -24,9 +25,13 @@ impl Engine {
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = *last;
             for (partition, row) in page {
-                if let Row::Scope(_) = row {
+                if let Row::Scope(scope) = &row {
+                    session::sweep_unfinished(self, partition, scope)?;
                     self.settle_tail(partition)?;
                     session::drop_deleted(self, partition)?;
+                }
+                if let Row::Collection { .. } = row {
+                    collection::sweep_unfinished(self, partition)?;
                 }
                 if !matches!(row, Row::Dropped { .. }) {
                     self.end_merges(partition)?;
@@ -39,7 +44,7 @@ impl Engine {
     fn settle_tail(&self, partition: Partition) -> Result<()> {
         let index = IndexId { partition, index: MEMORIES };
         if self.store().read(|snapshot| bm25::is_unsettled(snapshot, index))? {
-            self.write(move |txn| {
+            self.write_to(partition, move |txn| {
                 let head = Head::read(txn, partition)?;
                 bm25::settle(txn, index, Statistics { documents: head.documents, total_length: head.total_length })
             })?;
@@ -50,7 +55,7 @@ impl Engine {
     /// A merge that is under way names the term that it stopped at, forgotten or not.
     fn end_merges(&self, partition: Partition) -> Result<()> {
         for index in self.store().read(|snapshot| sealed(snapshot, partition))? {
-            while self.write(move |txn| Runs::open(txn, index)?.maintain(txn))? {}
+            while self.write_to(partition, move |txn| Runs::open(txn, index)?.maintain(txn))? {}
         }
         Ok(())
     }
@@ -58,7 +63,7 @@ impl Engine {
     fn blank_graphs(&self, partition: Partition) -> Result<()> {
         for set in self.store().read(|snapshot| graphs(snapshot, partition))? {
             let mut value = 0;
-            while self.write(move |txn| set.blank_stale(txn, value))?.is_some() {
+            while self.write_to(partition, move |txn| set.blank_stale(txn, value))?.is_some() {
                 value += 1;
             }
         }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::Result;
 use crate::gate::{Category, Claim, Heard, Speaker, judge_among};
 use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance};
+use crate::scope::Scope;
+use crate::store::keys::Partition;
 use crate::text::screening::{Detected, Screening};
 use crate::units::clip::{byte_of, chars_before};
 
@@ -137,12 +139,22 @@ pub struct ModelClaim {
     pub reason: String,
 }
 
+/// Where messages were read: what is learnt from them is stored only where all of that is as it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadFrom {
+    /// The scope's partition; `None` where it had none.
+    pub partition: Option<Partition>,
+    /// The session's number, its count of changes, and when it was made; `None` for messages of no session.
+    pub session: Option<(u32, u64, i64)>,
+}
+
 /// The messages of a page, and their claims in order.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     heard: Arc<Vec<Heard>>,
     claims: Vec<Placed>,
     how: How,
+    from: ReadFrom,
 }
 
 /// How messages were judged: from which on, whether nothing waits for approval, and when that was.
@@ -166,7 +178,7 @@ impl Judgement {
         let placed = |place| move |claim| Placed { place, claim, writer: Writer::Rules };
         let claimed = |place| judge_among(&heard, place, at(place)).into_iter().map(placed(place));
         let claims = (how.first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(how.discards)).collect();
-        Self { heard, claims, how }
+        Self { heard, claims, how, from: ReadFrom::default() }
     }
 
     /// When each message was said; those of which nobody knows, when they were judged.
@@ -178,15 +190,27 @@ impl Judgement {
     /// UTC.
     #[must_use]
     pub fn by_clocks(&self, clocks: &[i64]) -> Self {
-        Self::judged(Arc::clone(&self.heard), self.how, clocks)
+        Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
     /// The same for an open store, which counts what was judged.
     #[must_use]
-    pub fn noted(engine: &Core, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
-        let judged = Self::of(heard, first, discards, now);
+    pub fn noted(engine: &Core, from: ReadFrom, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
+        let judged = Self { from, ..Self::of(heard, first, discards, now) };
         engine.note_judged(judged.claims.iter().map(|placed| placed.claim.category));
         judged
+    }
+
+    /// The same of messages that a program gave for a scope.
+    pub fn given(engine: &Core, scope: &Scope, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Result<Self> {
+        let partition = engine.store().read(|snapshot| scope.find(snapshot))?;
+        Ok(Self::noted(engine, ReadFrom { partition, session: None }, heard, first, discards, now))
+    }
+
+    /// Where its messages were read.
+    #[must_use]
+    pub fn from(&self) -> ReadFrom {
+        self.from
     }
 
     /// The messages.
@@ -247,7 +271,7 @@ impl Judgement {
         let kept = kept.iter().filter_map(|at| self.claims.get(*at).cloned());
         let mut claims: Vec<Placed> = kept.chain(added.into_iter().map(|read| self.placed(read))).collect();
         claims.sort_by_key(|placed| (placed.place, placed.claim.span));
-        Self { heard: Arc::clone(&self.heard), claims, how: self.how }
+        Self { heard: Arc::clone(&self.heard), claims, how: self.how, from: self.from }
     }
 
     fn placed(&self, read: ModelClaim) -> Placed {

@@ -15,6 +15,7 @@ use crate::memory::{Core, LearnMark, MEMORIES, NewMemory, Remembered};
 use crate::recall::explain::LexicalQuery;
 use crate::recall::{Filter, Question};
 use crate::scope::{Head, Scope};
+use crate::store::environment::WriteTransaction;
 use crate::store::pages::Pages;
 use crate::units::term_key::TermKey;
 
@@ -23,12 +24,13 @@ const BY_WORDS: usize = 8;
 /// And so many of the nearest meaning.
 const BY_MEANING: usize = 4;
 
-/// Stores claims of one scope in one transaction, each compared with what is near it; `mark` as [`Core::learn`] takes it.
+/// Stores claims of one scope in one transaction, each compared with what is near it; `mark` and `holds` as [`Core::learn`] takes them.
 pub fn learn(
     engine: &Core,
     scope: &Scope,
     mut claims: Vec<NewMemory>,
     mark: Option<(String, LearnMark, LearnMark)>,
+    holds: impl Fn(&WriteTransaction<'_>) -> Result<bool> + Send + 'static,
     now: i64,
 ) -> Result<Option<Vec<Remembered>>> {
     for claim in claims.iter_mut().filter(|claim| claim.vector.is_none()) {
@@ -40,14 +42,14 @@ pub fn learn(
             learning.near = near;
         }
     }
-    engine.learn(scope, claims, mark, now)
+    engine.learn(scope, claims, mark, holds, now)
 }
 
 /// Stores what a model says by a tool: compared with what is known, as a claim is.
 pub fn learn_told(engine: &Core, scope: &Scope, mut told: NewMemory, now: i64) -> Result<Option<Remembered>> {
     told.provenance.writer = Some("tool".to_owned());
     told.learning = Some(Box::default());
-    Ok(learn(engine, scope, vec![told], None, now)?.and_then(|mut done| done.pop()))
+    Ok(learn(engine, scope, vec![told], None, |_| Ok(true), now)?.and_then(|mut done| done.pop()))
 }
 
 /// The numbers of the memories of a scope that each claim may repeat or contradict. One snapshot, and one reader of its words.

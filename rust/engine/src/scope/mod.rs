@@ -11,7 +11,7 @@ use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::clip::first_chars;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 pub(crate) use home::homes;
 pub use home::{Home, Witness, Written};
@@ -187,6 +187,22 @@ pub(crate) fn put_row(pages: &mut impl PagesMut, partition: Partition, row: &Row
 pub fn row<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<Row>> {
     let key = Key::new(STORE, Table::ScopeByNumber).u32(partition);
     pages.get(key.as_slice())?.map(|value| Row::decode(key.as_slice(), value)).transpose()
+}
+
+/// Whether a partition was somebody's and is nobody's any more.
+pub(crate) fn is_dropped<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<bool> {
+    Ok(partition != STORE && matches!(row(pages, partition)?, Some(Row::Dropped { .. })))
+}
+
+/// Refuses to leave values in a partition that was erased or dropped: nobody would find them, and nobody would remove them.
+pub(crate) fn check_kept<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<()> {
+    if !is_dropped(pages, partition)? {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::NotFound,
+        "writing to a scope or a collection: it was erased or dropped while the call went on, so nothing was written: begin it anew",
+    ))
 }
 
 pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {

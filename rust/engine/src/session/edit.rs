@@ -8,6 +8,7 @@ use super::ledger::{self, Call};
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::reply::partial;
 use super::summary;
+use super::sweep::REMOVED;
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::{TurnRecord, View, read_recount, write_recount};
@@ -276,7 +277,7 @@ fn marker_of(parts: &[Part]) -> &str {
 
 /// Removes a part of a hidden session; says whether there is more. Messages first, from the end; the record goes last, so that a
 /// death in between leaves something that maintenance finds.
-pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed, now: i64) -> Result<bool> {
+pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed) -> Result<bool> {
     let hidden = SessionRecord::read(&*pages, place)?.filter(|record| record.state == SessionState::Hidden);
     let Some(mut record) = hidden else { return Ok(false) }; // nothing is left, or it is a session after all
     if record.tally.messages > 0 {
@@ -286,7 +287,7 @@ pub(super) fn purge_step<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Se
             remove_message(pages, place, seed, index, &mut words)?;
         }
         words.apply(pages, place.partition)?;
-        (record.tally.messages, record.last_time) = (first, now);
+        (record.tally.messages, record.last_time) = (first, REMOVED);
         record.write(pages, place)?;
         return Ok(true);
     }

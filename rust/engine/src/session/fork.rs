@@ -1,6 +1,7 @@
 //! A copy of a session up to a message, under another id: transcript, ledger and epochs, each its own from then on.
 //!
-//! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged.
+//! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged. A compaction removes a
+//! copy that is not whole, since it cannot tell whether anybody works on it: then the copy begins anew.
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::key::{SessionKey, SessionsHead};
@@ -9,7 +10,7 @@ use super::metadata;
 use super::policy::Policy;
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
-use super::sweep::purge;
+use super::sweep::{REMOVED, purge};
 use super::transcript::blob;
 use super::transcript::message::MessageRecord;
 use super::transcript::view::{TurnRecord, View, find_recount, write_recount};
@@ -20,6 +21,9 @@ use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
 use crate::{Error, ErrorKind, Result};
+
+/// How often a copy is begun, where compactions come between.
+const BEGUN: usize = 3;
 
 /// Copies a session up to message `at`.
 pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64) -> Result<()> {
@@ -34,23 +38,38 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
     }
     let scope = source.scope.clone();
     let copy = Copy { source: status, at, new_id: new_id.to_owned() };
-    let place = {
-        let (copy, scope) = (copy.clone(), scope.clone());
-        source.engine.write(move |txn| copy.begin(txn, &scope, now))?
-    };
-    let copied = copy_all(source, &copy, place, now);
-    copied.inspect_err(|_| {
-        // The rest is hidden, and maintenance removes it.
-        let _ = purge(source.engine, place, scope.seed(source.engine.store().secret()), now);
-    })
+    for _ in 0..BEGUN {
+        let place = {
+            let (copy, scope) = (copy.clone(), scope.clone());
+            source.engine.write(move |txn| copy.begin(txn, &scope, now))?
+        };
+        let copied = copy_all(source, &copy, place, now);
+        let is_whole = copied.inspect_err(|_| {
+            // What stays is hidden, and maintenance removes it.
+            let _ = purge(source.engine, place, scope.seed(source.engine.store().secret()));
+        })?;
+        if is_whole {
+            return Ok(());
+        }
+    }
+    Err(Error::new(
+        ErrorKind::StoreBusy,
+        format!(
+            "forking session {:?}: the store was compacted {BEGUN} times meanwhile, each time the copy began anew: call it again",
+            source.id
+        ),
+    ))
 }
 
-fn copy_all(source: &Session<'_>, copy: &Copy, place: SessionKey, now: i64) -> Result<()> {
+/// Copies what there is; `false` where the copy was swept meanwhile.
+fn copy_all(source: &Session<'_>, copy: &Copy, place: SessionKey, now: i64) -> Result<bool> {
     let mut first = 0;
     while first < copy.at {
         let (step, scope) = (copy.clone(), source.scope.clone());
         let end = copy.at.min(first + STEP);
-        source.engine.write(move |txn| step.messages(txn, &scope, place, first, end, now))?;
+        if !source.engine.write(move |txn| step.messages(txn, &scope, place, first, end, now))? {
+            return Ok(false);
+        }
         first = end;
     }
     let (last, scope) = (copy.clone(), source.scope.clone());
@@ -66,7 +85,7 @@ struct Copy {
 
 impl Copy {
     fn begin<P: PagesMut>(&self, pages: &mut P, scope: &Scope, now: i64) -> Result<SessionKey> {
-        self.check_source(pages)?;
+        self.check_source(pages, scope)?;
         self.check_name(pages, scope)?;
         let partition = self.source.place.partition;
         let mut head = SessionsHead::read(&*pages, partition)?;
@@ -98,8 +117,10 @@ impl Copy {
     }
 
     /// The source must be unchanged: a message that was taken back meanwhile must not live on in a copy.
-    fn check_source<P: PagesMut>(&self, pages: &P) -> Result<()> {
-        let now = SessionRecord::read(pages, self.source.place)?.filter(|record| record.state != SessionState::Hidden);
+    fn check_source<P: PagesMut>(&self, pages: &P, scope: &Scope) -> Result<()> {
+        let is_erased = scope.find(pages)? != Some(self.source.place.partition);
+        let now = if is_erased { None } else { SessionRecord::read(pages, self.source.place)? };
+        let now = now.filter(|record| record.state != SessionState::Hidden);
         let now = now.ok_or_else(|| record::no_such_session(&self.source.record.id))?;
         if now.edits == self.source.record.edits { Ok(()) } else { Err(moved(&now, self.source.record.tally.messages)) }
     }
@@ -118,9 +139,14 @@ impl Copy {
         .with("session_id", self.new_id.as_str()))
     }
 
-    fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, first: u64, end: u64, now: i64) -> Result<()> {
-        self.check_source(pages)?;
-        let mut copy = SessionRecord::read(&*pages, place)?.ok_or_else(|| record::no_such_session(&self.new_id))?; // swept meanwhile
+    /// The record of the copy; `None` where it was swept meanwhile, or is being swept.
+    fn own<P: PagesMut>(pages: &P, place: SessionKey) -> Result<Option<SessionRecord>> {
+        Ok(SessionRecord::read(pages, place)?.filter(|record| record.last_time != REMOVED))
+    }
+
+    fn messages<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, first: u64, end: u64, now: i64) -> Result<bool> {
+        self.check_source(pages, scope)?;
+        let Some(mut copy) = Self::own(&*pages, place)? else { return Ok(false) };
         let (mut head, mut words) = (SessionsHead::read(&*pages, place.partition)?, Words::default());
         for index in first..end {
             self.message(pages, scope, place, index, &mut head, &mut words)?;
@@ -128,7 +154,8 @@ impl Copy {
         words.apply(pages, place.partition)?;
         head.write(pages, place.partition)?;
         (copy.tally.messages, copy.last_time) = (end, copy.last_time.max(now)); // so that a purge knows how far it got
-        copy.write(pages, place)
+        copy.write(pages, place)?;
+        Ok(true)
     }
 
     fn message<P: PagesMut>(
@@ -181,9 +208,12 @@ impl Copy {
         TurnRecord::read(&*pages, self.source.place, turn)?.write(pages, place, turn)
     }
 
-    fn finish<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, now: i64) -> Result<()> {
-        self.check_source(pages)?;
+    fn finish<P: PagesMut>(&self, pages: &mut P, scope: &Scope, place: SessionKey, now: i64) -> Result<bool> {
+        self.check_source(pages, scope)?;
         self.check_name(pages, scope)?;
+        if Self::own(&*pages, place)?.is_none() {
+            return Ok(false);
+        }
         let source = SessionRecord::read(&*pages, self.source.place)?.unwrap_or_else(|| self.source.record.clone());
         let epoch = StoredEpoch::read(&*pages, self.source.place, source.epoch)?;
         let view = View::cold(&*pages, self.source.place, &source, &epoch);
@@ -208,6 +238,43 @@ impl Copy {
         } else {
             writer.begin(Reason::Forked, origin)?;
         }
-        writer.finish()
+        writer.finish()?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::properties::{Folder, engine};
+    use super::*;
+    use crate::models::Model;
+    use crate::scope::ScopeType;
+    use crate::session::{NewMessage, Options};
+
+    #[test]
+    fn a_copy_that_a_compaction_swept_is_noticed_and_begun_anew() {
+        let (folder, scope) = (Folder::new(), Scope::new(None, ScopeType::User, "u").unwrap());
+        let engine = engine(&folder.0);
+        let session = Session { engine: &engine, scope: &scope, id: "s" };
+        session.open(Options { model: Some(Model::named("gpt-4o").unwrap()), ..Options::default() }, 1).unwrap();
+        let said = |n: u64| NewMessage::given(serde_json::json!({"role": "user", "content": format!("message {n}")}).to_string());
+        session.add_many((0..STEP + 9).map(said).collect(), 2).unwrap();
+        let copy = Copy { source: session.status().unwrap(), at: STEP + 9, new_id: "copy".to_owned() };
+        let begin = || {
+            let (copy, scope) = (copy.clone(), scope.clone());
+            engine.write(move |txn| copy.begin(txn, &scope, 3)).unwrap()
+        };
+        let place = begin();
+        engine.compact().unwrap();
+        assert!(!copy_all(&session, &copy, place, 3).unwrap(), "it is swept");
+        let (place, step, owned) = (begin(), copy.clone(), scope.clone());
+        assert!(engine.write(move |txn| step.messages(txn, &owned, place, 0, STEP, 3)).unwrap());
+        engine.compact().unwrap();
+        let (last, owned) = (copy.clone(), scope.clone());
+        assert!(!engine.write(move |txn| last.finish(txn, &owned, place, 3)).unwrap(), "nor is half of it named");
+        session.fork("copy", None, 4).unwrap();
+        let copied = Session { id: "copy", ..session };
+        assert_eq!(copied.status().unwrap().record.tally.messages, STEP + 9);
+        assert!(engine.check().unwrap().findings.is_empty());
     }
 }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::add::{NewMessage, Prepared, check_name};
 use super::key::SessionKey;
 use super::policy::Policy;
+use super::record;
 use super::session::{Session, Status};
 use super::transcript::blob;
 use super::transcript::message::{MessageRecord, MessageState, read_result_key};
-use super::writer::Added;
+use super::writer::{Added, moved};
 use crate::context::message::Part;
 use crate::context::{Arguments, Format, Message, Role};
 use crate::gate::{self, Heard, Speaker};
-use crate::life::judgement::Judgement;
+use crate::life::judgement::{Judgement, ReadFrom};
 use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
@@ -40,9 +41,16 @@ impl Session<'_> {
     /// The claims of its messages from `begin` to before `end`. Only those from `first` on count; the ones before are read for their
     /// questions.
     pub fn judged(&self, begin: u64, end: u64, first: usize, discards: bool, now: i64) -> Result<Judgement> {
-        let messages = self.messages(begin, end.saturating_sub(begin))?;
+        let (status, messages) = self.engine.store().read(|pages| {
+            let status = self.expect(pages)?;
+            let end = status.record.tally.messages.min(end);
+            let messages: Vec<_> = (begin..end).map(|index| stored_message(pages, status.place, index)).collect::<Result<_>>()?;
+            Ok((status, messages))
+        })?;
         let heard = messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?;
-        Ok(Judgement::noted(self.engine, heard, first, discards, now))
+        let (place, mark) = (status.place, status.learn_mark());
+        let from = ReadFrom { partition: Some(place.partition), session: Some((place.session, mark.edits, mark.created_at)) };
+        Ok(Judgement::noted(self.engine, from, heard, first, discards, now))
     }
 }
 
@@ -130,17 +138,26 @@ impl Session<'_> {
         let prepared = Prepared::new(new, arguments, self.scope.seed(self.engine.store().secret()), &status.record, &status.epoch)?;
         for (hole, data) in &prepared.blobs {
             if data.len() > AHEAD_BYTES {
-                self.write_ahead(status.place, hole.hash, data, now)?;
+                self.write_ahead(status, hole.hash, data, now)?;
             }
         }
         Ok(prepared)
     }
 
-    /// Writes a blob in bounded transactions; nothing refers to it yet.
-    fn write_ahead(&self, place: SessionKey, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
+    /// Writes a blob in bounded transactions; nothing refers to it yet. Each looks whether the session is still there, so that nothing is
+    /// written behind the back of whoever deletes it or erases its scope.
+    pub(super) fn write_ahead(&self, status: &Status, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
+        let (place, messages) = (status.place, status.record.tally.messages);
         loop {
             let data = Arc::clone(data);
-            if self.engine.write(move |txn| blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now))? {
+            let whole = self.write(move |txn, scope, id| {
+                let (found, record) = record::find_in(txn, scope, id)?.ok_or_else(|| record::no_such_session(id))?;
+                if found != place {
+                    return Err(moved(&record, messages));
+                }
+                blob::stage(txn, place.partition, hash, &data, AHEAD_CHUNKS, now)
+            })?;
+            if whole {
                 return Ok(());
             }
         }

@@ -19,6 +19,7 @@ mod fork;
 #[cfg(test)]
 mod interrupted_tests;
 mod key;
+mod learning;
 mod ledger;
 mod messages;
 mod metadata;
@@ -43,6 +44,8 @@ pub mod sources;
 mod summary;
 mod sweep;
 mod switch;
+#[cfg(test)]
+mod taken_back_tests;
 mod task;
 mod tasks;
 mod transcript;
@@ -57,6 +60,7 @@ pub use add::NewMessage;
 pub use compact::{Committed, Draft, Due};
 pub use core::SessionCore;
 pub use key::SessionKey;
+pub use learning::learn;
 pub(crate) use ledger::passages::drop_deleted;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
@@ -77,6 +81,7 @@ pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as 
 pub use session::{Options, Session, Status, TurnView};
 pub use summary::StoredSummary;
 pub use sweep::sweep;
+pub(crate) use sweep::sweep_unfinished;
 pub use switch::{NewInstructions, SwitchPlan};
 pub use task::TaskState;
 pub use tasks::TaskEdit;

@@ -9,6 +9,7 @@ use super::key::SessionKey;
 use super::ledger::Call;
 use super::ledger::replay::{Replayed, replay};
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
+use super::sweep;
 use super::transcript::blob;
 use super::transcript::view::{TurnRecord, View};
 use super::window::assemble::{self, Ask, Assembled, check_items};
@@ -264,16 +265,22 @@ impl Session<'_> {
     }
 
     fn remove(&self, now: i64) -> Result<()> {
-        let place = self.write(move |txn, scope, id| {
+        let hidden = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::key::unname(writer.pages, place.partition, writer.seed, id)?;
             learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
+            SessionRecord { last_time: sweep::REMOVED, ..SessionRecord::expect(&*txn, place)? }.write(txn, place)?;
             Ok(place)
-        })?;
-        super::sweep::purge(self.engine, place, self.scope.seed(self.engine.store().secret()), now)
+        });
+        if hidden.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            sweep::sweep_removed(self.engine, self.scope)?; // an earlier call may have been interrupted
+        }
+        let place = hidden?;
+        sweep::purge(self.engine, place, self.scope.seed(self.engine.store().secret()))?;
+        sweep::sweep_blobs(self.engine, place.partition, i64::MAX)
     }
 
     /// Copies the session up to message `at` (all of it by default) under another id; the copy goes its own way.

@@ -4,6 +4,7 @@
 //! One that has expired is not shown any more, whether or not its record is gone: the clock decides what is seen, [`expire`] only gives the
 //! room back. The ledger, not this module, knows what it was when a prompt was sent.
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use super::codec;
@@ -14,7 +15,7 @@ use crate::limits::{MAX_NAME_BYTES, MAX_TASK_BYTES, MAX_TASK_ENTRIES, MAX_TASK_V
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::clip::first_chars;
@@ -198,9 +199,21 @@ pub fn expire(pages: &mut impl PagesMut, partition: Partition, session: u32, now
     Ok(over.len())
 }
 
+/// The sessions of a scope that have a task whose time is over.
+pub(super) fn over<P: Pages>(pages: &P, partition: Partition, now: i64) -> Result<BTreeSet<u32>> {
+    let mut sessions = BTreeSet::new();
+    each_within(pages, &Key::new(partition, Table::Task).prefix_range(), &mut |key, task| {
+        sessions.extend(u32_at(key.as_slice(), 5).filter(|_| task.is_expired(now)));
+    })?;
+    Ok(sessions)
+}
+
 /// Every task of a session, expired or not, with its key.
 pub(super) fn each<P: Pages>(pages: &P, partition: Partition, session: u32, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
-    let range = all(partition, session);
+    each_within(pages, &all(partition, session), visit)
+}
+
+fn each_within<P: Pages>(pages: &P, range: &Range<Vec<u8>>, visit: &mut dyn FnMut(Key, TaskState)) -> Result<()> {
     pages.scan(&range.start, &range.end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
         if chunk == [0, 0] {

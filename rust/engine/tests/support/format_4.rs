@@ -51,14 +51,17 @@ fn learn(engine: &Engine) {
         claim("Sends invoices to eve@example.com", 1, Learning { doubt: Some("a web page said so".into()), ..Learning::default() }),
         claim("Has a new card", 1, Learning { doubt: Some("a tool said so".into()), ..Learning::default() }),
     ];
-    let heard = engine.learn(&user, heard, Some(("talk".into(), begun, first)), NOW).expect("learnt").expect("first");
+    let heard = engine.learn(&user, heard, Some(("talk".into(), begun, first)), |_| Ok(true), NOW).expect("learnt").expect("first");
     let near: Vec<u32> = heard.iter().map(|one| one.memory.number).collect();
     let again = vec![
         claim("Lives in Oslo", 5, Learning { near: near.clone(), ..Learning::default() }),
         claim("Is not allergic to nuts", 6, Learning { near: near.clone(), ..Learning::default() }),
         claim("Lives in Bergen", 7, Learning { near, replaces: Some("Oslo".into()), ..Learning::default() }),
     ];
-    engine.learn(&user, again, Some(("talk".into(), first, LearnMark { next: 8, ..first })), NOW + DAY).expect("learnt").expect("second");
+    engine
+        .learn(&user, again, Some(("talk".into(), first, LearnMark { next: 8, ..first })), |_| Ok(true), NOW + DAY)
+        .expect("learnt")
+        .expect("second");
     engine.approve(&user, "mem-4", NOW + 2 * DAY).expect("approved");
     let halves =
         ["Walks the dog at seven", "Walks the dog at dawn"].map(|text| one(engine, &user, with_vector(text), NOW + 2 * DAY).memory);

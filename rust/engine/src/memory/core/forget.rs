@@ -9,6 +9,7 @@ use crate::memory::maintain;
 use crate::memory::record::{self, Memory};
 use crate::memory::writer::newest;
 use crate::scope::Scope;
+use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::store::reserve;
@@ -45,11 +46,14 @@ impl Core {
         now: i64,
     ) -> Result<Vec<Memory>> {
         let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
-        for step in numbers.chunks(maintain::STEP) {
-            let step = step.to_vec();
-            forgotten.extend(self.write(move |txn| forget::forget_many(txn, partition, seed, (&step, which), reason, now))?);
-        }
-        Ok(forgotten)
+        reserve::freeing(|| {
+            for step in numbers.chunks(maintain::STEP) {
+                let step = step.to_vec();
+                let forget = move |txn: &mut WriteTransaction<'_>| forget::forget_many(txn, partition, seed, (&step, which), reason, now);
+                forgotten.extend(self.write_to(partition, forget)?);
+            }
+            Ok(forgotten)
+        })
     }
 
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
@@ -114,7 +118,7 @@ impl Core {
     }
 
     fn flush_accesses_if_writable(&self, dry_run: bool) -> Result<()> {
-        if dry_run || self.read_only { Ok(()) } else { self.flush_accesses().map(drop) }
+        if dry_run || self.read_only { Ok(()) } else { reserve::freeing(|| self.flush_accesses()).map(drop) }
     }
 }
 

@@ -196,7 +196,10 @@ impl Core {
             if !freeing {
                 txn.require_room()?;
             }
-            operation(txn)
+            txn.begin_operation();
+            let done = operation(txn)?;
+            txn.written().iter().try_for_each(|partition| scope::check_kept(txn, *partition))?;
+            Ok(done)
         };
         let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
         let mut operation = operation;
@@ -208,6 +211,16 @@ impl Core {
             witness.written(&scope::homes(txn, changes)?)?;
             Ok(done)
         })
+    }
+
+    /// The same for what looks at a partition by its number, in a transaction of its own: it is skipped where the partition was erased or
+    /// dropped meanwhile.
+    pub(crate) fn write_to<T, F>(&self, partition: Partition, mut operation: F) -> Result<T>
+    where
+        T: Default + Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        self.write(move |txn| if scope::is_dropped(txn, partition)? { Ok(T::default()) } else { operation(txn) })
     }
 
     /// Refuses what a read-only engine must not even begin.

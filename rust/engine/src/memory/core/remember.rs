@@ -16,6 +16,7 @@ use crate::memory::read;
 use crate::memory::remember::{self, Prepared};
 use crate::memory::revise::{self, Revision};
 use crate::scope::Scope;
+use crate::store::environment::WriteTransaction;
 use crate::store::identity::Secret;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -165,18 +166,22 @@ impl Core {
     }
 
     /// Stores claims of one scope in one transaction, with how far their session was learnt from. Nothing is stored where another
-    /// process learnt from it meanwhile: `None`.
+    /// process learnt from it meanwhile, or where `holds`, which looks at what they were read from, says no: `None`.
     pub fn learn(
         &self,
         scope: &Scope,
         claims: Vec<NewMemory>,
         mark: Option<(String, LearnMark, LearnMark)>,
+        holds: impl Fn(&WriteTransaction<'_>) -> Result<bool> + Send + 'static,
         now: i64,
     ) -> Result<Option<Vec<Remembered>>> {
         let embedder = Arc::clone(self.embedders.now());
         let rows = claims.into_iter().map(|claim| self.prepared(&embedder, scope, claim)).collect::<Result<Vec<_>>>()?;
         let (scope, count) = (scope.clone(), rows.len() as u64);
         let written = self.write(move |txn| {
+            if !holds(txn)? {
+                return Ok(None);
+            }
             let embedding = embedder.number_in_write(txn)?;
             let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             if let Some((session, before, after)) = &mark {

@@ -296,7 +296,7 @@ fn a_session_that_is_half_deleted_or_half_copied_is_sound() {
     engine.write(hide).unwrap();
     assert_eq!(parts(&engine), Vec::<&str>::new());
     let seed = scope().seed(engine.store().secret());
-    assert!(engine.write(move |txn| super::super::edit::purge_step(txn, PLACE, seed, 20)).unwrap());
+    assert!(engine.write(move |txn| super::super::edit::purge_step(txn, PLACE, seed)).unwrap());
     assert_eq!(parts(&engine), Vec::<&str>::new(), "its messages are gone, the rest of it is not");
     super::super::sweep(&engine, 200_000_000_000).unwrap();
     let report = engine.check().unwrap();

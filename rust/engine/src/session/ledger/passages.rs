@@ -32,7 +32,7 @@ pub(crate) fn drop_deleted(engine: &Core, partition: Partition) -> Result<u64> {
         for first in (0..turns).step_by(STEP as usize) {
             let last = turns.min(first + STEP);
             if engine.store().read(|pages| any_gone(pages, place, first..last))? {
-                dropped += engine.write(move |txn| drop_some(txn, place, first..last))?;
+                dropped += engine.write_to(partition, move |txn| drop_some(txn, place, first..last))?;
             }
         }
     }

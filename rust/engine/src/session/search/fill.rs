@@ -27,7 +27,7 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
             loop {
                 let bare = engine.store().read(|pages| rows(pages, partition, first, STEP, |row| !row.is_full()))?;
                 let Some((&last, _)) = bare.last_key_value() else { break };
-                filled += engine.write(move |txn| fill(txn, partition, &bare))?;
+                filled += engine.write_to(partition, move |txn| fill(txn, partition, &bare))?;
                 first = last.saturating_add(1);
             }
         }

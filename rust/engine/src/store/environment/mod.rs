@@ -236,6 +236,7 @@ impl Environment {
             recorded: None,
             kept: Kept::default(),
             fresh: Vec::new(),
+            written: Vec::new(),
         })
     }
 

@@ -34,6 +34,8 @@ pub struct WriteTransaction<'e> {
     pub(super) kept: Kept,
     /// Data keys that this transaction made.
     pub(super) fresh: Vec<(Partition, Arc<Cipher>)>,
+    /// Partitions that an operation wrote to.
+    pub(super) written: Vec<Partition>,
 }
 
 impl std::fmt::Debug for WriteTransaction<'_> {
@@ -69,6 +71,17 @@ impl WriteTransaction<'_> {
     /// The puts and deletes since [`record`](Self::record), in order; recording ends.
     pub fn recorded(&mut self) -> Vec<Change> {
         self.recorded.take().unwrap_or_default()
+    }
+
+    /// Forgets which partitions were written to: an operation begins.
+    pub fn begin_operation(&mut self) {
+        self.written.clear();
+    }
+
+    /// The partitions to which values were put since.
+    #[must_use]
+    pub fn written(&self) -> &[Partition] {
+        &self.written
     }
 
     fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
@@ -154,6 +167,10 @@ impl Pages for WriteTransaction<'_> {
 impl PagesMut for WriteTransaction<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let environment = self.environment;
+        let partition = u32_at(key, 0).unwrap_or_default();
+        if self.written.last() != Some(&partition) && !self.written.contains(&partition) {
+            self.written.push(partition);
+        }
         match environment.vault.as_ref().filter(|_| !is_exempt(key)) {
             None => self.put_stored(key, value)?,
             Some(vault) => self.put_encrypted(vault, key, value)?,
