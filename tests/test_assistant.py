@@ -120,12 +120,21 @@ def test_what_does_not_help_is_raised_and_nothing_is_lost(memspan_engine: memspa
 
 def test_a_model_that_calls_for_ever(memspan_engine: memspan.Engine) -> None:
     assistant, provider = made(memspan_engine, [[("read_file", {"path": "/x"})]], tools=[read_file], max_rounds=3)
-    reply = assistant.respond("u", "loop")
+    reply = assistant.respond("u", "loop", id="once")
     assert (reply.stopped, reply.rounds, len(provider.prompts)) == ("max_rounds", 3, 4)
+    again = assistant.respond("u", "loop", id="once")
+    assert (again.stopped, again.stored, again.turn.number, len(provider.prompts)) == ("max_rounds", True, 0, 4)
     session = memspan_engine.user("u").session("default")
     assert session.pending_tool_calls == ()
     session.add({"role": "user", "content": "stop"})
     assert session.assemble().to_anthropic()["messages"][-1]["role"] == "user"
+
+
+def test_a_call_where_nothing_is_offered(memspan_engine: memspan.Engine) -> None:
+    """It was told that the tool must be "one of , got 'read_file'"."""
+    assistant, _ = made(memspan_engine, [[("read_file", {"path": "/x"})], "I cannot."])
+    reply = assistant.respond("u", "read it")
+    assert "the tool must be one that was offered, and none was, got 'read_file'" in reply.turn.messages[2].text
 
 
 def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engine) -> None:
@@ -352,7 +361,11 @@ def test_a_stream_that_ends_early_is_an_error_of_the_provider(memspan_engine: me
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_rounds": "x"}, {"tool_seconds": "x"}, {"tool_seconds": float("inf")}, {"fallbacks": 3}, {"fallbacks": "gpt-4o"}]
+    "wrong",
+    [
+        *({"max_rounds": "x"}, {"tool_seconds": "x"}, {"tool_seconds": float("inf")}, {"fallbacks": 3}, {"fallbacks": "gpt-4o"}),
+        *({"reads": "team"}, {"reads": 3}, {"reads": ["team"]}, {"collections": "kb"}, {"collections": [3]}, {"recalls": 3}),
+    ],
 )
 def test_limits_of_another_kind_are_refused(memspan_engine: memspan.Engine, wrong: dict[str, Any]) -> None:
     """Assistant(max_rounds="x") raised a plain TypeError, and Assistant(engine, None) an AttributeError at its first reply.
@@ -476,7 +489,7 @@ def test_failover_tries_every_model_of_the_assistant(memspan_engine: memspan.Eng
         say("six")
     assert sorted(asked) == ["gpt-4", "gpt-4.1", "gpt-4o"]
     down.clear()
-    assert say("seven")[0].startswith("from gpt-4")
+    assert say("seven") == ("from gpt-4o", ["gpt-4o"]), "no fallback answered last"
 
 
 def test_a_fallback_that_nobody_knows_is_refused_at_once(tmp_path: Path) -> None:
@@ -608,6 +621,23 @@ def test_a_provider_of_ones_own(memspan_engine: memspan.Engine) -> None:
         assert await Mine().acount(prompt) == prompt.counted_tokens
 
     asyncio.run(twins())
+
+    class Awaited(memspan.providers.Provider):
+        async def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            raise AssertionError((prompt, options))
+
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:  # type: ignore[override]
+            raise AssertionError((prompt, options))
+
+    class Yields(memspan.providers.Provider):
+        async def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            yield prompt, options
+
+    for wrong in (Awaited(), Yields()):
+        with pytest.raises(memspan.InvalidInput, match="define it without async, and let it yield"):
+            list(memspan.Assistant(memspan_engine, wrong, model="gpt-4o").stream("u", "hi"))
+    with pytest.raises(memspan.InvalidInput, match="define it without async, and let it return"):
+        memspan.Assistant(memspan_engine, Awaited(), model="gpt-4o").respond("u", "hi")
     with pytest.raises(memspan.InvalidInput, match="define stream"):
         list(Says({}).stream(prompt))
     with pytest.raises(memspan.InvalidInput, match="define complete"):
@@ -632,3 +662,80 @@ def test_arguments_of_another_kind_are_refused(memspan_engine: memspan.Engine, w
         with pytest.raises(memspan.InvalidInput, match="a text or a mapping"):
             assistant.respond("u", message)  # type: ignore[arg-type]
     assert provider.prompts == []
+
+
+def test_memory_that_is_shared(memspan_engine: memspan.Engine) -> None:
+    """An assistant could read no team's memory and show no documents: `Scope.session` took what `Assistant` did not.
+
+    New sessions are made with them, and those that were made without get them; without an argument a session keeps its own."""
+    team = memspan_engine.shared("team", tenant="acme")
+    team.remember("payments-api is owned by the ledger team")
+    manual = team.collection("manual")
+    manual.add("ports.md", "# Ports\n\npayments-api listens on port 8443.")
+    shared = {"reads": [team], "collections": iter([manual]), "recalls": memspan.Recalls(memories=3)}
+    assistant, provider = made(memspan_engine, ["8443"], **shared)
+    ann = memspan_engine.user("ann", tenant="acme")
+    ann.session("before", model="gpt-4o")
+    for session in ("new", "before"):
+        assistant.respond(ann, "who owns payments-api, and which port does it listen on?", session=session)
+        assert "ledger team" in provider.prompts[-1].text
+        assert "8443" in provider.prompts[-1].text
+    plain, provider = made(memspan_engine, ["8443"])
+    plain.respond(ann, "and once more: which port does payments-api listen on?", session="new")
+    assert "ports.md" in provider.prompts[-1].text, "it keeps what it has"
+    assert assistant.respond(team, "and what do you know yourself?").text == "8443"
+    without, provider = made(memspan_engine, ["8443"], reads=[], collections=[])
+    without.respond(ann, "which port does payments-api listen on?", session="new")
+    assert "ports.md" not in provider.prompts[-1].text
+
+
+def test_a_users_scope_is_a_user(memspan_engine: memspan.Engine) -> None:
+    """A user was an id alone, and so none of a tenant. All four calls take a scope, and none of another engine."""
+    assistant, provider = made(memspan_engine, ["noted"])
+    ann, other = memspan_engine.user("ann", tenant="acme"), memspan_engine.user("ann")
+    ann.remember("Likes tea", "preference")
+
+    async def life() -> None:
+        assert (await assistant.arespond(ann, "what do I like?", session="s")).text == "noted"
+        assert [event.kind async for event in assistant.astream(ann, "what do I like?", session="s")][-1] == "reply"
+
+    assert assistant.respond(ann, "what do I like?", session="s").turn.number == 0
+    assert list(assistant.stream(ann, "what do I like?", session="s"))[-1].text == "noted"
+    asyncio.run(life())
+    assert all("Likes tea" in prompt.text for prompt in provider.prompts)
+    assert [one.id for one in ann.sessions()] == ["s"]
+    assert list(other.sessions()) == []
+    assert assistant.respond(memspan_engine.shared("desk"), "hi").text == "noted"
+    with memspan.testing.temporary_engine() as elsewhere:
+        strange = elsewhere.user("ann", tenant="acme")
+        with pytest.raises(memspan.InvalidInput, match="another"):
+            assistant.respond(strange, "hi")
+        with pytest.raises(memspan.InvalidInput, match="reads"):
+            made(memspan_engine, ["x"], reads=[strange])
+        with pytest.raises(memspan.InvalidInput, match="collections"):
+            made(memspan_engine, ["x"], collections=[strange.collection("c")])
+        with pytest.raises(memspan.InvalidInput, match="give the assistant an Engine"):
+            memspan.Assistant(elsewhere.path, FakeProvider(["x"]), model="gpt-4o", reads=[strange])
+        assert list(strange.sessions()) == []
+    with pytest.raises(memspan.InvalidInput, match="must be a str"):
+        assistant.respond(7, "hi")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    ("step", "when", "stored"), [("reply", "after", 2), ("call", "before", 1), ("call", "after", 1), ("assemble", "after", 1)]
+)
+def test_what_a_hook_raises_is_not_the_models(memspan_engine: memspan.Engine, step: str, when: str, stored: int, streams: bool) -> None:
+    """A metrics server that was down had another model asked, and its answer stored behind the first one's."""
+
+    def hook(at: str, side: str, *_: object) -> None:
+        if (at, side) == (step, when):
+            raise ConnectionError("the metrics server is down")
+
+    assistant, provider = made(memspan_engine, ["one", "two", "three"], fallbacks=["gpt-4o-mini"], hook=hook)
+    with pytest.raises(ConnectionError, match="metrics"):
+        list(assistant.stream("u", "hi", session="s")) if streams else assistant.respond("u", "hi", session="s")
+    session = memspan_engine.user("u").session("s")
+    assert ([prompt.model for prompt in provider.prompts], session.model) == (["gpt-4o"] * len(provider.prompts), "gpt-4o")
+    assert len(provider.prompts) <= 1
+    assert len(session.messages) == stored

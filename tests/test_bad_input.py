@@ -326,3 +326,12 @@ def test_a_backup_overwrites_nothing(memspan_engine: memspan.Engine, tmp_path: P
     with pytest.raises(memspan.InvalidInput):
         memspan_engine.backup("")
     assert "mine" in ((tmp_path / target / "mine").read_text() if target == "full" else (tmp_path / target).read_text())
+
+
+def test_a_number_that_is_too_large_is_told_so(user: memspan.Scope) -> None:
+    """It was "at least 0", which it is."""
+    for limit in (2**64, 2**63):
+        with pytest.raises(memspan.InvalidInput, match=r"from 0 to 9223372036854775807, and it is"):
+            user.recall("tea", limit=limit)
+    with pytest.raises(memspan.InvalidInput, match="at least 0, and it is -1"):
+        user.recall("tea", limit=-1)

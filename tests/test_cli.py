@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspan
-from memspan import cli
+from memspan import _core, cli
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -296,7 +296,12 @@ def test_a_backup_goes_where_nothing_is(store: Path, tmp_path: Path) -> None:
         for target in (tmp_path / "other", tmp_path / "other" / "file", store):
             with pytest.raises(memspan.InvalidInput, match="must not exist or be an empty folder"):
                 engine.backup(target)
+        with pytest.raises(memspan.InvalidInput, match="a folder above it is a file"):
+            engine.backup(tmp_path / "other" / "file" / "copy")
+        with pytest.raises(memspan.InvalidInput, match="must not exist or be an empty folder"):
+            _core.repair(store, tmp_path / "other")
         assert engine.backup(tmp_path / "empty") > 0
+        assert engine.backup(tmp_path / "new" / "below" / "it") > 0
         for call in (engine.export, engine.load):
             with pytest.raises(memspan.InvalidInput, match="that of a file"):
                 call(None)  # type: ignore[arg-type]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import threading
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +18,7 @@ from memspan import cli, encryption
 from memspan.testing import FakeEmbedder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 FACT = "payments-api listens on port 8443"
@@ -128,6 +133,64 @@ def test_an_error_of_rekey_says_which_key_is_in_force(tmp_path: Path) -> None:
         assert [memory.text for memory in engine.user("later").memories()] == ["Was written afterwards"]
         assert engine.check().sound
     assert len(list(path.glob("gen-*"))) == 1
+
+
+def interrupted_behind(path: Path, call: Callable[[], object]) -> object:
+    """What `call`, a `rekey`, raises by a Ctrl-C that is heard when the new key is in force and the call is not over; or what it returns.
+
+    It waits in that moment for a full pipe, into which it writes what should become CURRENT."""
+    pipe, heard = path / "CURRENT.new", threading.Event()
+    os.mkfifo(pipe)
+    ours = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(ours, b"x"):
+            pass
+
+    def is_pipe(link: Path) -> bool:
+        try:
+            return link.readlink() == pipe
+        except FileNotFoundError:
+            return False
+
+    def send() -> None:
+        while sum(map(is_pipe, Path("/proc/self/fd").iterdir())) < 2:
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+        heard.wait()
+        pipe.unlink()
+        os.read(ours, 1 << 20)
+
+    def hear(*_: object) -> None:
+        heard.set()
+        raise KeyboardInterrupt
+
+    sender, was = threading.Thread(target=send, daemon=True), signal.signal(signal.SIGINT, hear)
+    try:
+        sender.start()
+        return call()
+    except KeyboardInterrupt as raised:
+        return raised
+    finally:
+        sender.join()
+        signal.signal(signal.SIGINT, was)
+        os.close(ours)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it is seen there who waits for a pipe")
+def test_a_ctrl_c_behind_the_moment_says_that_the_new_key_is_in_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing told it from one that left the old key in force."""
+    path = fill(tmp_path / "s", None)
+    with memspan.open(path) as engine:
+        raised = interrupted_behind(path, lambda: engine.rekey(KEY))
+        assert isinstance(raised, KeyboardInterrupt)
+        assert (getattr(raised, "outcome", None), raised.__cause__) == ("done", None)
+        assert engine.encrypted
+    (tmp_path / "old").write_bytes(KEY)
+    (tmp_path / "new").write_bytes(OTHER)
+    rekey = ["rekey", str(path), "--key-file", str(tmp_path / "old"), "--new-key-file", str(tmp_path / "new")]
+    assert interrupted_behind(path, lambda: cli.main(rekey)) == 128 + signal.SIGINT
+    assert "the new key is in force" in capsys.readouterr().err
+    memspan.open(path, key=OTHER).close()
 
 
 def test_a_transcript_of_long_messages_gets_a_key(tmp_path: Path) -> None:

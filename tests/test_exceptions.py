@@ -88,3 +88,9 @@ def test_standard_clauses_catch_them() -> None:
         raise from_engine("StoreBusy", "held by process 7", {"holder": 7})
     with pytest.raises(KeyError, match=r"^no such memory$"):
         raise from_engine("NotFound", "no such memory", {})
+
+
+def test_an_error_of_the_system_says_whether_the_call_was_done() -> None:
+    """The attribute was missing where it was not."""
+    assert memspan.StoreIo("the disk failed").outcome is None
+    assert memspan.StoreIo("files are left", outcome="done").outcome == "done"

@@ -90,6 +90,25 @@ def test_what_somebody_said_again_stays(user: memspan.Scope, memspan_clock: Fake
     assert [one.text for one in user.memories()] == ["The user is allergic to penicillin.", "The user plays the oboe"]
 
 
+@pytest.mark.parametrize("take", ["redact", "rewind"])
+@pytest.mark.parametrize("again", ["told", "never", "by a tool"])
+def test_what_a_program_remembers_too_stays(user: memspan.Scope, take: str, again: str) -> None:
+    """It was a duplicate that left no trace: a redaction of the message forgot what the program had remembered itself."""
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "I'm allergic to penicillin."})
+    user.learn(session)
+    [learnt] = user.memories()
+    assert learnt.writer == "rules"
+    if again == "told":
+        for _ in range(2):
+            done = user.remember(learnt.text, learnt.kind)
+            assert (done.action, done.memory.id, done.memory.writer, done.memory.session) == ("duplicate", learnt.id, None, "s-1")
+    if again == "by a tool":
+        user.call_tool("remember", {"text": learnt.text, "kind": learnt.kind}, allow=["profile", "constraint"])
+    getattr(session, take)(0)
+    assert [one.text for one in user.memories()] == ([learnt.text] if again == "told" else [])
+
+
 def test_a_reply_is_taken_back_and_what_was_asked_stays(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add_many([{"role": "user", "content": "I live in Rome."}, {"role": "assistant", "content": "Noted."}])

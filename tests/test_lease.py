@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -9,7 +10,8 @@ import sys
 import textwrap
 import threading
 import time
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -26,7 +28,8 @@ HOLDER = """
     import sys, time, memspan
     with memspan.open(sys.argv[1], embedder=None) as engine:
         session = engine.user("u").session("s", model="gpt-4o")
-        session.lease(seconds=600).__enter__()
+        lease = session.lease(seconds=600)
+        lease.__enter__()
         print("held", flush=True)
         time.sleep(60)
 """
@@ -177,3 +180,150 @@ def test_a_turn_costs_no_transaction_beside_its_two(tmp_path: Path) -> None:
             session.add_response(openai_response("6", id="r-1"), prompt=session.assemble())
 
         assert commits(lambda: assistant.respond("u", "and 4 + 4?")) == commits(by_hand) == 2
+
+
+class Interrupts:
+    """A session's core, whose calls about the lease are done, and then interrupted: a signal came before Python could look."""
+
+    def __init__(self, core: Any, *calls: str) -> None:
+        self.core, self.calls = core, list(calls)
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self.core, name)
+
+        def interrupted(*args: Any) -> Any:
+            done = call(*args)
+            if name in self.calls:
+                self.calls.remove(name)
+                raise KeyboardInterrupt
+            return done
+
+        return interrupted if callable(call) else call
+
+
+def interrupt(lease: memspan.Lease, *calls: str) -> None:
+    lease._core = cast("Any", Interrupts(lease._core, *calls))
+
+
+@pytest.mark.parametrize("message", [None, HI])
+def test_an_interrupted_entry_leaves_no_lease(user: memspan.Scope, message: dict[str, str] | None) -> None:
+    session = user.session("s", model="gpt-4o")
+    lease = session.lease(message=message)
+    interrupt(lease, "take_lease", "add_leased")
+    with pytest.raises(KeyboardInterrupt), lease:
+        pytest.fail("it was interrupted")
+    with session.lease(wait_seconds=0):
+        assert (lease.held, len(session.messages)) == (False, 0 if message is None else 1)
+
+
+def test_an_interrupted_end_gives_it_back(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    lease = session.lease()
+    with pytest.raises(KeyboardInterrupt), lease:
+        lease._core = cast("Any", Unreleased(lease._core))
+    with session.lease(wait_seconds=0):
+        assert not lease.held
+    lost = session.lease()
+    lost.__enter__()
+    del lost  # as where a signal comes before the first line of __exit__
+    with session.lease(wait_seconds=0):
+        pass
+
+
+class Unreleased(Interrupts):
+    """The first call that gives it back is interrupted before anything is done."""
+
+    def release_lease(self, holder: str) -> object:
+        if not self.calls:
+            self.calls.append("")
+            raise KeyboardInterrupt
+        return self.core.release_lease(holder)
+
+
+def test_a_lease_is_entered_once_at_a_time(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    lease = session.lease()
+    with lease:
+        with pytest.raises(memspan.InvalidInput, match="once at a time"), lease:
+            pass
+        assert lease.held, "the end of the other block did not end it"
+        with pytest.raises(memspan.StoreBusy), session.lease(wait_seconds=0):
+            pass
+    with lease:
+        assert lease.held
+
+
+class Held(Interrupts):
+    """A core whose calls that take the lease wait for the test, before or after they are done."""
+
+    def __init__(self, core: Any, *, after: bool) -> None:
+        super().__init__(core)
+        self.after, self.begun, self.may, self.released = after, threading.Event(), threading.Event(), threading.Event()
+
+    def take_lease(self, *args: Any) -> object:
+        done = self.core.take_lease(*args) if self.after else None
+        self.begun.set()
+        assert self.may.wait(20)
+        return done if self.after else self.core.take_lease(*args)
+
+    def release_lease(self, holder: str) -> object:
+        done = self.core.release_lease(holder)
+        self.released.set()
+        return done
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_cancelled_entry_leaves_no_lease(user: memspan.Scope, after: bool) -> None:
+    session = user.session("s", model="gpt-4o")
+    lease = session.lease()
+    core = Held(lease._core, after=after)
+    lease._core = cast("Any", core)
+
+    async def entering() -> None:
+        async with lease:
+            pytest.fail("it was cancelled")
+
+    async def life() -> None:
+        task = asyncio.ensure_future(entering())
+        await asyncio.to_thread(core.begun.wait, 20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task  # which does not wait for the thread
+        core.may.set()
+
+    asyncio.run(life())
+    assert core.released.wait(20)
+    with session.lease(wait_seconds=0):
+        assert not lease.held
+
+
+def test_a_cancelled_end_is_waited_for_and_takes_no_thread_of_the_pool(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    session.add(HI)
+    free = threading.Event()
+
+    async def worker(entered: asyncio.Event) -> None:
+        async with session.lease(), session.reply(session.assemble()) as reply:
+            for chunk in openai_stream("It is 4.")[:3]:
+                reply.feed(chunk)
+            entered.set()
+            await asyncio.Event().wait()
+
+    async def life() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        entered = asyncio.Event()
+        task = asyncio.ensure_future(worker(entered))
+        await entered.wait()
+        blocked = asyncio.ensure_future(asyncio.to_thread(free.wait, 20))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with session.lease(wait_seconds=0):
+            assert session.partial_reply is not None
+        free.set()
+        await blocked
+
+    asyncio.run(life())

@@ -56,6 +56,36 @@ def test_each_way_to_write_follows_the_policy(store: Path) -> None:
         assert not any(KEY in memory.text or "@" in memory.text for memory in user.memories())
 
 
+class Block:
+    """A part of a message as an SDK makes it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        assert options == {"mode": "json"}
+        return {"type": "text", "text": self.text}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        lambda said: ({"type": "text", "text": said},),
+        lambda said: [Block("first"), Block(said)],
+        lambda said: (Block("first"), Block(said)),
+        lambda said: f"{said} " + "word " * 1_000_000,
+    ],
+    ids=["a tuple", "objects", "objects in a tuple", "a long text"],
+)
+def test_a_transcript_has_no_secret_in_whatever_shape_it_comes(store: Path, content: Any) -> None:
+    with memspan.open(store, policy=memspan.Policy(transcripts=True)) as engine:
+        session = engine.user("u").session("s", model="claude-opus-4-5")
+        session.add({"role": "user", "content": content(f"my key is {KEY}")})
+        [message] = session.messages
+        assert KEY not in str(message.given)
+        assert "[vendor key removed]" in str(message.given)
+
+
 def test_allow_keeps_everything(store: Path) -> None:
     with memspan.open(store, policy=memspan.Policy(secrets="allow")) as engine:
         assert engine.user("u").remember(f"the key is {KEY}").action == "added"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,37 @@ def test_real_wordings(row: dict[str, Any]) -> None:
     raised = memspan.Refusal.of(RuntimeError(row["message"]))
     assert raised is not None
     assert raised.kind == refusal.kind
+
+
+def test_no_wording_reads_the_rest_of_a_text_at_each_of_its_begins() -> None:
+    """Repeats without a bound are of what follows a word, each behind one that cannot be read as another's: none of any sign, and no two
+    of one class side by side."""
+    from memspan import refusals
+
+    searches = [*(one for *_, one in refusals._WORDINGS), *(one for _, one in refusals._BY_WORDS)]
+    for pattern in [*(search.args[0] for search in searches), refusals._WAIT]:  # type: ignore[attr-defined]
+        assert not re.search(r"\.[*+]|\\d[*+][^ ]{0,4}\\d[*+]|\[\\d,\][*+]", pattern), pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (
+            "Requested token count exceeds the model's maximum context length "
+            + "requested a total of 1 tokens " * 200
+            + "limit of 1 tokens " * 200
+            + "1 tokens " * 900,
+            None,
+        ),
+        ("Rate limit reached, try again in " + "1" * 19_000, "rate_limited"),
+        ("tool call id was " * 1_100, None),
+    ],
+)
+def test_hostile_words_are_read(words: str, kind: str | None) -> None:
+    """The first took 15 seconds."""
+    refusal = memspan.Refusal.of(words)
+    assert (refusal and refusal.kind) == kind
+    assert refusal is None or refusal.retry_after_seconds is None
 
 
 def test_there_are_enough_of_them() -> None:

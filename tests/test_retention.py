@@ -62,6 +62,32 @@ def test_a_superseded_value_goes_so_many_days_after_it_was_superseded(tmp_path: 
     assert b"Porto" in stored, "the control"
 
 
+def test_a_superseded_value_goes_when_its_own_time_is_over(tmp_path: Path) -> None:
+    """Its text stayed on disk for ever, where no retention named its kind: only what was current expired."""
+    clock = FakeClock(START)
+    with memspan.open(tmp_path / "s", clock=clock) as engine:
+        user = engine.user("u-42")
+        first = user.remember("Sleeps at Rua Featherstonehaugh 5", "profile", slot="home", ttl_seconds=86_400, id="first").memory
+        user.remember("Sleeps at Elm Street", "profile", slot="home")
+        user.remember("The code of the door is 4711", "profile", slot="code")
+        user.remember("The code of the door is 1234", "profile", slot="code")
+        assert engine.maintain().expired == 0
+        clock.advance(timedelta(days=2))
+        before = user.history("first")
+        assert engine.maintain(compact=True).expired == 1
+        assert engine.maintain().expired == 0
+        assert [(one.state, one.text) for one in user.history("first")] == [("expired", "")]
+        assert [(one.state, one.known_until) for one in user.history("first")] == [(one.state, one.known_until) for one in before]
+        assert {one.text[:8] for one in user.memories(states="all")} == {"Sleeps a", "The code"}
+        assert len(list(user.memories(states="all"))) == 3
+        assert user.remember(first.text, "profile", slot="home", id="first").action == "rejected"
+        assert engine.check().sound
+    stored = b"".join(file.read_bytes() for file in (tmp_path / "s").rglob("*") if file.is_file())
+    assert b"Featherstonehaugh" not in stored
+    assert b"Elm Street" in stored, "the control"
+    assert b"4711" in stored, "it has no time to live"
+
+
 def test_earlier_texts_stay_with_a_memory_that_was_revised_lately(tmp_path: Path) -> None:
     clock = FakeClock(START)
     with memspan.open(tmp_path / "s", clock=clock) as engine:

@@ -424,6 +424,8 @@ def test_odd_streams(user: memspan.Scope) -> None:
         ({"prompt_tokens": -5}, False),
         ({"prompt_tokens": 10**15}, False),
         ({"prompt_tokens": True}, False),
+        ({"prompt_tokens": float("nan"), "completion_tokens": 1}, False),
+        ({"prompt_tokens": 30, "completion_tokens": float("-inf")}, False),
         ("no", False),
         ({"prompt_tokens": 30}, True),
     ],
@@ -453,6 +455,18 @@ def test_replies_that_cannot_be(user: memspan.Scope, response: Any) -> None:
         session.add_response(response, prompt=prompt)
     assert len(session.messages) == 1
     assert session.assemble() == prompt
+
+
+def test_a_reply_that_cannot_be_added_is_kept(user: memspan.Scope) -> None:
+    session = session_of(user, "chat")
+    call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}
+    calls = [{"index": place, **call} for place in range(2)]
+    with pytest.raises(memspan.InvalidInput, match="must differ"), session.reply(session.assemble()) as reply:
+        reply.feed({"choices": [{"index": 0, "delta": {"content": "an answer that was paid"}}]})
+        reply.feed({"choices": [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": "tool_calls"}]})
+    assert session.partial_reply is not None
+    assert session.partial_reply.text == "an answer that was paid"
+    assert "must differ" in str(session.partial_reply.error)
 
 
 def test_an_unknown_finish_and_arguments_that_are_no_json(user: memspan.Scope) -> None:

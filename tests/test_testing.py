@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import memspan
-from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
+from memspan.testing import FakeClock, FakeEmbedder, FakeProvider, temporary_engine
 
 
 def test_the_clock_stands_still_until_it_is_moved() -> None:
@@ -138,3 +138,10 @@ def test_importing_it_needs_no_pytest() -> None:
         "import sys; sys.modules['pytest'] = None; import memspan.testing; assert not [m for m in sys.modules if m.startswith('_pytest')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_no_two_fake_providers_give_a_response_the_same_id(memspan_engine: memspan.Engine) -> None:
+    """Ids were made of the provider's place in memory: of one that was made where another had been, replies were taken for stored ones."""
+    user = memspan_engine.user("u")
+    prompt = user.session("s", "gpt-4o").assemble()
+    assert len({FakeProvider(["ok"]).complete(prompt)["id"] for _ in range(100)}) == 100

@@ -1,11 +1,12 @@
 """memspan: an embedded memory-and-context engine for LLM applications.
 
-Start at `open`, which gives an `Engine`; `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls;
-`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts; `Scope.collection` a `Collection` of documents.
+Start at `open`, which gives an `Engine`. `Engine.user` and `Engine.shared` give a `Scope`, which remembers and recalls.
+`Scope.session` gives a `Session`, which keeps a conversation and assembles its prompts. `Scope.collection` gives a
+`Collection` of documents.
 `count_tokens`, `truncate`, `TokenCounter`, `fit` and `models` need no store.
 Values that are returned are frozen; errors are one tree below `Error`.
 
-This module exports what a program names: what it calls, makes, catches or annotates. Values that are only ever returned (`Section`,
+This module exports every name that a program calls, makes, catches or annotates with. Values that are only ever returned (`Section`,
 `DocumentInfo`, ...) live in the module of the call that returns them. `from memspan import *` leaves the built-in `open` alone.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 __all__ = ["Halves", "whole", "whole_text"]
@@ -17,14 +18,14 @@ def whole_text(text: str) -> str:
 
 
 def whole(value: Any) -> Any:
-    """The same of every text in JSON."""
+    """The same of every text in JSON. A number that JSON does not have (NaN) becomes its name: a provider may hand one out all the same."""
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, dict):
         return {whole(key): whole(one) for key, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
         return [whole(one) for one in cast("list[object]", value)]
-    return value
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Halves:
@@ -36,7 +37,7 @@ class Halves:
         self._waits = ""
 
     def take(self, piece: str) -> str:
-        """What of it can be shown."""
+        """The part of it that can be shown."""
         if not self._waits and piece.isascii():
             return piece
         piece, self._waits = self._waits + piece, ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from memspan._borne_out import borne_out
 from memspan._learning import Heard
-from memspan._refining import borne_out, completed
+from memspan._refining import completed
 from memspan.exceptions import InvalidInput
 from memspan.life import Cluster, Consolidation, SlotProposal
 

@@ -1,4 +1,4 @@
-"""What the Rust border gives to the package: what `Engine`, `Scope`, `Session`, `Task` and `Collection` call."""
+"""The interface of the Rust border, which `Engine`, `Scope`, `Session`, `Task` and `Collection` call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -152,7 +152,7 @@ Limits: Final[_Limits]
 
 @final
 class Kept:
-    """What Python holds of a value of the engine's whose fields are made when they are read. Private."""
+    """Python's handle of an engine value whose fields are made when they are read. Private."""
 
     def field(self, name: str) -> Any: ...
 
@@ -191,7 +191,7 @@ class EngineCore:
     def owns(self, scope: Scope) -> bool:
         """Whether a scope is one of this engine's."""
     def to_embed(self, drafts: list[Draft], place: int) -> ToEmbed:
-        """What the embedder at `place` is asked for drafts."""
+        """The texts that the embedder at `place` is asked to embed for drafts."""
     def remember_many(self, drafts: list[Draft], embedded: Vectors | None, all_or_nothing: bool) -> tuple[list[Remembered | Error], int]:
         """Writes drafts; what became of each, a `Remembered` or an exception, and the transactions that it took."""
     def forget_over_cap(self) -> int:
@@ -210,17 +210,17 @@ class EngineCore:
     def compact(self) -> int:
         """Rewrites the store into a new generation; how many values it has."""
     def learned(self) -> list[LearnedTokens]:
-        """What was learned of closed tokenizers."""
+        """The factors learned for closed tokenizers."""
     def forget_learned(self, model: str) -> bool:
         """Forgets what was learned of a model; whether there was something."""
     def check(self) -> tuple[dict[str, int], list[str]]:
-        """Reads everything; what was counted, and what contradicts what."""
+        """Reads everything. Returns the counts and the contradictions."""
     def note_embedded(self, texts: int, reused: int, questions_reused: int) -> None:
-        """Counts what an embedder was asked, and what it was not because it had been asked before."""
+        """Counts the texts that an embedder was asked for, and those that it was not asked for again."""
     def note_pending(self, count: int) -> None:
         """Counts memories whose vector could not be made."""
     def metrics(self) -> dict[str, int]:
-        """What is in the store, and what happened since this process opened it."""
+        """Counts of the store's contents, and of events since this process opened it."""
     def close(self) -> None: ...
 
 @final
@@ -286,6 +286,7 @@ class ScopeCore:
     ) -> list[Memory]: ...
     def quarantined(self) -> list[Memory]: ...
     def approve(self, memory_id: str) -> Remembered: ...
+    def reject(self, memory_id: str) -> bool: ...
     def judge(self, heard: Sequence[Heard], first: int, discards_doubt: bool) -> Judged: ...
     def judge_session(self, session: str, begin: int, end: int, first: int, discards_doubt: bool) -> Judged: ...
     def learn_mark(self, session: str) -> LearnState: ...
@@ -332,7 +333,7 @@ class CollectionCore:
     @property
     def name(self) -> str: ...
     def to_embed(self, draft: DocumentDraft) -> list[str]:
-        """What a caller's embedder must embed of a draft, chunk by chunk; nothing of one that is stored already."""
+        """The texts of a draft that a caller's embedder must embed, chunk by chunk; none where the draft is stored already."""
     def add(self, draft: DocumentDraft, embedded: Vectors | None) -> AddedDocument:
         """Adds a draft; what became of it, and the document. `embedded` has the vectors of `to_embed`."""
     def get(self, id: str) -> Document | None:
@@ -379,7 +380,7 @@ class SessionCore:
         """Adds a reply, which ends its holder's lease where it calls no tool."""
     def take_lease(self, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
     def add_leased(self, row: NewMessage, holder: str, seconds: float, dead: str | None) -> tuple[Added | None, LeaseHolder | None]:
-        """Takes the lease and adds a message in one transaction: what became of it, or whoever holds the lease."""
+        """Takes the lease and adds a message in one transaction. Returns the result, or the holder of the lease."""
     def release_lease(self, holder: str) -> bool: ...
     def keep_partial(self, response: str, prompt: PromptCore, began_at: datetime, error: str | None) -> None:
         """Keeps what came of the reply to a prompt, unless what it answers was taken back."""
@@ -387,13 +388,13 @@ class SessionCore:
     def drop_partial(self) -> bool: ...
     def open_calls(self) -> list[PendingCall]: ...
     def refused(self, prompt: PromptCore, input_tokens: int | None, limit_tokens: int | None, output_tokens: int | None) -> PromptCore:
-        """A smaller prompt for one that was refused: what it was, what it may be, what its reply may have."""
+        """A smaller prompt for one that was refused, from its tokens, its new limit and the limit of its reply."""
     def again(self, prompt: PromptCore) -> PromptCore:
         """Asks again what a prompt was asked for, of the session as it is now."""
     def learn_cost(self, prompt: PromptCore, tokens: int) -> bool:
         """Learns what a prompt costs."""
     def usage(self, first: int, limit: int) -> list[StoredUsage]:
-        """What the calls of at most `limit` turns from `first` on were planned to cost and did."""
+        """The planned and the billed tokens of the calls of at most `limit` turns from `first` on."""
     def fill(self) -> Fill: ...
     def question(self) -> str | None:
         """The text to embed before `assemble`."""
@@ -403,7 +404,7 @@ class SessionCore:
         """Messages from `first` on, at most `limit`."""
     def turn(self, number: int) -> StoredTurn: ...
     def sent_prompt(self, turn: int, call: int) -> PromptCore | None:
-        """What a call was sent."""
+        """The prompt that a call was sent."""
     def rewind(self, index: int) -> None: ...
     def redact(self, index: int, reason: str | None) -> bool: ...
     def end(self) -> None: ...
@@ -418,7 +419,7 @@ class SessionCore:
         """When it is to be compacted, and how much of a tool result it shows."""
     def task_ended(self) -> None: ...
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None: ...
-    def draft(self, keep_exchanges: int, max_tokens: int | None) -> CompactionDraft | None:
+    def draft(self, keep_exchanges: int | None, max_tokens: int | None) -> CompactionDraft | None:
         """What would leave; `None` where no turn is old enough."""
     def brief_draft(self, max_tokens: int) -> CompactionDraft:
         """Everything that was said, for a brief of so many tokens; it cannot be committed."""
@@ -426,9 +427,9 @@ class SessionCore:
     def summary(self) -> SummaryText | None:
         """The newest summary."""
     def switch_draft(self, to: str | Model) -> CompactionDraft | None:
-        """What a switch of models would leave out; `None` where all of it fits."""
+        """The messages that a switch of models would leave out; `None` where all of it fits."""
     def plan_switch(self, to: str | Model, draft: CompactionDraft | None) -> PlannedSwitch:
-        """What a switch would keep, with the summary of a draft."""
+        """The messages that a switch would keep, with the summary of a draft."""
     def switch_model(
         self,
         to: str | Model,
@@ -442,7 +443,7 @@ class SessionCore:
 
 @final
 class CompactionDraft:
-    """What a compaction is made of, and what a model wrote for it. Private."""
+    """The input of a compaction, and the lines that a model wrote for it. Private."""
 
     @property
     def covers(self) -> tuple[int, int]: ...
@@ -506,7 +507,7 @@ class PromptCore:
 
 @final
 class Judged:
-    """What is to become of a page of messages. Private."""
+    """The decisions on a page of messages. Private."""
 
     def decisions(self) -> list[Decision]: ...
     def doubts(self) -> list[str | None]: ...
@@ -516,6 +517,8 @@ class Judged:
     def wanted_texts(self) -> list[str]: ...
     def without(self, decisions: list[int], reason: str) -> Judged: ...
     def refined(self, kept: list[int], added: Sequence[Accepted]) -> Judged: ...
+    def times(self) -> list[datetime]: ...
+    def by_clocks(self, clocks: Sequence[datetime]) -> Judged: ...
 
 @final
 class Draft:
@@ -537,7 +540,7 @@ class ToEmbed:
 
 @final
 class Vectors:
-    """What an embedder made, one row a text; a row may be missing. Private."""
+    """The vectors of an embedder, one row a text; a row may be missing. Private."""
 
     @staticmethod
     def embedded(matrix: object, count: int, dimensions: int, place: int) -> Vectors: ...
@@ -563,7 +566,7 @@ class WindowWatch:
         """The shares that a session reaches for the first time in its epoch."""
 
 def explain_message(score: float, parts: list[float]) -> Explanation:
-    """What the score of a message is made of. Private."""
+    """The parts of the score of a message. Private."""
 
 def built_in_rows(texts: list[str]) -> bytearray:
     """The vectors of texts, row by row: float32 in this machine's byte order. Private."""
@@ -584,7 +587,7 @@ def screened(text: str, policy: Policy, found: Sequence[detectors.Found] | None)
     """A text as a policy leaves it, and the types that it minded. Private."""
 
 def gate_features(text: str, before: str) -> tuple[list[str], list[float]]:
-    """What the gate's models see of a message. Private: `tools/gate/fit.py` fits their weights."""
+    """The features of a message that the gate's models see. Private: `tools/gate/fit.py` fits their weights."""
 
 def dbscan(vectors: Sequence[Sequence[float]], closeness: float, min_points: int) -> list[int | None]:
     """The cluster of each vector. Private."""

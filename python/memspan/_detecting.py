@@ -1,4 +1,4 @@
-"""Asking the detectors of a policy, and believing none of them: what `memspan.detectors` promises is held here."""
+"""Asks the detectors of a policy, and trusts none of them: the promises of `memspan.detectors` are kept here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_NAME = 64
 
 
 def found_in(text: str, policy: Policy) -> list[Found] | None:
-    """What the detectors of a policy find in a text; `None` where it has none.
+    """The findings of a policy's detectors in a text; `None` where the policy has no detectors.
 
     Raises:
         DetectorError: One of them failed.

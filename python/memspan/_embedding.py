@@ -1,4 +1,4 @@
-"""What stands between an embedder, which may fail in any way, and the engine, which wants vectors."""
+"""The layer between an embedder, which may fail in any way, and the engine, which wants vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_timeout(timeout_seconds: float | None) -> None:
 
 
 class Embedding:
-    """An embedder behind a fence: what it gives is checked, what it does wrong becomes a reason."""
+    """An embedder behind a fence: its results are checked, and its faults become reasons."""
 
     def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
         check_timeout(timeout_seconds)
@@ -181,7 +181,7 @@ def _itself(value: object) -> object:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, as text that can be stored, logged and shown: an exception's own may be none of that."""
+    """The cause of a failure, as text that can be stored, logged and shown. An exception's own text may not allow that."""
     try:
         said = str(error)
     except Exception:  # noqa: BLE001  a broken __str__ is no reason to lose a write
@@ -192,7 +192,7 @@ def _reason(error: Exception) -> str:
 
 
 class Reporter:
-    """Calls `on_event`; what that raises is logged and goes no further."""
+    """Calls `on_event`; its exceptions are logged and go no further."""
 
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
         if on_event is not None and not callable(on_event):

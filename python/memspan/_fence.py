@@ -1,8 +1,8 @@
-"""What stands between Python's own errors and the caller: each becomes a `memspan.Error` that says what to do.
+"""The fence between Python's own errors and the caller: each becomes a `memspan.Error` that says what to do.
 
 A wrong argument of a kind that nobody thought of ends in a TypeError or an AttributeError somewhere below, and a full disk in an OSError.
-`fenced` turns those that are raised by this package's code into `InvalidInput` or an error of the store. What the caller's own code
-raises, which we were given to call (an iterator, a callback, a tzinfo), goes through as it is: it is the caller's to know.
+`fenced` turns those that are raised by this package's code into `InvalidInput` or an error of the store. Exceptions from
+the caller's own code (an iterator, a callback, a tzinfo) pass through unchanged, because they are the caller's to handle.
 """
 
 from __future__ import annotations
@@ -176,12 +176,12 @@ def _is_callers(error: BaseException) -> bool:
 
 
 def _is_standard(file: str) -> bool:
-    """Python's own library. What a program, `exec`, a notebook or the REPL runs without a file is the caller's, too."""
+    """Python's own library. Code without a file, run by a program, `exec`, a notebook or the REPL, is the caller's, too."""
     return file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
 
 
 def text_of(error: BaseException) -> str:
-    """What an error says of itself, as text that can be shown and stored."""
+    """The message of an error, as text that can be shown and stored."""
     try:
         return str(error)[:_MOST].encode("utf-8", "replace").decode()
     except Exception:  # noqa: BLE001  a broken __str__ of the caller's must not hide what went wrong

@@ -1,4 +1,4 @@
-"""What the core keeps and a caller reads field by field: memories, messages and hits. Each is declared here and nowhere else.
+"""Values that the core keeps and a caller reads field by field: memories, messages and hits. Each is declared here and nowhere else.
 
 They are frozen values like those of `memspan._results`. A field is made when it is first read, and a text is copied then.
 """
@@ -34,8 +34,8 @@ class Memory(Kept):
     Attributes:
         id: The id that was given, or one of the form `mem-7`; the same for all its revisions. "" where the policy refused it and no id
             was given.
-        text: What is remembered; empty once it is forgotten or expired.
-        kind: What it is about.
+        text: The remembered text; empty once it is forgotten or expired.
+        kind: Its kind.
         slot: The attribute that it gives a value to: case-folded, in Unicode normal form C.
         importance: 0 to 1.
         confidence: 0 to 1: how sure the source was.
@@ -49,19 +49,19 @@ class Memory(Kept):
         occurred_at: When what it says happened or began to hold: `valid_at` finds it from then on.
         valid_until: When it stopped holding, exclusive; `None` while it is current.
         expires_at: When it is to be forgotten; `None` for never.
-        metadata: What the caller attached: a fresh dict at each use. A tuple comes back as a list.
+        metadata: The caller's mapping: a fresh dict at each use. A tuple comes back as a list.
         state: Why it is not current any more, or that it is.
         reason: Why it ended, in the caller's words or the engine's.
         supersedes: The id of the memory whose slot it took.
         superseded_by: The id of the memory that took its slot.
         session: The session in which it was said, where it was learnt from one.
         message: The index of the message that it was learnt from.
-        writer: What wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller.
+        writer: The part that wrote it: "rules", "model", "consolidation" or "tool"; `None` for a caller, first or again.
         derived_from: The ids of the memories that it was made from.
         disputes: The ids of memories that say otherwise, where neither is known to be newer or truer.
         reinforced: How often it was said again.
         last_seen: When it was said last.
-        access_count: How often it was recalled: what is stored, and what this process has recalled since. A prompt that shows it counts,
+        access_count: How often it was recalled: the stored number, and the recalls of this process since. A prompt that shows it counts,
             too.
         last_recalled_at: When it was last recalled, to the second; `None` where it never was.
 
@@ -122,7 +122,7 @@ class Memory(Kept):
 @of_module("memspan")
 @dataclass(frozen=True)
 class Remembered(Kept):
-    """What became of a write.
+    """The result of a write.
 
     Attributes:
         action: One word. "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another.
@@ -156,7 +156,7 @@ class Recalled(Kept):
 
     Attributes:
         text: The memory's text.
-        memory: What was found.
+        memory: The memory that was found.
         score: 0 to 1: how it compares with the other answers to this question. Not comparable between questions.
         source: "memories".
         scope: Whose memory it is.
@@ -225,8 +225,8 @@ class Message(Kept):
     Attributes:
         index: Its place in the session, from 0.
         role: Who speaks: "system", "developer", "user", "assistant" or "tool".
-        given: What the SDK was or would be given: a fresh dict at each use, equal to the one that was added.
-        text: Its texts, one a line; what a tool was called with and what it returned are among them.
+        given: The message as the SDK gave it or would be given it: a fresh dict at each use, equal to the one that was added.
+        text: Its texts, one a line, with the arguments and results of tool calls.
         format: The shape it was given in: "openai", "anthropic", "openai_responses" or "gemini".
         tokens: Tokens of the form that is sent, its frame included, as counted when it was added.
         turn: Its turn, from 0.
@@ -275,7 +275,7 @@ class Message(Kept):
 
 @dataclass(frozen=True)
 class PromptFacts(Kept):
-    """What a prompt is, besides its texts."""
+    """The facts about a prompt, without its texts."""
 
     total_tokens: int
     counted_tokens: int
@@ -298,7 +298,7 @@ class PromptFacts(Kept):
 
 @dataclass(frozen=True)
 class Found(Kept, Generic[_HitT]):
-    """An answer: its hits, and what is known of it besides."""
+    """An answer: its hits, and the facts about it."""
 
     hits: tuple[_HitT, ...]
     degraded_reason: str | None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core, _records
+from memspan._borne_out import borne_out
 from memspan._fence import is_mapping, kind_of
-from memspan._refining import Asked, borne_out, refined
+from memspan._refining import Asked, refined
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, StateError
 from memspan.life import Decision, Learned
@@ -46,6 +47,7 @@ class Work:
     llm: LanguageModel | None
     timeout_seconds: float
     dry_run: bool
+    zone: tzinfo | None = None
     asked: Asked = field(default_factory=Asked)
 
     @property
@@ -69,10 +71,10 @@ def learn(work: Work, source: Session | Iterable[Mapping[str, Any]]) -> Learned:
         heard = [_given(index, message) for index, message in enumerate(source)]
         decisions, read = list[Decision](), len(heard)
         pages = [(heard[max(0, begin - BEFORE) : begin + PAGE], min(begin, BEFORE)) for begin in range(0, len(heard), PAGE)]
-        # All are judged first: a scope that is erased while a model refines one of them learns none of those behind it.
+        # All are judged first: if the scope is erased while a model refines one of them, it learns none of the rest.
         read_as = [(page, first, work.core.judge(page, first, work.discards_doubt)) for page, first in pages]
         for page, first, by_rules in read_as:
-            judged = _refined(work, first, by_rules)
+            judged = _refined(work, first, _local(work, by_rules))
             ids = [
                 _identity(None if page[one.place].id is None else f"message\0{page[one.place].id}", one.begin) for one in judged.wanted()
             ]
@@ -94,7 +96,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         if first >= end:
             return decisions, read
         begin = max(0, first - BEFORE)
-        judged = work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt)
+        judged = _local(work, work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt))
         judged = _refined(work, first - begin, _unrepeated(work, session.id, judged))
         ids = [_identity(f"{session.id}\0{one.index}\0{cast('datetime', one.added_at).isoformat()}", one.begin) for one in judged.wanted()]
         mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
@@ -105,6 +107,20 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
     raise StateError("learning: the session is being learnt from by others all the time: try again later")
 
 
+def _local(work: Work, judged: _core.Judged) -> _core.Judged:
+    """The same with days as the clocks of the zone show them. Without a zone they are those of UTC."""
+    zone = work.zone
+    return judged if zone is None else judged.by_clocks([_shown(at, zone) for at in judged.times()])
+
+
+def _shown(at: datetime, zone: tzinfo) -> datetime:
+    """What a clock of a zone showed then, as if that were UTC; at the ends of the calendar what one of UTC did."""
+    try:
+        return at.astimezone(zone).replace(tzinfo=UTC)
+    except OverflowError:
+        return at
+
+
 def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
     return judged if work.llm is None else refined(work, first, judged)
 
@@ -112,7 +128,7 @@ def _refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
 def _stored(
     work: Work, judged: _core.Judged, ids: list[str | None], session: str | None, mark: _records.LearnedFrom | None
 ) -> list[Decision] | None:
-    """What became of a page; `None` where its session was learnt from or changed meanwhile, and nothing was stored."""
+    """The result of a page; `None` where its session was learnt from or changed meanwhile, and nothing was stored."""
     if work.dry_run:
         return judged.decisions()
     found = [work.store.found_in(text) for text in judged.wanted_texts()] if work.policy.detectors else []
@@ -161,7 +177,7 @@ def _given(index: int, message: Mapping[str, Any]) -> Heard:
 
 
 def _spoken(content: object) -> str:
-    """What somebody said: neither calls of tools nor their results."""
+    """The words that somebody said, without calls of tools and their results."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Iterable):

@@ -1,4 +1,4 @@
-"""Files and folders on their way into a collection: what is read, what is left out and why, what vanished."""
+"""Files and folders on their way into a collection: which are read, which are left out and why, which vanished."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _own = threading.local()
 
 
 def answered(function: object, work: Callable[[], object], seconds: float | None) -> list[object]:
-    """What `work` returned or raised, which calls `function`; empty where it takes longer, or where an earlier call of it still hangs.
+    """The result or the exception of `work`, which calls `function`; empty where it takes longer, or an earlier call of it still hangs.
 
     A function that hangs so costs one thread for each caller that waits for it at once, however often it is asked. One that calls
     itself again through memspan would wait for itself, so the inner call is not made. An awaitable is awaited: in the event loop of the
@@ -109,7 +109,7 @@ def _settled(value: Any, loop: AbstractEventLoop | None, until: float | None) ->
 
 
 def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Future[T]], Callable[[], None]]:
-    """The results to be of all works, in their order, and what takes back those that have not begun."""
+    """The futures of all works, in their order, and a function that cancels those that have not begun."""
     from concurrent.futures import Future  # noqa: PLC0415  import memspan is spared it
 
     futures: list[Future[T]] = [Future() for _ in works]
@@ -123,7 +123,7 @@ def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Future[T]], Callable[[
                 return  # another thread took the last one
             try:
                 future.set_result(work())
-            except BaseException as error:  # noqa: BLE001  it is raised to whoever asks for the result
+            except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
                 future.set_exception(error)
 
     for _ in range(min(len(works), MOST_THREADS)):

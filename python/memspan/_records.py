@@ -1,4 +1,4 @@
-"""What the core gives to the package and no caller sees: values that it fills field by field, as it does those of `_results`."""
+"""Values that the core gives to the package and no caller sees. It fills them field by field, as it does those of `_results`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Maintained:
-    """What maintenance did."""
+    """The report of maintenance."""
 
     expired: int
     made: int
@@ -77,7 +77,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class SessionStatus:
-    """What a session is now."""
+    """The present state of a session."""
 
     model: str
     ended: bool
@@ -133,7 +133,7 @@ class StoredTurn:
 
 @dataclass(frozen=True)
 class StoredUsage:
-    """What one call was planned to cost, and what it did, in tokens: `memspan.usage.CallUsage` without prices."""
+    """The planned and the billed tokens of one call: `memspan.usage.CallUsage` without prices."""
 
     turn: int
     call: int
@@ -145,7 +145,7 @@ class StoredUsage:
 
 @dataclass(frozen=True)
 class UsedGrant:
-    """What rules the size of a section: `memspan.Grant`, as a prompt used it."""
+    """The limits on the size of a section: `memspan.Grant`, as a prompt used it."""
 
     floor: int
     weight: int
@@ -166,7 +166,7 @@ class UsedSection:
 
 @dataclass(frozen=True)
 class SharedSegments:
-    """Leading segments that two prompts share, their tokens, and what the newer one has where they part."""
+    """Leading segments that two prompts share, their tokens, and the newer one's segment where they part."""
 
     segments: int
     tokens: int
@@ -196,7 +196,7 @@ class MadeSummary:
 
 @dataclass(frozen=True)
 class CheckedReply:
-    """A reply held against the messages: what is wrong with its shape, lines taken, lines refused."""
+    """A reply checked against the messages: the faults of its shape, lines taken, lines refused."""
 
     wrong: str | None
     taken: int
@@ -225,7 +225,7 @@ class CommittedCompaction:
 
 @dataclass(frozen=True)
 class PlannedSwitch:
-    """What a switch of models keeps."""
+    """The messages that a switch of models keeps."""
 
     from_model: str
     to_model: str
@@ -239,7 +239,7 @@ class PlannedSwitch:
 
 @dataclass(frozen=True)
 class LearnedClass:
-    """What was learned of one class of text."""
+    """The factor learned for one class of text."""
 
     name: str
     factor: float
@@ -248,7 +248,7 @@ class LearnedClass:
 
 @dataclass(frozen=True)
 class LearnedTokens:
-    """What was learned of a closed tokenizer."""
+    """The factors learned for a closed tokenizer."""
 
     model: str
     encoding: str
@@ -268,7 +268,7 @@ class HeardLine:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of a message is to be stored: the place of the message in its page, its index, when it was added, the letter it begins at."""
+    """A part of a message that is to be stored: the message's place in its page, its index, its time, the letter the part begins at."""
 
     place: int
     index: int
@@ -287,7 +287,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class LearnState:
-    """From where on a session is to be learnt from, its mark, and what it is now."""
+    """The message from which a session is to be learnt, its mark, and its present state."""
 
     first: int
     before: Mark
@@ -313,7 +313,7 @@ class FoundCluster:
 @fresh("response")
 @dataclass(frozen=True)
 class StoredPartial:
-    """What came of a reply that is not whole."""
+    """The part of a reply that arrived before it broke off."""
 
     messages: int
     began_at: datetime
@@ -334,7 +334,7 @@ class PendingCall:
 
 @dataclass(frozen=True)
 class ErasedCounts:
-    """What was erased."""
+    """The counts of an erasure."""
 
     memories: int
     revisions: int
@@ -396,7 +396,7 @@ class CacheMetrics:
 
 @dataclass(frozen=True)
 class LeaseHolder:
-    """Whoever holds a lease."""
+    """The holder of a lease."""
 
     holder: str
     since: datetime
@@ -405,7 +405,7 @@ class LeaseHolder:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact."""
+    """The result of `fit`: the very objects, the tokens of a request with them, and whether that is exact."""
 
     messages: tuple[Any, ...]
     tokens: int
@@ -414,7 +414,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class StoredGrant:
-    """What a section of the prompt may have."""
+    """The tokens that a section of the prompt may have."""
 
     section: str
     floor: int

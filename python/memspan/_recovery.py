@@ -74,7 +74,7 @@ def recover(
     models: Iterable[str | Model],
     compact: Callable[[Session], Compaction] | None,
 ) -> Prompt:
-    """What `Session.recover` gives."""
+    """The result of `Session.recover`."""
     if not isinstance(prompt, Prompt):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"recovering: prompt is what assemble() returned, got a {type(prompt).__name__}: pass the Prompt itself")
     if isinstance(models, str) or not isinstance(models, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]

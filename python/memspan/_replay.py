@@ -1,4 +1,4 @@
-"""A transcript played through a session: what each prompt would have been, and what a provider's cache would have had of it."""
+"""A transcript played through a session: the prompts it would have had, and the part of each that a provider's cache would have held."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Shown:
 
     Attributes:
         turn: Its number.
-        prompt: What the model would have been sent first in it.
+        prompt: The first prompt that the model would have been sent in it.
         same_bytes: Leading bytes that it has in common with the prompt before.
         same_tokens: Leading tokens that it has in common with the prompt before.
-        broken_by: What differs first.
+        broken_by: The first segment that differs.
     """
 
     turn: int
@@ -39,7 +39,7 @@ class Shown:
 
 @dataclass()
 class Replay:
-    """What a replay added up.
+    """The sums of a replay.
 
     Attributes:
         messages: Messages played.

@@ -1,4 +1,4 @@
-"""What calls return and callers read: values that the core fills field by field. Each is declared here and nowhere else.
+"""The values that calls return, which the core fills field by field. Each is declared here and nowhere else.
 
 A value is frozen; it is compared, hashed, printed, copied, pickled and matched as a frozen dataclass is. It says that it belongs to the
 module of the call that returns it.
@@ -68,7 +68,8 @@ class Explanation:
     Attributes:
         score: The score of the hit, to the bit.
         parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of
-            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says.
+            `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says. "overview"
+            is there where the question has no content and the memory answers by when it was, or by what it is.
         relevance: What words and vectors give together, before all that follows: 0 to 1.
         time_range: The time that the question asks about; `None` where it names none. From the first moment to before the
             second, either of which may be `None`: open. Not read where the caller limits the time.
@@ -80,18 +81,19 @@ class Explanation:
         recalls: How often it was recalled, as stored; 0 for facts.
         usage: The factor of `recalls`: 1 to 1.03.
         certainty: The factor of the memory's `confidence`: 0.9 to 1.
-        raised: What the score was raised by, because the memory says something newer of what a better one says; mostly 0.
-        further: What a closer look at a memory adds: by name its value and what it weighs. Empty for passages, without vectors,
+        raised: The amount by which the score was raised, because the memory is newer than a better one about the same thing; mostly 0.
+        further: The parts that a closer look at a memory adds: by name the value and the weight. Empty for passages, without vectors,
             and where the built-in embedding knows too little of the question.
         highest_prior: The highest product of time, recency, importance and usage among the candidates.
-        related: The relations that lead to it from what the question names, in words; `None` where none does.
+        related: The relations that lead to it from what the question names, in words, or how it answers a question without content;
+            `None` of all others.
         duplicates: The ids of memories that the answer leaves out because they say the same as this one.
         lexical: BM25: the sum of the terms' scores.
         lexical_normalised: The same divided by that of the best candidate: 0 to 1.
-        lexical_weight: What the words weigh in the score: 0 to 1.
+        lexical_weight: The weight of the words in the score: 0 to 1.
         cosine: Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
         cosine_normalised: Its place between the lowest and the highest cosine of the candidates: 0 to 1.
-        cosine_weight: What the vectors weigh in the score: 0 to 1.
+        cosine_weight: The weight of the vectors in the score: 0 to 1.
         terms: The terms of the question that the memory has.
         length: Words of the memory.
         average_length: Words of a memory of its scope on average.
@@ -143,16 +145,16 @@ class Explanation:
 
 @dataclass(frozen=True)
 class TermScore:
-    """What one term of the question adds to the score of one memory.
+    """The contribution of one term of the question to the score of one memory.
 
     Attributes:
         text: The term as the analyzer sees it, at most 256 bytes.
-        role: What it is in the question: an identifier, a word, a stem, ...
-        weight: What a match of that role is worth.
+        role: Its role in the question: an identifier, a word, a stem, ...
+        weight: The weight of a match in that role.
         frequency: Memories of the scope that have it.
         idf: Its inverse document frequency.
         count: How often this memory has it, at most 255.
-        score: What it adds to `Explanation.lexical`.
+        score: Its contribution to `Explanation.lexical`.
     """
 
     text: str
@@ -181,7 +183,7 @@ class DocumentInfo:
         version: The version that was given, or one made of its content.
         format: How it is cut.
         source: Where it comes from, in the caller's words.
-        metadata: What the caller attached: a fresh dict at each use.
+        metadata: The caller's mapping: a fresh dict at each use.
         created_at: When the id was first added.
         updated_at: When this version was.
         expires_at: When it is to be removed; `None` for never.
@@ -219,7 +221,7 @@ class Document(DocumentInfo):
 @of_module("memspan.collection")
 @dataclass(frozen=True)
 class AddedDocument:
-    """What became of a document.
+    """The result of adding a document.
 
     Attributes:
         action: "added": its id is new. "replaced": it took the place of another version. "duplicate": this version was there already.
@@ -233,7 +235,7 @@ class AddedDocument:
 @of_module("memspan.short_term")
 @dataclass(frozen=True)
 class Added:
-    """What became of a message.
+    """The result of adding a message.
 
     Attributes:
         index: Its index in the session.
@@ -274,7 +276,7 @@ class TranscriptHit:
         message: The message.
         score: From 0 to 1, higher is better: a weighted sum of what `explain` names. Not comparable between questions, whose best
             words count as 1 whatever they are.
-        parts: What `explain` names, without the names.
+        parts: The values that `explain` returns, without their names.
     """
 
     session_id: str
@@ -311,17 +313,17 @@ class TranscriptHit:
         return self.message.text
 
     def explain(self) -> Explanation:
-        """What the score is made of: `parts` has each part from 0 to 1, before its weight.
+        """The parts of the score: `parts` has each part from 0 to 1, before its weight.
 
         "words" is BM25 against the best message's, "window" that with a share of the words of the messages beside it, without names;
         "before" and "before_two" are the words of the messages before it in its session, "after_two" of the second one behind;
         "answers" is "before" where that message asks; "meaning" is the cosine of the built-in embedding with what the question is about,
         "closeness" the same word by word ("..._around": with the messages beside it), "exact" the share of the question's very words,
-        "phrase" what stands together there and here; "speaker" is 1 where the question names who speaks, "name" where the message has
+        "phrase" words that stand together in both; "speaker" is 1 where the question names who speaks, "name" where the message has
         that name; "first_person", "own_words" and "second_person" are shares of "I" and "you"; "time_asked" is 1 where the question asks
         when and it names a time; "opening", "place", "near_best" and "session" say where it stands; "within" and "behind" are 1 where it
         was said when the question asks about, or in the ten days after; "length" grows with its distinct words; "identified" is 1 where it
-        holds every identifier of the question. docs/ranking.md has what each weighs.
+        holds every identifier of the question. docs/ranking.md has the weight of each.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
@@ -339,7 +341,7 @@ class Explained:
 
     Attributes:
         section: The section it was a candidate for.
-        id: What it is: a memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
+        id: A memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
             `messages 0..42`.
         included: Whether it is in the prompt.
         why: The reason, in words.
@@ -404,8 +406,8 @@ class RefusedLine:
     """A line of a model that was not taken.
 
     Attributes:
-        text: What it wrote.
-        reason: What it says that its messages do not.
+        text: The line that it wrote.
+        reason: The part of it that its messages do not support.
     """
 
     text: str
@@ -415,13 +417,13 @@ class RefusedLine:
 @of_module("memspan.life")
 @dataclass(frozen=True)
 class Decision:
-    """What became of a part of a message.
+    """The decision about a part of a message.
 
     Attributes:
-        action: What was done: the actions of `Remembered`, or "discarded". In a dry run what is planned: "added", "quarantined" or
+        action: The action: one of those of `Remembered`, or "discarded". In a dry run the planned one: "added", "quarantined" or
             "discarded".
-        category: What it is: a kind of memory, or "discard".
-        text: What is stored; of what is not, the words themselves.
+        category: A kind of memory, or "discard".
+        text: The stored text; where nothing is stored, the words themselves.
         slot: The attribute that it gives a value to.
         importance: 0 to 1.
         confidence: 0 to 1: how sure the gate is.
@@ -468,7 +470,7 @@ class Relation:
 @fresh("metadata")
 @dataclass(frozen=True)
 class SessionInfo:
-    """What a session is, without its messages. Frozen.
+    """The description of a session, without its messages. Frozen.
 
     Attributes:
         id: Its id.
@@ -479,7 +481,7 @@ class SessionInfo:
         created_at: When it was made: aware, in UTC.
         last_added_at: When something was last added to it: aware, in UTC; when it was made where nothing was.
         ended: Whether it was ended.
-        metadata: What its caller keeps with it: a fresh dict at each use. No model ever sees it.
+        metadata: The mapping that its caller keeps with it: a fresh dict at each use. No model ever sees it.
 
     Examples:
         >>> _ = user.session("s-1", model="gpt-4o", metadata={"channel": "web"})
@@ -506,10 +508,10 @@ class SessionInfo:
 @fresh("raw")
 @dataclass(frozen=True)
 class Usage:
-    """What a provider billed, in its own tokens.
+    """The bill of a provider, in its own tokens.
 
     Attributes:
-        input_tokens: The whole prompt, what was read from a cache and written to it included.
+        input_tokens: The whole prompt, with the tokens read from a cache and written to it.
         output_tokens: The reply, hidden thinking included.
         cached_tokens: Of the prompt: read from a cache.
         cache_write_tokens: Of the prompt: written to a cache.

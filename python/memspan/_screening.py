@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from memspan.life import Policy, Treatment
 
 _DATA = frozenset({"data", "url", "id", "tool_call_id", "tool_use_id", "signature", "type", "role", "name", "media_type"})
-_LONGEST = 4 << 20
 
 
 def screened_message(message: Any, policy: Policy) -> Any:
     """A message without what the policy minds: a mapping is copied where something is taken out, an SDK's object becomes a mapping then."""
-    given: Any = message if is_mapping(message) else message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
+    given: Any = message if is_mapping(message) else _dumped(message, exclude_none=True)
     secrets, personal_data, detected = map(_redacts, (policy.secrets, policy.personal_data, policy.detected))
     left = _left(given, replace(policy, secrets=secrets, personal_data=personal_data, detected=detected))
     return message if left is given else left
@@ -40,12 +39,22 @@ def _found_in(text: str, policy: Policy) -> list[Found] | None:
 def _left(value: Any, policy: Policy) -> Any:
     """The value itself where nothing in it is taken out."""
     if isinstance(value, str):
-        text, types = _core.screened(value, policy, _found_in(value, policy)) if len(value) <= _LONGEST else (value, [])
+        text, types = _core.screened(value, policy, _found_in(value, policy))
         return text if types else value
     if isinstance(value, Mapping):
-        left = {key: item if key in _DATA else _left(item, policy) for key, item in value.items()}  # pyright: ignore
-        return left if any(left[key] is not value[key] for key in left) else value  # pyright: ignore
-    if isinstance(value, list):
-        items = [_left(item, policy) for item in value]  # pyright: ignore
+        given: dict[Any, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]  looked at once, as whoever stores it does
+        left = {key: item if key in _DATA and isinstance(item, str) else _left(item, policy) for key, item in given.items()}
+        return left if any(left[key] is not item for key, item in given.items()) else value  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        items = [_left(item, policy) for item in value]  # pyright: ignore[reportUnknownVariableType]
         return items if any(one is not other for one, other in zip(items, value, strict=True)) else value  # pyright: ignore
-    return value  # pyright: ignore[reportUnknownVariableType]
+    fields = _dumped(value)
+    if fields is value or hasattr(fields, "model_dump"):
+        return value
+    left = _left(fields, policy)
+    return value if left is fields else left
+
+
+def _dumped(value: Any, **options: Any) -> Any:
+    """The fields of an object of a provider's SDK, as JSON has them; anything else as it is."""
+    return value.model_dump(mode="json", **options) if hasattr(value, "model_dump") and not isinstance(value, type) else value

@@ -53,7 +53,7 @@ class Windows:
 
 
 class OpenStore:
-    """The engine's core, what makes vectors for it (`None` where the core does, or nothing), and whom to tell when that fails."""
+    """The engine's core, the source of its vectors (`None` where the core makes them, or nobody), and the reporter of failures."""
 
     __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "embeds_questions", "llm", "policy", "reporter", "windows")
 
@@ -78,6 +78,11 @@ class OpenStore:
         self._lock = threading.Lock()
         if embedding is not None:
             embedding.bind(core, 0)
+
+    @property
+    def asks(self) -> bool:
+        """Whether calls may wait for a function of the caller's: an embedder, or a detector."""
+        return self.embeds_questions or bool(self.policy.detectors)
 
     def exchange(self, embedding: Embedding, *, built_in: bool) -> None:
         """Makes another embedder that of this engine. The one before goes on to embed questions to scopes that have its vectors."""
@@ -127,7 +132,7 @@ class OpenStore:
         return vector
 
     def embedder_for(self, scope: Scope) -> Callable[[str], _core.Vectors | None] | None:
-        """What makes the vector of a text of a scope; `None` where the core does, or nobody."""
+        """The function that embeds a text of a scope; `None` where the core does it, or nobody."""
         return None if self.embedding is None else partial(self.stored_vector, scope=scope)
 
     def stored_vectors(self, texts: list[str], scope: Scope) -> _core.Vectors | None:
@@ -140,7 +145,7 @@ class OpenStore:
         return vectors
 
     def found_in(self, text: object) -> list[Found] | None:
-        """What detectors of the policy find in a text."""
+        """The findings of the policy's detectors in a text."""
         if not isinstance(text, str) or not self.policy.detectors:
             return None
         from memspan._detecting import found_in  # noqa: PLC0415  few have detectors

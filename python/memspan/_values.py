@@ -129,7 +129,7 @@ else:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     class _Signature:
-        """What `inspect.signature` says of the class."""
+        """The class's signature, for `inspect.signature`."""
 
         def __get__(self, _value: object, cls: type) -> Any:
             from inspect import Parameter, Signature  # noqa: PLC0415
@@ -142,7 +142,7 @@ else:
             return Signature([parameter(one) for one in cls._fields.values()])
 
     class _Fields:
-        """What `dataclasses.fields` reads: fields of its own, made when it is asked."""
+        """The fields for `dataclasses.fields`, made when they are asked for."""
 
         def __get__(self, _value: object, cls: type) -> Any:
             import dataclasses  # noqa: PLC0415
@@ -160,7 +160,7 @@ class Kept:
     """A value that the core keeps: a field is made when it is first read, and stays. A copy of it is itself."""
 
     def kept(self, name: str) -> Any:
-        """What the core makes at each use."""
+        """A value that the core makes at each use."""
         return self.__dict__["_kept"].field(name)
 
     if not TYPE_CHECKING:
@@ -206,7 +206,7 @@ class _Fresh:
 
 
 def fresh(*names: str) -> Callable[[type[_T]], type[_T]]:
-    """The fields of a value that hold dicts: whoever reads one gets a copy, so that nobody changes the value."""
+    """The fields of a value that hold dicts. A reader gets a copy, so that nobody changes the value."""
 
     def make(cls: type[_T]) -> type[_T]:
         for name in names:

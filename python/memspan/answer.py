@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["About", "Answer", "Hit", "SourceName"]
 
 SourceName: TypeAlias = Literal["memories", "transcripts", "collections"]
-"""What can be searched: long-term memories, messages of sessions, documents of collections."""
+"""The sources of a search: long-term memories, messages of sessions, documents of collections."""
 
 
 @runtime_checkable
 class Hit(Protocol):
-    """What every hit has.
+    """The fields that every hit has.
 
     Attributes:
         text: The text that was found.
@@ -46,7 +46,7 @@ _HitT_co = TypeVar("_HitT_co", bound=Hit, covariant=True)
 
 
 class About(Protocol):
-    """What is known of an answer, and its hits; each is made when it is asked for."""
+    """The facts about an answer, and its hits. Each hit is made when it is asked for."""
 
     @property
     def hits(self) -> Sequence[Any]: ...  # noqa: D102

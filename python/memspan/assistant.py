@@ -14,6 +14,7 @@ Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API:
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import TimeoutError as TooLate
@@ -21,6 +22,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
+from memspan._asking import END, Asked, awaited
 from memspan._core import Limits
 from memspan._fence import is_mapping, is_number, is_whole, kind_of
 from memspan._flags import check_flags, shown
@@ -28,16 +30,18 @@ from memspan._patience import begun
 from memspan._results import short
 from memspan._twins import awaitable
 from memspan._values import dataclass, field, replace
+from memspan.collection import Collection
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.exceptions import Error, InvalidInput, NotFound, ProviderError
 from memspan.function_tools import Function
+from memspan.long_term import Scope
 from memspan.memory_tools import allowed
 from memspan.model import Model, models
-from memspan.providers.provider import Provider, each_in_thread, provider_for
+from memspan.providers.provider import Provider, chunks_of, is_awaited, provider_for, response_of
 from memspan.session_tools import MemoryTool, distinct, failure, format_of, memory_tools, result_message, run_call, text_of_result
 from memspan.stream import response_text
-from memspan.working import Budget
+from memspan.working import Budget, Recalls
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from memspan.lease import Lease
-    from memspan.long_term import Scope
     from memspan.reply import ToolCall
     from memspan.short_term import Added, Session
     from memspan.transcript import Message, Turn, Usage
@@ -63,6 +66,10 @@ Hook: TypeAlias = "Callable[[Step, Literal['before', 'after'], Session, Any], No
 """Called before and after each step with the session and what the step is about: the message, the prompt, the response, the error."""
 
 _MORE_TRIES = 3
+_TOO_MANY = "at most {} rounds of tools in one turn"
+"""Why calls are cancelled."""
+_STOPPED = re.compile(rf"\[cancelled: {_TOO_MANY.format('[0-9]+')}\]")
+"""The result of such a call, by which a retry knows that the turn is over."""
 _T = TypeVar("_T")
 
 
@@ -127,14 +134,18 @@ class Assistant:
         memory_tools: Which of "remember", "recall", "forget" and "read_result" the model is given.
         allow: Kinds that it may write and forget by them besides: "constraint", "profile", which stand in every prompt to come.
         providers: The ways to single models, by name.
+        reads: Scopes whose memory is read along with the user's, a team's for instance: what `Scope.session` takes. `None` leaves a session
+            what it has, and so do the next two.
+        collections: Collections whose passages prompts may show.
+        recalls: What prompts may recall.
         budget: What prompts may cost.
-        max_rounds: Rounds of tools in one turn. Calls beyond are cancelled.
+        max_rounds: Rounds of tools in one turn. Calls beyond are cancelled, and the turn is over: what comes next is another message.
         tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
         compact: Whether to call `Session.compact` after a reply where it is due.
-        hook: Called before and after each step.
+        hook: Called before and after each step. What it raises ends the turn.
 
     Examples:
         >>> from memspan.testing import FakeProvider
@@ -158,6 +169,9 @@ class Assistant:
         memory_tools: Iterable[MemoryTool] = (),
         allow: Iterable[str] = (),
         providers: Mapping[str, Provider] | None = None,
+        reads: Iterable[Scope] | None = None,
+        collections: Iterable[Collection] | None = None,
+        recalls: Recalls | None = None,
         budget: Budget | None = None,
         max_rounds: int = 8,
         tool_seconds: float = 60.0,
@@ -169,6 +183,7 @@ class Assistant:
     ) -> None:
         check_flags("making an assistant", learn=learn, compact=compact)
         ways: Mapping[str, Any] = {} if providers is None else providers
+        reads, collections = _several_or_none("reads", reads), _several_or_none("collections", collections)
         fallbacks, tools, memory_tools = _several("fallbacks", fallbacks), _several("tools", tools), _several("memory_tools", memory_tools)
         given = (
             provider,
@@ -177,6 +192,9 @@ class Assistant:
             fallbacks,
             memory_tools,
             system,
+            reads,
+            collections,
+            recalls,
             budget,
             max_rounds,
             tool_seconds,
@@ -191,20 +209,32 @@ class Assistant:
         self._memory_tools, self._allow = memory_tools, allowed(allow)
         self._functions = distinct(map(Function.of, tools), self._memory_tools)
         self._instructions: dict[str, Any] = {"system": system, "tools": self._schemas()}
-        self._budget, self._max_rounds, self._tool_seconds = budget, max_rounds, tool_seconds
+        self._seen: dict[str, Any] = {"budget": budget, "collections": collections, "recalls": recalls}
+        self._reads = reads
+        self._max_rounds, self._tool_seconds = max_rounds, tool_seconds
         self._lease_seconds, self._wait_seconds = lease_seconds, wait_seconds
         self._learns, self._compacts, self._hook = learn, compact, hook
+        _check_owned("making an assistant", "reads", engine, reads or ())
+        _check_owned("making an assistant", "collections", engine, (one.scope for one in collections or ()))
         self._own = not isinstance(engine, Engine)
         self.engine = engine if isinstance(engine, Engine) else open_engine(engine)
 
-    def respond(self, user: str, message: str | Mapping[str, Any], *, session: str = "default", id: str | None = None) -> AssistantReply:  # noqa: A002
+    def respond(
+        self,
+        user: str | Scope,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002  as `Session.add` names it
+    ) -> AssistantReply:
         """Answers a message.
 
         Args:
-            user: Whose memory it is.
+            user: Whose memory it is: a user's id, or a scope of the engine, `engine.user("u-42", tenant="acme")` for instance.
             message: The text, or a message with parts.
             session: The conversation, which is created if it is new.
-            id: Makes a retry harmless: the same id returns the stored answer. Give the webhook's.
+            id: Makes a retry harmless: the same id returns the stored answer, also of a turn that `max_rounds` stopped. A turn that broke
+                off goes on. Give the webhook's.
 
         Raises:
             StoreBusy: Another worker answered this session all the while.
@@ -212,11 +242,11 @@ class Assistant:
             Exception: What the provider's SDK raised, where no smaller prompt and no other model helped.
         """
         *_, last = self._turn(user, message, session, id, streams=False)
-        return cast("AssistantReply", last.reply)
+        return cast("AssistantReply", cast("AssistantEvent", last).reply)
 
     def stream(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
@@ -226,20 +256,39 @@ class Assistant:
 
         The arguments and errors are those of `respond`.
         """
-        return self._turn(user, message, session, id, streams=True)
+        return cast("Iterator[AssistantEvent]", self._turn(user, message, session, id, streams=True))
 
-    arespond = awaitable(respond)
+    async def arespond(
+        self,
+        user: str | Scope,
+        message: str | Mapping[str, Any],
+        *,
+        session: str = "default",
+        id: str | None = None,  # noqa: A002
+    ) -> AssistantReply:
+        """The awaitable twin of `respond`: a provider's `acomplete` is awaited, and all else happens in a thread of its own.
+
+        Cancelling it frees the caller. A call that is awaited ends with it, and so does the turn. One that waits in a thread goes on, and
+        its answer is there for a retry with the same id.
+        """
+        async with aclosing(awaited(self._turn(user, message, session, id, streams=False, awaits=True), whole=True)) as events:
+            [last] = [event async for event in events]
+        return cast("AssistantReply", last.reply)
 
     async def astream(
         self,
-        user: str,
+        user: str | Scope,
         message: str | Mapping[str, Any],
         *,
         session: str = "default",
         id: str | None = None,  # noqa: A002
     ) -> AsyncIterator[AssistantEvent]:
-        """The awaitable twin of `stream`: each event is waited for in a thread. Cancelling it ends the call, and what came is kept."""
-        async with aclosing(each_in_thread(self._turn(user, message, session, id, streams=True))) as events:
+        """The awaitable twin of `stream`: a provider's `astream` is awaited, and all else happens in a thread of its own.
+
+        Cancelling it frees the caller and ends the call, and what came is kept. A plain `stream` that is silent then ends with its next
+        chunk.
+        """
+        async with aclosing(awaited(self._turn(user, message, session, id, streams=True, awaits=True), whole=False)) as events:
             async for event in events:
                 yield event
 
@@ -263,8 +312,16 @@ class Assistant:
         await self.aclose()
 
     def _turn(
-        self, user: str, message: str | Mapping[str, Any], session_id: str, message_id: str | None, *, streams: bool
-    ) -> Generator[AssistantEvent]:
+        self,
+        user: str | Scope,
+        message: str | Mapping[str, Any],
+        session_id: str,
+        message_id: str | None,
+        *,
+        streams: bool,
+        awaits: bool = False,
+    ) -> Generator[AssistantEvent | Asked, Any]:
+        """One turn. With `awaits` it yields what is to be awaited, too, and is sent what that gave."""
         given = {"role": "user", "content": message} if isinstance(message, str) else message
         if not is_mapping(given):
             raise InvalidInput(f"answering: a message is a text or a mapping with a role, and this is of type {kind_of(given)}: pass one")
@@ -273,7 +330,7 @@ class Assistant:
                 f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
                 "others said goes to session.add"
             )
-        scope = self.engine.user(user)
+        scope = self._scope_of(user)
         session = self._open(scope, session_id)
         self._tell("add", "before", session, given)
         with session.lease(seconds=self._lease_seconds, wait_seconds=self._wait_seconds, message=given, id=message_id) as lease:
@@ -285,7 +342,7 @@ class Assistant:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
             self._settle(session)
-            rounds, stopped = yield from self._rounds(session, lease, streams=streams)
+            rounds, stopped = yield from self._rounds(session, lease, streams=streams, awaits=awaits)
         # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
         learned = self._quietly("learn", session, lambda: scope.learn(session)) if self._learns else ()
         if self._compacts and session.compaction_due:
@@ -293,21 +350,33 @@ class Assistant:
         reply = _reply(session.turn(added.turn), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
         yield AssistantEvent("reply", reply.text, reply)
 
-    def _rounds(self, session: Session, lease: Lease, *, streams: bool) -> Generator[AssistantEvent, None, tuple[int, Stopped]]:
+    def _rounds(
+        self, session: Session, lease: Lease, *, streams: bool, awaits: bool
+    ) -> Generator[AssistantEvent | Asked, Any, tuple[int, Stopped]]:
         """Asks and runs tools by turns, until a reply calls none; how many rounds it took, and what stopped it."""
         rounds = 0
         while True:
             calls = session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
             if calls and rounds == self._max_rounds:
-                session.cancel_tool_calls(reason=f"at most {self._max_rounds} rounds of tools in one turn")
+                session.cancel_tool_calls(reason=_TOO_MANY.format(self._max_rounds))
                 return rounds, "max_rounds"
             if calls:
                 yield from self._run_tools(session, calls)
                 rounds += 1
                 lease.renew()
-            yield from self._ask(session, lease, streams=streams)
+            yield from self._ask(session, lease, streams=streams, awaits=awaits)
             if not session.pending_tool_calls:
                 return rounds, None
+
+    def _scope_of(self, user: str | Scope) -> Scope:
+        if not isinstance(user, Scope):
+            return self.engine.user(user)
+        _check_owned("answering", "user", self.engine, (user,))
+        return user
+
+    def _seen_in(self, scope: Scope) -> dict[str, Any]:
+        """What its sessions may see: of the scopes that are read along those that it is not itself."""
+        return {**self._seen, "reads": None if self._reads is None else [one for one in self._reads if one != scope]}
 
     def _open(self, scope: Scope, session_id: str) -> Session:
         """The session as it is: whoever answers it now is not to be disturbed. A new one is made for this assistant."""
@@ -315,7 +384,7 @@ class Assistant:
             return scope.session(session_id)
         except NotFound:
             made = self._located(self._model)
-            return scope.open_session(session_id, default_model=made, budget=self._budget, **self._instructions)
+            return scope.open_session(session_id, default_model=made, **self._seen_in(scope), **self._instructions)
 
     def _settle(self, session: Session) -> None:
         """Gives the session the model, the system prompt, the tools and the budget of this assistant, where it has others."""
@@ -323,7 +392,7 @@ class Assistant:
         if model not in self._models or (model != self._model and _is_cold(session, model)):
             model = self._model
             session.switch_model(self._located(model), **self._instructions)
-        session.scope.session(session.id, self._located(model), budget=self._budget, **self._instructions)
+        session.scope.session(session.id, self._located(model), **self._seen_in(session.scope), **self._instructions)
 
     def _located(self, model: str) -> str | Model:
         """A model with the address that its provider sends it to, where that is not the vendor's own."""
@@ -335,7 +404,7 @@ class Assistant:
         own = memory_tools(self._memory_tools, shape, self._allow) if self._memory_tools else []
         return [*(function.schema(shape) for function in self._functions), *own]
 
-    def _ask(self, session: Session, lease: Lease, *, streams: bool) -> Iterator[AssistantEvent]:
+    def _ask(self, session: Session, lease: Lease, *, streams: bool, awaits: bool) -> Generator[AssistantEvent | Asked, Any]:
         """Assembles and calls until a reply is there: after a refusal smaller, after an outage a model that was not asked yet."""
         prompt = self._step("assemble", session, None, session.assemble)
         left = list(self._models)
@@ -344,12 +413,14 @@ class Assistant:
                 left.remove(prompt.model)
             try:
                 if not streams:
-                    response = self._step("call", session, prompt, lambda: self._providers[prompt.model].complete(prompt))  # noqa: B023
+                    response = yield from self._call(session, prompt, awaits=awaits)
                     self._step("reply", session, response, lambda: session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 else:
-                    yield from self._stream(session, lease, prompt)
+                    yield from self._stream(session, lease, prompt, awaits=awaits)
             except Exception as error:
                 if tries == len(self._models) + _MORE_TRIES - 1 or (isinstance(error, Error) and not isinstance(error, ProviderError)):
+                    raise
+                if _is_hooks(error):  # it says nothing of the model, which may have answered
                     raise
                 prompt = self._recovered(session, prompt, error, left)
                 if streams:
@@ -368,10 +439,23 @@ class Assistant:
                 raise
             raise error from None
 
-    def _stream(self, session: Session, lease: Lease, prompt: Prompt) -> Iterator[AssistantEvent]:
+    def _call(self, session: Session, prompt: Prompt, *, awaits: bool) -> Generator[Asked, Any, Any]:
+        provider = self._providers[prompt.model]
+        self._tell("call", "before", session, prompt)
+        if awaits and is_awaited(provider, "complete"):
+            response = yield Asked(provider, prompt, streams=False)
+        else:
+            response = response_of(provider, prompt)
+        self._tell("call", "after", session, response)
+        return response
+
+    def _stream(self, session: Session, lease: Lease, prompt: Prompt, *, awaits: bool) -> Generator[AssistantEvent | Asked, Any]:
+        provider = self._providers[prompt.model]
         self._tell("call", "before", session, prompt)
         with session.reply(prompt, lease=lease) as reply:
-            for chunk in self._providers[prompt.model].stream(prompt):
+            asked = Asked(provider, prompt, streams=True) if awaits and is_awaited(provider, "stream") else None
+            chunks = chunks_of(provider, prompt)  # which asks nothing before its first chunk is wanted
+            while (chunk := next(chunks, END) if asked is None else (yield asked)) is not END:
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", session, prompt)
@@ -416,10 +500,25 @@ def _check(name: str, value: object, is_right: bool, rule: str) -> None:
         raise InvalidInput(f"making an assistant: {name} must be {rule}, and it is {shown(value)}: change it")
 
 
+def _check_owned(doing: str, name: str, engine: object, scopes: Iterable[Scope]) -> None:
+    """Refuses scopes of another engine, which has another store or is opened beside this one."""
+    for scope in scopes:
+        of = getattr(engine, scope.type, None)
+        if of is None or of(scope.id, tenant=scope.tenant) != scope:
+            raise InvalidInput(
+                f"{doing}: {name} must be of the assistant's engine, and {scope!r} is of another: give the assistant an Engine, and take "
+                "it from that"
+            )
+
+
 def _several(name: str, given: Iterable[_T]) -> tuple[_T, ...]:
     value: object = given
     _check(name, value, _is_several(value), "several, as in a list")
     return tuple(given)
+
+
+def _several_or_none(name: str, given: Iterable[_T] | None) -> tuple[_T, ...] | None:
+    return None if given is None else _several(name, given)
 
 
 def _is_several(value: object) -> bool:
@@ -445,6 +544,9 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("fallbacks", _are_texts, "names of models"),
     ("memory_tools", _are_texts, "names of tools"),
     ("system", lambda one: one is None or isinstance(one, str), "a text, or None"),
+    ("reads", lambda given: given is None or all(isinstance(one, Scope) for one in given), "memspan.Scopes, or None"),
+    ("collections", lambda given: given is None or all(isinstance(one, Collection) for one in given), "memspan.Collections, or None"),
+    ("recalls", lambda one: one is None or isinstance(one, Recalls), "a memspan.Recalls, or None"),
     ("budget", lambda one: one is None or isinstance(one, Budget), "a memspan.Budget, or None"),
     ("max_rounds", lambda one: is_whole(one) and one >= 0, "a whole number of 0 or more"),
     ("tool_seconds", _is_time_above_none, "a number above 0 and at most a day"),
@@ -462,9 +564,23 @@ def _provider_of(model: str, provider: Provider, providers: Mapping[str, Provide
 
 
 def _is_cold(session: Session, model: str) -> bool:
-    """Whether the provider of a model has dropped what it cached of a session, so that a switch loses nothing."""
-    answered = next((call.added_at for turn in reversed(session.turns) for call in reversed(turn.calls)), session.created_at)
-    return (session.last_added_at - answered).total_seconds() > models[model].cache.ttl_seconds
+    """Whether a switch loses nothing of what the provider of a model has in its cache.
+
+    Another model answered last, as where all of them failed, or the time of what is cached is over.
+    """
+    last = next((call for turn in reversed(session.turns) for call in reversed(turn.calls)), None)
+    asked = None if last is None else last.prompt
+    if last is None or (asked is not None and asked.model != model):
+        return True
+    return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
+
+
+def _is_hooks(error: Exception) -> bool:
+    """Whether it was raised by a hook, or below one."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not Assistant._tell.__code__:  # noqa: SLF001
+        trace = trace.tb_next
+    return trace is not None
 
 
 def _told(error: Exception) -> Any:
@@ -498,8 +614,10 @@ def _said(message: Message) -> str:
 
 
 def _answered(session: Session, turn: Turn) -> AssistantReply | None:
-    """The stored answer, where the turn has one that makes no calls."""
+    """The stored answer, where the turn has one that makes no calls, or was stopped before the model was done."""
     messages = list(turn.messages)
+    if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
+        return _reply(turn, stored=True, stopped="max_rounds")
     if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
         return None
     return _reply(turn, stored=True)

@@ -1,4 +1,4 @@
-"""What a caller asks of a prompt: what it may cost (`Budget`, `Grant`), what it may recall (`Recalls`), and chunks of its own (`Item`)."""
+"""A caller's settings for prompts: token limits (`Budget`, `Grant`), recalled texts (`Recalls`), and chunks of its own (`Item`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Budget", "Compact", "Grant", "Item", "Order", "Recalls", "ToolResults", "stored_budget"]
 
 Order: TypeAlias = Literal["cache_first", "classic"]
-"""The order of a prompt's parts. "cache_first": what changes least comes first. "classic": system, memory, retrieval, recent turns."""
+"""The order of a prompt's parts. "cache_first": parts that change least come first. "classic": system, memory, retrieval, recent turns."""
 
 _FIXED = frozenset({"tools", "system", "pinned", "summary", "turn", "frame"})
 
@@ -46,7 +46,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 @fenced
 @dataclass(frozen=True)
 class Grant:
-    """What a section of the prompt may have.
+    """The tokens that a section of the prompt may have.
 
     Attributes:
         floor: Tokens that are set aside for it, whatever the others ask for. The rest goes to them.
@@ -108,8 +108,8 @@ class ToolResults:
         max_tokens: The most of one result: its beginning, a marker, its end. `Session.tool_result` reads the rest.
         keep_rounds: The newest tool rounds of a long turn that stay where they fit, when earlier ones leave the prompt for a line that
             names their tools.
-        summarise: A function `(text, *, max_tokens) -> str` that is asked for what to show of a longer result, by `Session.add`. What it
-            says beyond the result, and what it says too late, is not shown. It is not stored: give it whenever the session is opened.
+        summarise: A function `(text, *, max_tokens) -> str` that `Session.add` asks for a short form of a longer result. A
+            summary that says more than the result, or comes too late, is not shown. The function is not stored: give it at each opening.
 
     Raises:
         InvalidInput: A number is out of its range, or `summarise` cannot be called.
@@ -136,13 +136,13 @@ class ToolResults:
 @fenced
 @dataclass(frozen=True)
 class Budget:
-    """What the prompts of a session may cost, and how they are laid out.
+    """The token limits of a session's prompts, and their layout.
 
     Attributes:
         max_input_tokens: The limit of a whole request. By default `fill` of the model's window, or what the reply's reserve leaves.
         order: "cache_first", or "classic", which caches the system prompt only.
         fill: How much of the window a prompt may fill, above 0 and at most 1, where no limit is named.
-        output_tokens: What is kept free for the reply. By default 4,096, or what the model can write where that is less.
+        output_tokens: The tokens kept free for the reply. By default 4,096, or the model's maximum where that is less.
         cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
             history, a large one keeps the cache longer; 0 moves it at every turn.
         compact: When the session should be compacted; `None` for never, unless it ended.
@@ -224,9 +224,9 @@ def stored_budget(stored: StoredBudget) -> Budget:
 @fenced
 @dataclass(frozen=True)
 class Recalls:
-    """What the prompts of a session may recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
+    """Limits on the texts that a session's prompts recall. Kept with the session: `Scope.session(..., recalls=Recalls(...))`.
 
-    Counts bound what is looked for; what is shown must also be sure enough and fit its section, whose ceiling is the budget's.
+    The counts bound the candidates. A shown text must also be sure enough and fit its section, whose ceiling is the budget's.
 
     Attributes:
         memories: The most memories, 0 to 1,000; 0 recalls none. Pinned memory stands in every prompt all the same.
@@ -282,9 +282,9 @@ class Item:
     """A chunk of the caller's own: something retrieved elsewhere that the model may need on this call.
 
     Attributes:
-        text: What it says. Delimiters, role headers and invisible characters in it are escaped: it cannot leave its block.
+        text: Its text. Delimiters, role headers and invisible characters in it are escaped: it cannot leave its block.
         section: The part of the prompt it belongs to: "retrieved", "recalled", or a name of your own.
-        id: What it is called in the prompt and in `Prompt.explain`, for instance the document and the span.
+        id: Its name in the prompt and in `Prompt.explain`, for instance the document and the span.
         score: How relevant it is. Within a section higher ones come first, and those without a score keep their order behind them.
 
     Raises:

@@ -1,6 +1,7 @@
 """The `memspan` command: looks into a store, backs it up, maintains it; plays a transcript.
 
-What only reads opens the store read-only. Errors are one line on standard error and exit code 2; damage found by `check` is exit code 1.
+Commands that only read open the store read-only. An error is one line on standard error and exit code 2. Damage found by `check` is exit
+code 1.
 Tables are plain text, or `rich`'s where that package is installed (`pip install 'memspan[cli]'`); `--json` prints one JSON value.
 """
 
@@ -35,7 +36,7 @@ EXIT_DAMAGED = 1
 EXIT_ERROR = 2
 
 _CONTENTS = ("generation", "file_bytes", "scopes", "memories", "vectors", "to_embed", "collections", "documents", "chunks", "chunk_vectors")
-"""What `Engine.metrics` knows of a store; its other entries count what this process did, which has just begun."""
+"""The entries of `Engine.metrics` that describe a store. The others count the work of this process, which has just begun."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _words(error: Exception) -> str:
-    """What an error says, with what to type where it names an argument of Python."""
+    """The message of an error. Where it names an argument of Python, the option to type stands in its place."""
     if not isinstance(error, memspan.WrongKey):
         return str(error)
     what, _, _ = str(error).rpartition(": ")
@@ -138,7 +139,7 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
         _rekey,
         "rekey",
         "Give a store another key, encrypt a plain one, or make it plain; the store is rewritten. Keep both keys until it is done: an "
-        "error says which one is in force.",
+        "error, and Ctrl-C, say which one is in force.",
     )
     new_key = rekey.add_mutually_exclusive_group(required=True)
     new_key.add_argument("--new-key-file", type=Path, metavar="FILE", help="the new key: 32 bytes, or 64 hexadecimal digits")
@@ -249,7 +250,7 @@ def _recall(options: argparse.Namespace) -> int:
 
 
 def _scope(engine: memspan.Engine, options: argparse.Namespace) -> memspan.Scope:
-    """The scope that was named. One that was never written to is a slip of whoever typed it."""
+    """The scope that was named. A scope that was never written to is taken for a typing mistake."""
     scope = (engine.shared if options.shared else engine.user)(options.user, tenant=options.tenant)
     if scope not in engine.scopes():
         raise memspan.NotFound(
@@ -402,7 +403,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _show_prompt(options: argparse.Namespace, turn: int, prompt: memspan.Prompt, more: dict[str, str]) -> None:
-    """What a model saw: the sections, every candidate with its reason, and on demand the text."""
+    """Prints the prompt that a model saw: the sections, every candidate with its reason, and on demand the text."""
     if options.json:
         _print_json({"turn": turn, **_prompt_facts(prompt), "text": prompt.text})
         return
@@ -520,7 +521,13 @@ def _reembed(options: argparse.Namespace) -> int:
 def _rekey(options: argparse.Namespace) -> int:
     new = None if options.plain else read_key_file(options.new_key_file)
     with _open(options, read_only=False, embedder=None) as engine:
-        engine.rekey(new)
+        try:
+            engine.rekey(new)
+        except KeyboardInterrupt as ended:
+            done = getattr(ended, "outcome", None) == "done"
+            force = "the new key is in force" if done else "one of the two keys is in force: try the new one first"
+            print(f"memspan: changing the key of {options.store} was interrupted, and {force}", file=sys.stderr)
+            raise
         encrypted = engine.encrypted
     _say(options, {"encrypted": encrypted}, f"{options.store}: {'encrypted with the new key' if encrypted else 'not encrypted any more'}")
     return 0
@@ -595,7 +602,7 @@ def _check_folder(store: Path) -> None:
 
 
 def _table_printer(options: argparse.Namespace) -> _Table:
-    """What prints a result: one JSON value, a table of `rich`'s, or plain text."""
+    """The function that prints a result: one JSON value, a table of `rich`'s, or plain text."""
     if options.json:
         return lambda value, _columns, _rows: _print_json(value)
     try:

@@ -86,7 +86,7 @@ class Skipped:
             a broken link), "outside" (a link that leads out of the folder), "loop" (a link to a folder that it lies in, or that was read
             before), "name" (it is not UTF-8), "other source" (a document of that id was added by something else), "refused" (the store's
             error).
-        detail: What the system or the store said; "" where there is nothing to say.
+        detail: The message of the system or the store; "" where there is nothing to say.
     """
 
     path: str
@@ -96,14 +96,14 @@ class Skipped:
 
 @dataclass(frozen=True)
 class PathReport:
-    """What `Collection.add_path` did. Documents by id, in the order of their paths.
+    """The result of `Collection.add_path`. Documents by id, in the order of their paths.
 
     Attributes:
         added: New documents.
         replaced: Documents whose file had changed.
         removed: Documents whose file is gone.
         unchanged: How many documents were as they are.
-        skipped: What was not added, and why.
+        skipped: The files that were not added, and why.
     """
 
     added: tuple[str, ...]
@@ -130,7 +130,7 @@ class Collection:
 
     @property
     def name(self) -> str:
-        """What it is called in its scope."""
+        """Its name in its scope."""
         return self._core.name
 
     @property
@@ -241,12 +241,12 @@ class Collection:
         chunk_tokens: int = Limits.DEFAULT_CHUNK_TOKENS,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> PathReport:
-        r"""Brings the collection up to date with a file, or a folder of notes or code: what is new or changed is added, what vanished goes.
+        r"""Brings the collection up to date with a file, or a folder of notes or code. New and changed files are added, vanished ones go.
 
         A document's id is its path below the folder with `/`, its version a hash of its bytes, its `source` the folder. Only documents of
         that source are ever replaced or removed. A file of a folder that was added with the same prefix is that folder's document, so that
         one that changed can be added alone. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
-        links are followed within the folder. Nothing that a file is makes it fail: what cannot be added is in the report, and keeps the
+        links are followed within the folder. No file makes the call fail: a file that cannot be added is in the report, and keeps the
         version that is stored.
 
         Args:
@@ -279,7 +279,7 @@ class Collection:
         Two processes may write to one note at the same time: nothing is lost.
 
         Args:
-            text: What is noted; not blank.
+            text: The text of the note; not blank.
             day: Today by the engine's clock, in UTC, by default. The note's metadata, source and time to live stay.
 
         Examples:
@@ -349,7 +349,7 @@ class Collection:
             since: Only documents whose version was added at or after this. A naive time is UTC.
             until: Only those whose version was added before this.
             documents: Only these documents, by id.
-            min_score: Only what scores at least this, 0 to 1.
+            min_score: Only hits that score at least this, 0 to 1.
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). `False` fills the
                 answer up with the best of the rest, whose scores may be 0.
 
@@ -469,11 +469,11 @@ class Collection:
     def __repr__(self) -> str:
         return f"Collection({self.name!r} of {self._scope!r})"
 
-    aadd = awaitable(add)
-    aadd_many = awaitable(add_many)
-    aadd_path = awaitable(add_path)
-    anote = awaitable(note)
-    asearch = awaitable(search)
+    aadd = awaitable(add, asks=True)
+    aadd_many = awaitable(add_many, asks=True)
+    aadd_path = awaitable(add_path, waits=True)
+    anote = awaitable(note, asks=True)
+    asearch = awaitable(search, asks=True)
     aget = awaitable(get)
     adocuments = async_iterable(documents)
     adelete = awaitable(delete)
@@ -505,7 +505,7 @@ def _kind(value: object) -> str:
 
 
 def cores(collections: object) -> list[_core.CollectionCore]:
-    """What the engine knows the collections of a session by."""
+    """The names by which the engine knows the collections of a session."""
     if isinstance(collections, Collection):
         raise InvalidInput(f"opening a session: collections= takes several, and it is one, {collections!r}: put it into a list")
     if not isinstance(collections, Sequence) or not all(isinstance(one, Collection) for one in collections):  # pyright: ignore[reportUnknownVariableType]

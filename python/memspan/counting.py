@@ -1,7 +1,7 @@
 """Tokens without a store: count, truncate, count while a text streams in, and fit a list of messages into a limit.
 
 Counts are exact where the model's tokenizer is public, and a bound that the true number does not exceed where it is not
-(`Model.exact` tells which). Texts are counted as ordinary text: what looks like a special token in them is text.
+(`Model.exact` tells which). Texts are counted as ordinary text, even where they look like special tokens.
 Counts are remembered by a hash of the text, in one cache of the process.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Fit", "SdkObject", "TokenCounter", "count_tokens", "fit", "truncate"
 _Message = TypeVar("_Message")
 
 _MARKER_TOKENS = 16
-"""What the mark of a shortened text may cost."""
+"""The most tokens of the mark of a shortened text."""
 
 _MOST_TRIES = 16
 
@@ -75,7 +75,7 @@ def count_tokens(
 def truncate(text: str, max_tokens: int, *, model: str = "gpt-4o", keep: Literal["start", "end"] = "start") -> str:
     """The start or the end of a text that is at most so many tokens, cut between characters and where possible between tokens.
 
-    "At most" is exact: what is returned was counted again. It is the longest such part but for a few characters.
+    "At most" is exact: the returned text was counted again. It is the longest such part but for a few characters.
 
     Args:
         text: The text.
@@ -141,7 +141,7 @@ class TokenCounter:
 
 @dataclass(frozen=True)
 class Fit(Generic[_Message]):
-    """What `fit` kept of a conversation.
+    """The part of a conversation that `fit` kept.
 
     Attributes:
         messages: The kept messages, in their order: the very objects that were given.
@@ -178,7 +178,7 @@ def fit(
         model: Its name in `memspan.models`.
         max_input_tokens: The limit of the whole request. By default 70 % of the model's window, or what a reply of 4,096 tokens leaves.
         tools: Tool schemas that are sent along.
-        overflow: What happens where the newest message alone is too large: "raise", or "truncate", which shows the largest text of the
+        overflow: The treatment of a newest message that alone is too large: "raise", or "truncate", which shows the largest text of the
             newest turn by its beginning and end, in a copy of its message.
         summary: Of what came before the messages: it stands behind the leading system messages and is counted.
 

@@ -1,8 +1,8 @@
 """Detectors: functions of the caller's that say which parts of a text are not to be stored: `memspan.Policy(detectors=[...])`.
 
 A detector takes a text and returns parts of it: `Found(start, end, what)`, or tuples of the same. The engine asks every detector wherever
-it screens: in `remember`, `remember_many`, `revise`, `learn`, `consolidate`, tools, and messages where the policy screens transcripts. What
-they find joins what the engine's own rules find, and `Policy.detected` says what is done about it. A detector that raises, takes too long
+it screens: in `remember`, `remember_many`, `revise`, `learn`, `consolidate`, tools, and messages where the policy screens transcripts. The
+findings join those of the engine's own rules, and `Policy.detected` says how they are treated. A detector that raises, takes too long
 or breaks this promise raises `DetectorError`, and nothing is stored.
 
 `presidio()` is one, made of the package presidio-analyzer.
@@ -21,7 +21,7 @@ __all__ = ["Detector", "DetectorError", "Found", "presidio"]
 
 
 NO_SECRETS = frozenset({"DATE_TIME", "URL"})
-"""What Presidio finds and nobody means: asked for by name alone."""
+"""Presidio's entities that are rarely meant: they are searched for only where a caller names them."""
 
 
 class DetectorError(StateError, RuntimeError):
@@ -35,7 +35,7 @@ class Found:
     Attributes:
         start: Its first character.
         end: The one behind its last.
-        what: What it is, in a word or a few: "person". A redacted text shows it.
+        what: Its type, in a word or a few: "person". A redacted text shows it.
     """
 
     start: int

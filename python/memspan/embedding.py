@@ -1,4 +1,4 @@
-"""Embedders: the one that is built in, what `memspan.open` needs of another, and what it tells when one fails.
+"""Embedders: the built-in one, the protocol of others, and the events when one fails.
 
 Embedding happens before a transaction, never inside one. A recall without a vector is answered by words alone and says so; a memory
 without one is stored, found by its words, and embedded by `Engine.maintain`.
@@ -24,11 +24,11 @@ __all__ = ["BuiltIn", "Embedder", "Event"]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """What `memspan.open(embedder=...)` needs.
+    """The protocol of embedders for `memspan.open(embedder=...)`.
 
     `embed` may be called from several threads at once. `memspan.embedders` has them for several vendors.
 
-    What else it may have:
+    Optional members:
 
     - `revision`, a str, tells versions of a model apart: name, dimensions and revision together are the identity of its vectors in a
       store. A store also keeps how the model embeds one probe text; a model that embeds it otherwise under the same identity is refused.
@@ -124,7 +124,7 @@ class Event:
         session: The id of the session, where it is about one.
         tokens: With "window", the most that the session's prompts are.
         limit: With "window", the model's window.
-        fraction: With "window", what was reached: 0.70 or 0.85.
+        fraction: With "window", the fraction that was reached: 0.70 or 0.85.
     """
 
     kind: Literal["degraded", "pending", "window", "usage", "count", "summarise", "compact", "partial"]

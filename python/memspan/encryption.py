@@ -1,7 +1,7 @@
 """Keys of encrypted stores: where one comes from, before it goes to the engine. The encryption itself is in the engine.
 
-A key is 32 random bytes (`os.urandom(32)`), or a function that returns them, as a client of a key service is: it is called once for each
-opening, and what it raises goes through as it is. Without its key a store cannot be read by anybody: keep it apart from the store.
+A key is 32 random bytes (`os.urandom(32)`), or a function that returns them, such as a client of a key service. It is called once for each
+opening, and its exceptions pass through unchanged. Without its key a store cannot be read by anybody: keep it apart from the store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine: one open store, and what can be done with all of it."""
+"""The engine: one open store, and the operations on all of it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PAGE = 256
 
 
 def build_info() -> BuildInfo:
-    """What was built, and what it runs on: for reports of errors and of measurements."""
+    """The build, and the machine it runs on: for reports of errors and of measurements."""
     return _core.build_info()
 
 
@@ -105,7 +105,7 @@ class Engine(Copies, Upkeep):
         """Remembers rows of many scopes. The rows are read as they are written, never all of them at once.
 
         1,000 rows or 256 KB of text are one transaction, whose rows are written scope by scope. To go on after an interruption, run it
-        again with the same ids: what was written is a duplicate.
+        again with the same ids: rows that were written are duplicates.
 
         Args:
             rows: `NewMemory` objects, or mappings with the arguments of `Scope.remember` and the key "scope".
@@ -147,7 +147,7 @@ class Engine(Copies, Upkeep):
 
     @property
     def token_factors(self) -> TokenFactors:
-        """What this store has learned of closed tokenizers, by the name of the model; `token_factors.reset(model)` forgets it.
+        """The factors learned for closed tokenizers, by the name of the model; `token_factors.reset(model)` forgets them.
 
         Learned from the usage of replies, from refusals that name a count, and from `Session.assemble(count=)`.
 
@@ -181,7 +181,7 @@ class Engine(Copies, Upkeep):
 
     ausers = async_iterable(users)
     ascopes = async_iterable(scopes)
-    aremember_many = awaitable(remember_many)
+    aremember_many = awaitable(remember_many, waits=True)
     aclose = awaitable(close)
 
 
@@ -208,19 +208,19 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         embedder: Makes vectors. "default" is `memspan.embedding.BuiltIn`, which works inside the engine, unless the store has met another
             embedder: it is then opened without one, and the log says so, because the vectors that are there would otherwise be given up.
             `None`: recall goes by words alone.
-        durability: "full": what a write acknowledged is on disk. "relaxed": a power cut may undo the last commit; the death of the process
+        durability: "full": an acknowledged write is on disk. "relaxed": a power cut may undo the last commit; the death of the process
             loses nothing.
         clock: Returns the time now, as an aware `datetime`; the system's clock by default.
         read_only: Refuse every write, and make no store.
-        key: Encrypts every value of the store: 32 bytes that whoever opens it must give, or a function that returns them, as a client of a
-            key service is. A new store is encrypted if there is one; `Engine.rekey` changes it. Nobody can read the store without it.
+        key: Encrypts every value of the store: 32 bytes that every caller of `open` must give, or a function that returns them, such as a
+            client of a key service. A new store is encrypted if there is one. `Engine.rekey` changes it. Without it nothing is readable.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
-        embed_timeout_seconds: How long a call of the embedder may take; what takes longer has failed. `None` waits for ever.
+        embed_timeout_seconds: How long a call of the embedder may take. A longer one has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage contradicts itself. It runs on the thread of the call, after it; what it raises is logged.
-        policy: What is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
+            model's window, or a provider's usage contradicts itself. It runs on the call's thread, after it. Its exceptions are logged.
+        policy: Says what is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, as in `{"episodic": KindRule(ttl_days=90)}`.
-        llm: What `Scope.learn` and `Scope.consolidate` may ask where they are given no other: called with messages and `max_tokens`, it
+        llm: The model that `Scope.learn` and `Scope.consolidate` ask by default. Called with messages and `max_tokens`, it
             returns the reply's text, synchronous or not. `None`: rules alone.
         graph: From where on and how a scope's vectors get a graph; the defaults of `GraphOptions` where it is `None`.
 

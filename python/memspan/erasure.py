@@ -1,4 +1,4 @@
-"""What is taken away for good: how long things are kept (`Retention`), and the receipt of `Scope.erase`."""
+"""Permanent removal: how long things are kept (`Retention`), and the receipt of `Scope.erase`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS = ("episodic", "semantic", "preference", "decision", "constraint", "task_
 @fenced
 @dataclass(frozen=True)
 class Retention:
-    """How long things are kept, whoever wrote them: `Engine.maintain(retention=...)` deletes what is older.
+    """How long things are kept, no matter who wrote them. `Engine.maintain(retention=...)` deletes older ones.
 
     `KindRule.ttl_days` says at the write when a memory ends; this is applied to what is there, whenever it was written.
 
@@ -74,11 +74,11 @@ def _delete_sessions(scope: Scope, before: datetime) -> int:
 
 @dataclass(frozen=True)
 class ErasureReceipt(ErasedCounts):
-    """What was erased of a scope. It names nobody: it may be kept where the scope's name may not.
+    """The counts of an erased scope. They name nobody, so they may be kept where the scope's name may not.
 
     Attributes:
         memories: Current memories.
-        revisions: Revisions that were not current any more, and what was left of forgotten memories.
+        revisions: Revisions that were no longer current, and the tombstones of forgotten memories.
         messages: Messages of its sessions.
         documents: Documents of its collections.
         ledger_entries: Calls of models, with what they were sent.

@@ -1,4 +1,4 @@
-"""Measuring a memory on one's own questions: what is found, what is stale, what is double. `memspan.evaluate`, `memspan eval`.
+"""Measures a memory by your own questions: which memories are found, stale or duplicated. `memspan.evaluate`, `memspan eval`.
 
 Nothing is judged by a model. Where a question says what answers it, precision and coverage are exact; the rest needs no labels.
 """
@@ -36,7 +36,7 @@ _EVENTS = frozenset({"episodic", "task_outcome"})
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the questions found. Shares are 0 to 1; `None` where no question can tell.
+    """The results of the questions. Shares are 0 to 1; `None` where no question can tell.
 
     Attributes:
         questions: How many were asked.
@@ -167,7 +167,7 @@ def _kept_all(scope: Scope, memory: Memory) -> bool:
 
 
 def _of_messages(engine: Engine, rows: list[Mapping[str, Any]]) -> dict[str, float | None]:
-    """What the gate and the screening make of messages whose labels are given."""
+    """The results of the gate and the screening on messages with known labels."""
     from memspan._learning import Heard  # noqa: PLC0415  few evaluations have such rows
 
     gate: list[tuple[bool, float, bool]] = []

@@ -33,7 +33,7 @@ A message says what was being done, the rule, the value received, where, and wha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -210,7 +210,13 @@ class StoreFull(StoreError, OSError):
 
 
 class StoreIo(StoreError, OSError):
-    """The operating system refused an operation on the store's files."""
+    """The operating system refused an operation on the store's files.
+
+    Attributes:
+        outcome: `"done"` where the call was done all the same, and what failed is the removal of files of before; `None` otherwise.
+    """
+
+    outcome: Literal["done"] | None = None
 
 
 class OutcomeUnknown(StoreError, OSError):

@@ -30,8 +30,8 @@ class Function:
     """A tool that the application runs.
 
     Attributes:
-        name: What the model calls it by.
-        description: What it does, for the model.
+        name: The name by which the model calls it.
+        description: Its purpose, for the model.
         parameters: JSON Schema of its arguments, an object.
         run: Called with the arguments as a dict; may return an awaitable.
 
@@ -124,7 +124,7 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def result_text(value: Any) -> str:
-    """What a tool returned, as text: a text as it is, anything else as JSON. More than 16 MiB are cut, and it says so.
+    """The result of a tool, as text: a text as it is, anything else as JSON. A longer one is cut to 16 MiB, with a note that says so.
 
     Raises:
         InvalidInput: It is nothing that text can say.

@@ -1,4 +1,4 @@
-"""What a caller asks of the graphs over vectors."""
+"""A caller's options for graphs over vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`Lease`: the right to answer a session, of one worker at a time. `Session.lease` makes it.
 
 A holder that dies holds until its time is over, unless it can be seen to be dead: on Linux a lease names the boot, the space of process
-numbers, the process and when that began, and whoever waits on the same machine takes over at once. A holder that hangs, and one on a
+numbers, the process and when that began, and a waiting process on the same machine takes over at once. A holder that hangs, and one on a
 machine or in a container that cannot be looked into, is waited for.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import time
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._core import Limits
 from memspan._fence import is_number
-from memspan.exceptions import InvalidInput, StoreBusy
+from memspan._twins import alone, ended
+from memspan.exceptions import Error, InvalidInput, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -33,8 +35,8 @@ _STARTED = 19
 class Lease:
     """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
 
-    It ends with the block, with the reply that is added by it and calls no tool, or by its time where the worker died. Messages are added
-    by anybody meanwhile.
+    It ends with the block, with the reply that is added by it and calls no tool, or by its time where the worker died. A block that is
+    interrupted or cancelled while it is entered leaves no lease behind. Messages are added by anybody meanwhile.
 
     Attributes:
         added: The outcome of the message that it was taken with.
@@ -47,7 +49,7 @@ class Lease:
         ('added', False)
     """
 
-    __slots__ = ("_core", "_held", "_holder", "_id", "_row", "_seconds", "_wait", "_written", "added")
+    __slots__ = ("_core", "_entered", "_held", "_holder", "_left", "_row", "_seconds", "_trying", "_unsure", "_wait", "_written", "added")
 
     def __init__(
         self,
@@ -61,7 +63,11 @@ class Lease:
             raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
         self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
         self._holder = _name_of_a_holder()
-        self._held = False
+        self._entered = self._held = False
+        self._unsure = False
+        """Whether it is not known if it was taken: the call was interrupted."""
+        self._trying = self._left = False
+        """Whether a thread tries to take it now, and whether nobody waits for that any more."""
         self.added: Added | None = None
 
     def __repr__(self) -> str:
@@ -90,27 +96,86 @@ class Lease:
         return replied
 
     def __enter__(self) -> Self:
-        for pause in self._tries():
-            time.sleep(pause)
+        self._enter()
+        try:
+            for pause in self._tries():
+                time.sleep(pause)
+        except BaseException:
+            self._undo()
+            raise
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._held:
-            self._held = False
-            self._core.release_lease(self._holder)
+        self._entered = False
+        try:
+            self._release()
+        except Error:
+            raise
+        except BaseException:
+            self._undo()  # a signal came, which must not keep it
+            raise
 
     async def __aenter__(self) -> Self:
-        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+        from asyncio import sleep  # noqa: PLC0415  programs without an event loop do not pay for it
 
+        self._enter()
         tries = self._tries()
-        while (pause := await asyncio.to_thread(next, tries, None)) is not None:  # noqa: ASYNC110  another process holds it
-            await asyncio.sleep(pause)
+        try:
+            while (pause := await alone(partial(self._tried, tries))) is not None:  # noqa: ASYNC110  another process holds it
+                await sleep(pause)
+        except BaseException:
+            self._left = True  # a try that is under way gives back what it takes
+            if not self._trying and (self._held or self._unsure):
+                await ended(self._undo)
+            self._entered = False
+            raise
         return self
 
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
-        import asyncio  # noqa: PLC0415
+        await ended(partial(self.__exit__, kind, error, trace))
 
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
+    def __del__(self) -> None:
+        """Gives it back where the end of its block was interrupted before it began. A fork's copy of it is not the holder."""
+        try:
+            if (self._held or self._unsure) and self._holder.split("/")[-3] == str(os.getpid()):
+                self._undo()
+        except Exception:  # noqa: BLE001, S110  it is not whole, or the interpreter ends: nobody can be told
+            pass
+
+    def _enter(self) -> None:
+        if self._entered:
+            raise InvalidInput(
+                f"taking the lease of session {self._core.id!r}: a lease is entered once at a time, and this one is in use: take another "
+                "by Session.lease"
+            )
+        self._entered, self._left = True, False
+
+    def _undo(self) -> None:
+        """Gives back what was taken, or may have been: a call that was interrupted does not say."""
+        self._entered = False
+        with suppress(Error):
+            self._release()
+
+    def _release(self) -> None:
+        if self._held or self._unsure:
+            try:
+                self._core.release_lease(self._holder)
+            except Error:
+                self._held = self._unsure = False
+                raise
+            self._held = self._unsure = False
+
+    def _tried(self, tries: Generator[float]) -> float | None:
+        """One try in a thread: how long to wait before the next; `None` where it is taken."""
+        if self._left:
+            return None
+        self._trying = True
+        try:
+            return next(tries, None)
+        finally:
+            self._trying = False
+            if self._left:
+                self._undo()
 
     def _tries(self) -> Generator[float]:
         """Tries until it is taken; yields how long to wait before the next."""
@@ -126,13 +191,19 @@ class Lease:
 
     def _take(self, dead: str | None) -> _records.LeaseHolder | None:
         """Takes it, with its message where it has one; whoever holds it, where that is another who lives."""
-        if self._row is None or self._written is None:
-            other = self._core.take_lease(self._holder, self._seconds, dead)
-            self._held = other is None
-            return other
-        added, other = self._core.add_leased(self._row, self._holder, self._seconds, dead)
+        added = None
+        self._unsure = True
+        try:
+            if self._row is None:
+                other = self._core.take_lease(self._holder, self._seconds, dead)
+            else:
+                added, other = self._core.add_leased(self._row, self._holder, self._seconds, dead)
+        except Error:
+            self._unsure = False
+            raise
         self._held = other is None
-        if added is not None:
+        self._unsure = False
+        if added is not None and self._written is not None:
             self.added = self._written(added)
         return other
 

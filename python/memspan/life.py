@@ -1,7 +1,7 @@
-"""The life of a memory: what is learnt from a conversation, what waits for approval, what belongs together.
+"""The life of a memory: learning from conversations, quarantine and consolidation.
 
-The values are here (`Policy`, `KindRule`, `Decision`, `Learned`, ...); the calls are methods of `Scope` and `Engine`. What a message claims
-is judged in Rust (`rust/engine/src/gate`); `_learning.py` reads conversations and asks a model where one is given, `_consolidation.py`
+The values are here (`Policy`, `KindRule`, `Decision`, `Learned`, ...); the calls are methods of `Scope` and `Engine`. Rust judges the
+claims of a message (`rust/engine/src/gate`). `_learning.py` reads conversations and asks a model where one is given, `_consolidation.py`
 merges. docs/life.md has the rules.
 """
 
@@ -53,7 +53,7 @@ def _callables(given: object) -> tuple[Detector, ...]:
 
 
 class LanguageModel(Protocol):
-    """What may be asked to refine: a function of messages of role and content that returns the reply's text, synchronous or not."""
+    """A model that refines decisions: a function of messages of role and content that returns the reply's text, synchronous or not."""
 
     def __call__(self, messages: list[dict[str, str]], /, *, max_tokens: int) -> str | Awaitable[str]:
         """The reply's text."""
@@ -63,20 +63,20 @@ class LanguageModel(Protocol):
 @fenced
 @dataclass(frozen=True)
 class Policy:
-    """What is never stored, and what waits for approval: `memspan.open(policy=...)`.
+    """The policy of a store, which says what is never stored and what waits for approval: `memspan.open(policy=...)`.
 
     Attributes:
         secrets: Keys, tokens, passwords: "reject" stores nothing of a text that has one, "redact" puts the name of its type in its place,
             "allow" keeps it.
         personal_data: The same for card and account numbers, social security and phone numbers, e-mail and postal addresses.
-        unconfirmed: What `Scope.learn` does with what an assistant said and nobody confirmed, and with what the rules doubt: "quarantine"
-            keeps it for `Scope.approve`, "discard" drops it.
+        unconfirmed: How `Scope.learn` treats unconfirmed statements of an assistant, and statements that the rules doubt: "quarantine"
+            keeps them for `Scope.approve`, "discard" drops them.
         transcripts: Whether messages that `Session.add` and `add_many` add are redacted too, by both rules; "reject" then redacts, because
             a conversation cannot do without a message. Replies that `add_response` and `reply` add stay as they came, the arguments of
-            their calls included: tools must be run with what the model wrote, signed thinking must go back unchanged, and the ledger has
-            what was said. `Session.redact` takes one out.
-        detectors: Functions of yours that find what the rules do not: `memspan.detectors` has their shape, and one made of Presidio.
-        detected: What is done about what they find, as for secrets.
+            their calls included: tools must run with the arguments that the model wrote, signed thinking must go back unchanged, and the
+            ledger has the reply as it was. `Session.redact` takes one out.
+        detectors: Functions of yours that find data which the rules miss: `memspan.detectors` has their shape, and one made of Presidio.
+        detected: The treatment of their findings, as for secrets.
         detector_seconds: How long one of them may take for a text; one that takes longer raises `memspan.detectors.DetectorError`.
         learn: When a session is learnt from: "called" only by `Scope.learn`, "end" also by `Session.end`, "compaction" also before messages
             leave its prompts, by `Session.compact` and `Session.switch_model`.
@@ -136,7 +136,7 @@ class KindRule:
 
 @dataclass(frozen=True)
 class Learned(Sequence[Decision]):
-    """What `Scope.learn` made of a conversation: a frozen sequence of `Decision`, in the order of messages.
+    """The result of `Scope.learn`: a frozen sequence of `Decision`, in the order of messages.
 
     Attributes:
         decisions: All of them.
@@ -183,7 +183,7 @@ class Cluster:
 
     Attributes:
         originals: The memories that were merged.
-        text: What stands for them.
+        text: The text that stands for them.
         by: "rules" (one of them stands for all) or "model" (a text that was written for them).
         memory: The memory that took their place; `None` in a dry run.
     """
@@ -209,7 +209,7 @@ class SlotProposal:
 
 @dataclass(frozen=True)
 class Consolidation(Sequence[Cluster]):
-    """What `Scope.consolidate` merged: a frozen sequence of `Cluster`.
+    """The result of `Scope.consolidate`: a frozen sequence of `Cluster`.
 
     Attributes:
         clusters: All of them.
@@ -236,12 +236,12 @@ class Consolidation(Sequence[Cluster]):
 
 @dataclass(frozen=True)
 class Profile:
-    """What is known of somebody now, as one text and as one mapping.
+    """The facts that are known about somebody now, as one text and as one mapping.
 
     Attributes:
         text: Lines for a prompt: constraints, who they are, what they prefer. Ends before more than `max_tokens`.
         slots: The current value of each slot, by name.
-        memories: What the text shows, in its order.
+        memories: The memories in the text, in its order.
     """
 
     text: str

@@ -72,8 +72,8 @@ class Scope(Remembering, Learning, Conversations):
     def call_tool(self, name: str, arguments: Mapping[str, Any] | str, *, allow: Iterable[str] = ()) -> str:
         """Does what a model asks for by one of `tools`; JSON that it can read. Arguments are checked first; a mistake is its reply.
 
-        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's. What is a
-        constraint or of the profile it neither writes, replaces nor forgets without `allow`.
+        The model's memories count as the assistant's word (trust 1), follow the policy, and never take a slot from the user's. The
+        model neither writes, replaces nor forgets constraints and the profile without `allow`.
 
         Args:
             name: Of the tool.
@@ -109,5 +109,5 @@ class Scope(Remembering, Learning, Conversations):
         return export(self, path)
 
     acollections = async_iterable(collections)
-    acall_tool = awaitable(call_tool)
+    acall_tool = awaitable(call_tool, asks=True)
     aexport = awaitable(export)

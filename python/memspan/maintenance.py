@@ -33,8 +33,8 @@ _LOG = logging.getLogger("memspan")
 class Maintenance:
     """Maintains a store again and again while its `with` block runs. Made by `Engine.maintenance`.
 
-    The file `maintenance` in the store's folder is locked by whoever is at it, and keeps the last report with its time: a process that is
-    started anew does not begin again before `every` is over.
+    The process that maintains the store locks the file `maintenance` in its folder. The file keeps the last report with its time, so that
+    a process that is started anew does not begin again before `every` is over.
     """
 
     def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False, retention: Retention | None = None) -> None:
@@ -53,12 +53,12 @@ class Maintenance:
 
     @property
     def report(self) -> MaintenanceReport | None:
-        """What this one did last; `None` before it did anything."""
+        """The last report of this object; `None` before the first."""
         return self._report
 
     @property
     def error(self) -> Exception | None:
-        """What its last attempt failed with; `None` where it did not."""
+        """The error of its last attempt; `None` where that succeeded."""
         return self._error
 
     @property

@@ -39,7 +39,7 @@ _MOST_OFFSET = 1 << 40
 
 @dataclass(frozen=True)
 class Place:
-    """What a call works on: the scope, the guarded kinds that the caller allows, and the session where it is one of its tools."""
+    """The target of a call: the scope, the guarded kinds that the caller allows, and the session where it is one of its tools."""
 
     scope: Scope = field(hash=False)
     allow: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Place:
 
 
 def _tools(kinds: tuple[str, ...], memory_id: str) -> dict[str, tuple[str, dict[str, Any], list[str]]]:
-    """The table: what each tool does, its arguments, and which of them it needs. The id of a memory has another name in sessions."""
+    """The table of tools: each one's purpose, arguments, and required arguments. The id of a memory has another name in sessions."""
     text = {"type": "string", "description": "One sentence that stands on its own, without secrets.", "maxLength": _MOST_TEXT}
     slot = {
         "type": "string",
@@ -113,7 +113,7 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
 
 
 def _without(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What Gemini's dialect of schemas does not have left out."""
+    """The schema without the fields that Gemini's dialect lacks."""
     return {key: value for key, value in schema.items() if key != "additionalProperties"}
 
 
@@ -133,7 +133,7 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
 
 
 def call(scope: Scope, name: str, arguments: Mapping[str, Any] | str, allow: Iterable[str]) -> str:
-    """Does what a model asks for; what a model can read of it. A mistake of the model is a reply, not an exception."""
+    """Does the work that a model asks for, and returns a result that it can read. A model's mistake is a reply, not an exception."""
     permitted = allowed(allow)
     try:
         tool = _named(name, functions(_SCOPE_TOOLS, permitted, Place(scope, permitted), memory_id="memory_id"))

@@ -1,4 +1,4 @@
-"""The registry of models: what memspan must know of one to count for it and to fill its window.
+"""The registry of models: the facts that memspan needs to count for a model and to fill its window.
 
 `memspan.models` is the registry itself; it begins with the built-in models, and `Models.register` adds others for this process.
 """
@@ -61,23 +61,23 @@ class Model:
         name: The name that requests are sent with.
         context_window: Tokens of prompt and reply together.
         max_output_tokens: The most a reply may have.
-        encoding: What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.
+        encoding: The tokenizer that counts its text: its own, or for a closed one the reference that `factor` bounds.
         factor: 1.0 where `encoding` is its own. Otherwise counts are multiplied by it; it is meant to be above what the model's
             tokenizer makes of any ordinary text.
         framing: Whose frame is put around messages and tools: that of `gpt-4o`; of models of OpenAI with other prices of images,
             `gpt-4o-mini`, `gpt-4.1-mini`, `gpt-4.1-nano`, `o1`, `o4-mini`, `gpt-5`; of `gpt-4` and gpt-3.5; of `claude`; of `gemini` (up to
             2.5) and `gemini-3`, which are bounds; of the chat templates `llama-3`, `chatml` (Qwen and others), `mistral`, `deepseek`.
-        append_only: What was sent may not change, because the model's signed thinking covers it.
+        append_only: Whether sent messages may not change, because the model's signed thinking covers them.
         min_cached_tokens: The shortest prefix that its provider caches; 0 where it caches none.
         max_input_tokens: The most a request may have, where that is less than the window; `None` is the window.
         usable_window: Up to where it was measured to work as well as on short texts; `None` where nobody measured.
         vendor: Whose it is.
-        prices: What it costs.
+        prices: Its prices.
         cache: How its provider caches.
         capabilities: Of "tools", "vision", "pdf", "reasoning", "structured_output", "prefill" (a reply may be begun for it),
             "mid_conversation_system" (system messages may stand anywhere), "preserved_thinking".
         retires_on: The day from which it is not served any more, as "2026-10-23".
-        base_url: The address that it is asked at, where that is not its vendor's own: what is learned of its tokenizer there is kept
+        base_url: The address that it is asked at, where that is not its vendor's own. Factors learned there for its tokenizer are kept
             apart. Credentials and a query in it are not stored.
 
     Examples:
@@ -133,7 +133,7 @@ class Dialect:
         text_parts: Content may be a list of parts where it is text alone.
         stream_usage: A stream brings its usage where `stream_options` asks for it.
         strict: Schemas of tools may be strict.
-        tool_choice: What `tool_choice` may be.
+        tool_choice: The values that `tool_choice` may have.
         reasoning: The parameter that says how much to reason; empty where there is none.
     """
 
@@ -225,7 +225,7 @@ class Models(Mapping[str, Model]):
         a value that cannot be stops at its table.
 
         Args:
-            path: The file; what does not end with `.toml` is JSON.
+            path: The file; one that does not end with `.toml` is JSON.
 
         Returns:
             The models, in the order of the file.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Metadata", "NewMemory", "Source"]
 
 Kind: TypeAlias = Literal["episodic", "semantic", "preference", "decision", "constraint", "task_outcome", "profile"]
-"""What a memory is about: an event, a fact, a taste, a decision, a rule that must hold, how a task ended, who somebody is."""
+"""The kinds of memories: an event, a fact, a taste, a decision, a rule that must hold, how a task ended, who somebody is."""
 
 Source: TypeAlias = Literal["user", "tool", "assistant"]
 """Who said it, with the trust it has by default: user 3, tool 2, assistant 1; anything else 0."""

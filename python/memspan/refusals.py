@@ -1,10 +1,10 @@
 """Why a provider refused a request, read from its error: codes first, then wordings.
 
 One table for all of them, because gateways hand out each other's words: `_CODES`, `_WORDINGS`, `_STATUSES`, in the order in which they are
-asked. Each wording was seen in a public thread, and `tests/data/refusals.jsonl` holds them with their sources. What is not in the table is
-not guessed: `Refusal.of` gives `None`, and the error is the caller's.
+asked. Each wording was seen in a public thread, and `tests/data/refusals.jsonl` holds them with their sources. Nothing outside of the
+table is guessed: `Refusal.of` gives `None`, and the caller handles the error.
 
-Not here: what becomes of a refusal (`Session.recover`), and retries, which are the SDK's.
+Refusals are handled by `Session.recover`, and retries by the SDK.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Refusal", "RefusalKind"]
 
 RefusalKind: TypeAlias = Literal["too_long", "overloaded", "rate_limited", "outage", "auth", "bad_request"]
-"""What kind of refusal it is, and with it what helps."""
+"""The kinds of refusals, each with its own remedy."""
 
 _MOST_WORDS = 20_000
 _MOST_TOKENS = 2**40
@@ -41,7 +41,7 @@ class Refusal:
         kind: "too_long": a smaller prompt helps, or a shorter reply. "overloaded", "rate_limited", "outage": another model or a later time
             helps. "auth": the key, its rights or the account must be corrected. "bad_request": the request must be another.
         input_tokens: The true size of the prompt, where the error says it.
-        limit_tokens: What it may be, or prompt and reply together where `shrink` is "reply".
+        limit_tokens: The most tokens of the prompt, or of prompt and reply together where `shrink` is "reply".
         output_tokens: The most that the reply may have, where the reply must shrink.
         shrink: Which part must shrink; `None` where the request was not too long.
         retry_after_seconds: How long the provider asks to wait.
@@ -150,11 +150,13 @@ _CODES: dict[str, RefusalKind] = {
     "invalid_parameter_error": "bad_request",
 }
 
-_N = r"([\d,]+)"
+_N = r"([\d,]{1,40})"
+_GAP = ".{0,400}?"
+"""Words between two that tell. Without a bound, a text that has each of them often took a time that grew with its fourth power."""
 
 # Patterns are compiled when they are first needed, and kept by `re`: all of them take longer than importing memspan.
 _WORDINGS: tuple[tuple[str, str, _Search], ...] = tuple(
-    (provider, names, partial(re.search, pattern.replace("#", _N), flags=re.IGNORECASE | re.DOTALL))
+    (provider, names, partial(re.search, pattern.replace("#", _N).replace(".*?", _GAP), flags=re.IGNORECASE | re.DOTALL))
     for provider, names, pattern in [
         ("anthropic", "input limit", r"prompt is too long:\s*# tokens\s*>\s*# maximum"),
         ("anthropic", "input output limit", r"input length and `?max_tokens`? exceed context limit:\s*#\s*\+\s*#\s*>\s*#"),
@@ -217,7 +219,10 @@ _BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
     for kind, pattern in cast(
         "list[tuple[RefusalKind, str]]",
         [
-            ("auth", r"insufficient balance|exceeded your current quota, please check your plan and billing details\.? .*platform\.openai"),
+            (
+                "auth",
+                r"insufficient balance|exceeded your current quota, please check your plan and billing details\.? .{0,400}platform\.openai",
+            ),
             ("auth", r"incorrect api key|invalid (?:x-)?api[- ]key|api key not valid|\bunauthori[sz]ed\b"),
             ("overloaded", r"\boverloaded\b|service is too busy|no capacity available|currently experiencing high (?:demand|traffic)"),
             (
@@ -230,7 +235,7 @@ _BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
             ),
             (
                 "bad_request",
-                r"tool call id was .* but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter",
+                r"tool call id was .{0,400} but must be|unexpected role '|expected last role|roles must alternate|unsupported parameter",
             ),
         ],
     )
@@ -249,7 +254,7 @@ _STATUSES: dict[int, RefusalKind] = {
 
 _CODE_IN_WORDS = r"""['"](?:code|type|status|reason|__type)['"]\s*:\s*['"]?(\w+)['"]?"""
 _NAMED_IN_WORDS = r"\((\w+Exception)\)|\b(\w+Exception):|\b([A-Z]+_[A-Z_]+)\."
-_WAIT = r"(?:try again|retry) in (\d+\.?\d*|\.\d+)\s*(ms|s|m)\b"
+_WAIT = r"(?:try again|retry) in (\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s{0,20}(ms|s|m)\b"
 
 
 # --- reading --------------------------------------------------------------------------------------------------------------------------

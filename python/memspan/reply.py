@@ -1,4 +1,4 @@
-"""Around one call of a model: a reply captured as it comes (`Reply`), what is left of one (`PartialReply`), what waits (`ToolCall`).
+"""The parts of one call of a model: a reply captured as it comes (`Reply`), a partial one (`PartialReply`), a waiting call (`ToolCall`).
 
 `Session.reply`, `Session.partial_reply` and `Session.pending_tool_calls` give these out. The chunks of a stream are
 understood by `memspan.stream`.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memspan._fence import text_of
+from memspan._twins import ended
 from memspan._values import dataclass, field
 from memspan.embedding import Event
-from memspan.exceptions import ProviderError
+from memspan.exceptions import Error, ProviderError
 from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class ToolCall:
     Attributes:
         id: The id that the result must name.
         name: The tool.
-        arguments: What the model gave, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
+        arguments: The model's arguments, a dict; the text itself where it is not a JSON object, or has numbers that none can hold (1e999).
         message_index: The message that makes the call.
     """
 
@@ -60,12 +62,12 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class PartialReply:
-    """What came of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
+    """The part of a streamed reply that is not whole: its worker died, its stream broke, or it is coming now.
 
-    Taking messages back (`rewind`) or their text out (`redact`) drops it, and what comes later of such a reply is not kept.
+    Taking messages back (`rewind`) or their text out (`redact`) drops it, and later parts of such a reply are not kept.
 
     Attributes:
-        text: What the model said until then.
+        text: The reply's text until then.
         messages: How many messages the session had when its prompt was assembled; it went on since where it has more.
         began_at: When the first piece came.
         written_at: When the last checkpoint was written.
@@ -84,9 +86,9 @@ class PartialReply:
 class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 
-    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, what came is kept as
-    `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot be kept (a busy
-    store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
+    The block's end adds the reply to the session. Where the stream fails, ends early or is cancelled, and where the reply cannot be added,
+    what came is kept as `Session.partial_reply` and the error goes on. While chunks come, it is kept every two seconds. A copy that cannot
+    be kept (a busy store, a full disk) ends no stream: `on_event` is told, and the error that ends the block, if there is one, has a note.
 
     Attributes:
         turn: The turn, once the block has ended well.
@@ -121,7 +123,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """What the model said so far."""
+        """The reply's text so far."""
         return self._gatherer.text
 
     @property
@@ -133,7 +135,7 @@ class Reply:
         """Takes a chunk as the SDK's stream yields it, its dict, or bytes of the events, cut anywhere.
 
         Returns:
-            The text that it added, for whoever shows it.
+            The text that it added, for display.
 
         Raises:
             ProviderError: The chunk says that the reply failed; `error.refusal` says how.
@@ -151,7 +153,7 @@ class Reply:
         return said
 
     def _checkpoint(self, ended: str | None) -> None:
-        """Keeps what came, for whoever goes on should this process die. The stream is paid for, and never ends over the copy."""
+        """Keeps the partial reply, for another process in case this one dies. The stream is paid for, and never ends over the copy."""
         if not self._gatherer.started or self._began is None:
             return
         try:
@@ -189,7 +191,9 @@ class Reply:
             )
         try:
             self.turn = self._session.add_response(self._gatherer.response(), prompt=self._prompt, lease=self._lease)
-        except Exception as refused:
+        except Error as refused:
+            if getattr(refused, "outcome", None) != "done":
+                self._checkpoint(f"{type(refused).__name__}: {text_of(refused)}"[:500])
             self._noted(refused)
             raise
 
@@ -197,9 +201,7 @@ class Reply:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        import asyncio  # noqa: PLC0415
-
-        await asyncio.to_thread(self.__exit__, kind, error, trace)
+        await ended(partial(self.__exit__, kind, error, trace))
 
 
 def _finite(value: Any) -> Any:

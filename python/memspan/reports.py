@@ -1,4 +1,4 @@
-"""What a call to the engine reports: what was built, imported, maintained, embedded again, checked."""
+"""The reports of calls to the engine: builds, imports, maintenance, embedding again, checks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["BuildInfo", "CheckReport", "ImportReport", "MaintenanceReport", "Ree
 
 
 class BuildInfo(TypedDict):
-    """What was built, and what it runs on.
+    """The build, and the machine it runs on.
 
     Attributes:
         version: Of memspan.
         profile: "release", or "debug", which is 10 to 100 times slower.
         target: Processor and system.
-        kernel: What compares vectors on this processor.
+        kernel: The code that compares vectors on this processor.
         abi3: Whether one build serves every Python from 3.11 on.
         format: The newest store format that it reads and writes.
     """
@@ -34,7 +34,7 @@ class BuildInfo(TypedDict):
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What became of the rows of `Engine.remember_many`.
+    """The results of the rows of `Engine.remember_many`.
 
     Attributes:
         rows: How many there were.
@@ -61,10 +61,10 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class MaintenanceReport:
-    """What `Engine.maintain` did.
+    """The report of `Engine.maintain`.
 
     Attributes:
-        expired: Memories forgotten, and documents removed, because their time to live was over.
+        expired: Memories forgotten, current and superseded ones, and documents removed, because their time to live was over.
         vectors_made: Vectors made for memories and chunks that had none.
         vectors_pending: Memories and chunks that still have none of the engine's embedding, because the embedder failed; 0 without an
             embedder.
@@ -95,7 +95,7 @@ class MaintenanceReport:
 
 @dataclass(frozen=True)
 class ReembedReport:
-    """What `Engine.reembed` did.
+    """The report of `Engine.reembed`.
 
     Attributes:
         made: Vectors made.
@@ -109,18 +109,18 @@ class ReembedReport:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What `Engine.check` read, and what it found.
+    """The report of `Engine.check`: the values that it read, and its findings.
 
     Attributes:
         values: Values whose checksum was compared.
         scopes: Scopes.
         memories: Current memories.
-        ended: Revisions that are not current any more, and what is left of forgotten memories.
+        ended: Revisions that are no longer current, and the tombstones of forgotten memories.
         postings: Terms and keys of the index.
         vectors: Vectors.
         documents: Documents of collections.
         chunks: Their chunks.
-        findings: What contradicts what, one sentence each; empty for a sound store.
+        findings: The contradictions, one sentence each; empty for a sound store.
     """
 
     values: int

@@ -27,7 +27,7 @@ _SOURCES: tuple[SourceName, ...] = ("memories", "transcripts", "collections")
 
 @dataclass(frozen=True)
 class Conditions:
-    """What limits every source alike."""
+    """The limits that apply to every source."""
 
     where: Mapping[str, Any] | None
     since: datetime | None

@@ -1,7 +1,7 @@
 """The tools of a session, and the running of a call: what `Session.tools` offers and `Session.answer` runs.
 
-The scope is the session's own: a model reads and writes the memory of the user it talks to, and of nobody else. What is wrong with its
-arguments is the tool's result, because the model can correct it. The tools themselves are those of `memspan.memory_tools`.
+The scope is the session's own: a model reads and writes the memory of the user it talks to, and of nobody else. Errors in its
+arguments become the tool's result, because the model can correct them. The tools themselves are those of `memspan.memory_tools`.
 """
 
 from __future__ import annotations
@@ -104,15 +104,15 @@ def run_call(
     function = known.get(call.name) or next(iter(own_tools(own, permitted, Place(session.scope, permitted, session))), None)
     if function is None:
         names = ", ".join([*known, *offered])
+        rule = f"must be one of {names}" if names else "must be one that was offered, and none was"
         raise InvalidInput(
-            f"answering a tool call: the tool must be one of {names}, got {call.name!r} (call {call.id!r}): run it yourself, and add "
-            "the result",
+            f"answering a tool call: the tool {rule}, got {call.name!r} (call {call.id!r}): run it yourself, and add the result",
             tool=call.name,
         )
     try:
         value = function.run(checked(function, call.arguments))
         return result_message(call, result_text(_awaited(value) if hasattr(value, "__await__") else value))
-    except KeyboardInterrupt:  # whoever sits before the program
+    except KeyboardInterrupt:  # from the person at the keyboard
         raise
     except BaseException as error:  # noqa: BLE001  whatever a tool raises is its result, also where it wants to end the program
         return failure(call, error)

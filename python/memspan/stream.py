@@ -1,12 +1,12 @@
 """Streamed replies, gathered: from the chunks of any of four dialects to the response that the provider would have sent whole.
 
-`Gatherer.feed` takes what an SDK's stream yields, its dict, or bytes of the server-sent events themselves, cut anywhere. Four dialects are
-known by their first chunk: OpenAI's chat completions and whoever speaks them, Anthropic's messages, OpenAI's responses, Gemini's.
+`Gatherer.feed` takes the chunks of an SDK's stream, their dicts, or bytes of the server-sent events, cut anywhere. Four dialects are
+known by their first chunk: OpenAI's chat completions and compatible servers, Anthropic's messages, OpenAI's responses, Gemini's.
 
-Rules: a tool call counts once its arguments are whole, or the stream said that it ended; thinking without its signature is dropped; of
-several choices, and of several finishes, the first counts. A chunk that says nothing known is passed over.
+A tool call counts once its arguments are whole, or the stream said that it ended. Thinking without its signature is dropped. Of
+several choices, and of several finishes, the first counts. Unknown chunks are passed over.
 
-Not here: what becomes of the reply (`memspan.reply`).
+`memspan.reply` stores the reply.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _texts(content: Any) -> str:
 
 
 def _items(value: Any) -> list[Any]:
-    """A list that came, or none: what a provider sends may be anything, and is neither hashed nor taken at its word."""
+    """A list that came, or none. A provider may send anything, so it is neither hashed nor trusted."""
     return value if is_list(value) else []
 
 
@@ -123,7 +123,7 @@ class Gatherer:
     """Gathers one reply.
 
     Attributes:
-        text: What the model said so far.
+        text: The reply's text so far.
         finish: Why the reply ended, in the provider's word; `None` while it goes on.
     """
 
@@ -136,7 +136,7 @@ class Gatherer:
 
     @property
     def text(self) -> str:
-        """What the model said so far."""
+        """The reply's text so far."""
         return "" if self._dialect is None else whole_text("".join(self._dialect.said))
 
     @property

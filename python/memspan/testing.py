@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+import secrets
 import tempfile
 import threading
 from array import array
@@ -101,7 +102,7 @@ class FakeEmbedder:
 
     Args:
         dimensions: The length of a vector, at least 1.
-        name: What the store keeps as the embedder's identity.
+        name: The name that the store keeps as the embedder's identity.
         revision: The same, for a model that changes under one name.
 
     Attributes:
@@ -160,7 +161,7 @@ class FakeEmbedder:
         if breakage not in get_args(Breakage):
             raise InvalidInput(f"FakeEmbedder.break_with: one of {get_args(Breakage)}, got {breakage!r}", received=breakage)
         with self._lock:
-            self._mended.set()  # whoever still hangs on the breakage before would otherwise wait for ever
+            self._mended.set()  # calls that still hang on the breakage before would otherwise wait for ever
             self._breakage, self._times, self._mended = breakage, times, threading.Event()
 
     def mend(self) -> None:
@@ -204,7 +205,7 @@ def temporary_engine(**options: Any) -> Generator[memspan.Engine]:
     """An engine on a store of its own, closed and removed when the block ends, however it ends.
 
     Args:
-        **options: What `memspan.open` takes besides the path.
+        **options: The arguments of `memspan.open` besides the path.
 
     Examples:
         >>> with memspan.testing.temporary_engine() as temporary:
@@ -232,8 +233,8 @@ def openai_response(
     """A chat completion as `client.chat.completions.create` gives it: a dict that its SDK reads, too.
 
     Args:
-        content: What the model says.
-        tool_calls: What it calls: id, name and arguments of each.
+        content: The text of the reply.
+        tool_calls: Its tool calls: id, name and arguments of each.
         id: The id of the response; by default the same content has the same.
         model: The model that answers.
         finish: Why it ended; by default "tool_calls" or "stop".
@@ -298,14 +299,14 @@ def openai_stream(
 
 
 class FakeProvider(Provider):
-    """A provider that answers from a script, for tests of whoever uses one: `memspan.Assistant(engine, FakeProvider([...]), ...)`.
+    """A provider that answers from a script, for tests of programs that use one: `memspan.Assistant(engine, FakeProvider([...]), ...)`.
 
     Args:
-        script: What each call gives, in order: a text, tool calls as a list of (name, arguments), an exception to raise, or a function of
+        script: The results of the calls, in order: a text, tool calls as a list of (name, arguments), an exception, or a function of
             the prompt that returns one of these. The last entry stands for all calls after it.
 
     Attributes:
-        prompts: What it was sent, in order.
+        prompts: The prompts that it was sent, in order.
     """
 
     @guarded
@@ -313,6 +314,7 @@ class FakeProvider(Provider):
         super().__init__()
         self._script = list(script)
         self._lock = threading.Lock()
+        self._name = secrets.token_hex(8)  # as of a server, whose responses never have the ids of another's
         self.prompts: list[Prompt] = []
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
@@ -334,7 +336,7 @@ class FakeProvider(Provider):
             entry = entry(prompt)
         if isinstance(entry, BaseException):
             raise entry
-        about = {"id": f"chatcmpl-fake-{id(self):x}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
+        about = {"id": f"chatcmpl-fake-{self._name}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
         if isinstance(entry, str):
             return {"content": entry, **about}
         return {
@@ -359,13 +361,13 @@ def anthropic_response(
     """A message as `client.messages.create` gives it: like `openai_response`, with signed thinking where it is asked for.
 
     Args:
-        content: What the model says.
-        tool_calls: What it calls: id, name and input of each.
-        thinking: What it thought before.
+        content: The text of the reply.
+        tool_calls: Its tool calls: id, name and input of each.
+        thinking: Its thinking before the reply.
         id: The id of the response; by default the same content has the same.
         model: The model that answers.
         finish: Why it ended; by default "tool_use" or "end_turn".
-        input_tokens: What is billed of the prompt beside what came from a cache.
+        input_tokens: The billed tokens of the prompt that did not come from a cache.
         output_tokens: The bill of the reply.
         cached_tokens: How much of the prompt came from a cache.
     """

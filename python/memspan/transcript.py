@@ -40,7 +40,7 @@ class Call(StoredCall):
         response_id: The provider's id of the response.
         model: The model that answered, as the provider names it.
         finish: Why the reply ended, in the provider's word: "stop", "tool_calls", "end_turn".
-        usage: What was billed; `None` where the response did not say it in a known form.
+        usage: The billed tokens; `None` where the response did not report them in a known form.
         sent: Whether `add_response` was told what the model was sent.
     """
 
@@ -49,7 +49,7 @@ class Call(StoredCall):
 
     @property
     def prompt(self) -> Prompt | None:
-        """What the model was sent, composed again: the same bytes, and the same reasons.
+        """The prompt that the model was sent, composed again: the same bytes, and the same reasons.
 
         `None` where `add_response` was not told. Texts that were erased since are missing, and `Prompt.erased` names them.
         """
@@ -104,7 +104,7 @@ class Turn:
 
     @property
     def usage(self) -> Usage | None:
-        """What its calls were billed together; `None` where none of them said."""
+        """The billed tokens of its calls together; `None` where none of them reported any."""
         known = [call.usage for call in self.calls if call.usage is not None]
         if not known:
             return None

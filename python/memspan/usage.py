@@ -1,4 +1,4 @@
-"""The planned and the billed cost of calls (`SessionUsage`), and what was learned of closed tokenizers (`TokenFactors`)."""
+"""The planned and the billed cost of calls (`SessionUsage`), and the factors learned for closed tokenizers (`TokenFactors`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class CallUsage:
-    """What one call was planned to cost, and what it did, in tokens. `None`: nobody said.
+    """The planned and the billed tokens of one call. `None` where the number is not known.
 
     Attributes:
         turn: Its turn.
@@ -32,7 +32,7 @@ class CallUsage:
         model: The model of its prompt; where `add_response` was given no prompt, the one that answered in the provider's words.
         planned: `Prompt.total_tokens`: the count, or for a closed tokenizer the most that it could be.
         counted: `Prompt.counted_tokens`.
-        input_tokens: What the provider billed for the prompt, cached tokens included.
+        input_tokens: The tokens that the provider billed for the prompt, cached tokens included.
         cached_tokens: Of these, read from its cache.
         cache_write_tokens: Of these, written to it.
         output_tokens: Of the reply.
@@ -87,7 +87,7 @@ class SessionUsage(tuple[CallUsage, ...]):
 
     @property
     def dollars(self) -> float:
-        """What the calls cost whose model has prices and whose provider told its usage."""
+        """The cost of all calls whose model has prices and whose provider reported usage."""
         return sum(call.dollars or 0.0 for call in self)
 
     def __repr__(self) -> str:
@@ -140,7 +140,7 @@ def _dollars(model: str | None, given: int, output: int, cached: int, written: i
 
 @dataclass(frozen=True)
 class ModelFactors:
-    """What was learned of a closed tokenizer: what a token of the reference encoding is of the model's own at most, by content.
+    """The factors learned for a closed tokenizer: the most tokens of the model for one token of the reference encoding, by content.
 
     Attributes:
         model: The model.
@@ -167,7 +167,7 @@ class ModelFactors:
 
 
 class TokenFactors(Mapping[str, ModelFactors]):
-    """What a store has learned of closed tokenizers, by the name of the model: read anew at each use."""
+    """The factors that a store has learned for closed tokenizers, by the name of the model. They are read anew at each use."""
 
     __slots__ = ("_core",)
 
@@ -183,7 +183,7 @@ class TokenFactors(Mapping[str, ModelFactors]):
         return found
 
     def __getitem__(self, model: str, /) -> ModelFactors:
-        """What was learned of that model.
+        """The factors learned for that model.
 
         Raises:
             KeyError: Nothing was.

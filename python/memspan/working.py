@@ -48,10 +48,10 @@ class Section:
     Attributes:
         name: "tools", "system", "pinned", "history", "turn", "newer", "task", "recalled", "retrieved", a name of the caller's; "frame" is
             what belongs to none.
-        tokens: What it uses. The tokens of all sections add up to the prompt's.
-        grant: What rules its size; `None` where it is as large as it is.
+        tokens: The tokens that it uses. The tokens of all sections add up to the prompt's.
+        grant: The limits on its size; `None` for a section of fixed size.
         asked: The tokens that it could have used.
-        granted: What it was given.
+        granted: The tokens that it was granted.
         items: How many things are in it: messages, memories, tools, chunks.
     """
 
@@ -75,13 +75,13 @@ class Explanations(tuple[Explained, ...]):
 
 @dataclass(frozen=True)
 class SharedPrefix:
-    """What two prompts have in common at their beginning.
+    """The common beginning of two prompts.
 
     Attributes:
         segments: Leading segments that are the same.
         tokens: Their tokens.
         bytes: Leading bytes of both requests that are the same.
-        broken_by: What stands in the newer prompt where they part: "system", "message 31", "block"; `None` where it ends before.
+        broken_by: The segment of the newer prompt where they part: "system", "message 31", "block"; `None` where it ends before.
     """
 
     segments: int
@@ -95,7 +95,7 @@ class CacheBreak:
     """Where a prompt parts from an earlier one, and why.
 
     Attributes:
-        segment: What stands there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
+        segment: The segment there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
             newer one only goes on.
         byte: The first byte of the request that differs.
         reused_tokens: Tokens before it.
@@ -113,7 +113,7 @@ class CacheBreak:
 
 @fenced
 class Prompt:
-    """What a model is to be sent: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
+    """A prompt for a model: exact to the token, with a reason for everything in it. Made by `Session.assemble`.
 
     Frozen, and free of the store: it can be rendered after the engine was closed, and by any thread.
 
@@ -144,7 +144,7 @@ class Prompt:
 
     @property
     def counted_tokens(self) -> int:
-        """What was counted: the same as `total_tokens`, or by the reference encoding where the model's tokenizer is closed."""
+        """The counted tokens: the same as `total_tokens`, or by the reference encoding where the model's tokenizer is closed."""
         return self._facts.counted_tokens
 
     @property
@@ -154,7 +154,7 @@ class Prompt:
 
     @property
     def max_output_tokens(self) -> int:
-        """What the reply may have; the request says so."""
+        """The most tokens of the reply; the request says so."""
         return self._facts.max_output_tokens
 
     @property
@@ -214,12 +214,12 @@ class Prompt:
 
     @property
     def erased(self) -> tuple[str, ...]:
-        """Of a prompt out of the ledger: what it showed and was erased since, as "memory mem-3" or "message 31"."""
+        """Of a prompt out of the ledger: the items that it showed and that were erased since, as "memory mem-3" or "message 31"."""
         return self._facts.erased
 
     @property
     def same_bytes(self) -> bool:
-        """Of a prompt out of the ledger: whether it is proven to be, byte for byte, what was sent. Otherwise `True`."""
+        """Of a prompt out of the ledger: whether it is proven to be, byte for byte, the one that was sent. Otherwise `True`."""
         return self._facts.same_bytes
 
     @property
@@ -262,7 +262,7 @@ class Prompt:
         return Explained("recalled", memory_id, False, self._core.why(memory_id), 0, None, memory_id, None)
 
     def shared_prefix(self, previous: Prompt) -> SharedPrefix:
-        """What this prompt has in common with an earlier one, and what broke the cache where they part.
+        """The prefix that this prompt has in common with an earlier one, and the segment that broke the cache where they part.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", system="You are terse.")
@@ -305,8 +305,8 @@ class Prompt:
 
         Args:
             stream: Ask for a stream, with the usage at its end.
-            dialect: Whose server it goes to, one of `memspan.dialects`, by default that of the model's vendor: what the reply's length
-                is called, which ids calls may have, where system messages may stand, what a conversation may begin and end with.
+            dialect: Whose server it goes to, one of `memspan.dialects`, by default that of the model's vendor. It says how the length of
+                the reply is called, which ids calls may have, where system messages may stand, what a conversation may begin and end with.
         """
         request: dict[str, Any] = self._core.request("openai", stream, dialect)
         return request
@@ -412,5 +412,7 @@ def _why(segment: str | None, new_epoch: bool, lost: int) -> Any:
     if segment in ("tools", "system", "pinned", "summary"):
         return segment
     if segment.startswith("message") and new_epoch:
+        return "epoch"
+    if new_epoch and lost:
         return "epoch"
     return "volatile" if segment == "block" or lost else "grew"

@@ -14,8 +14,12 @@ import memspan
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = ROOT / "python" / "memspan"
 FILES = sorted(PACKAGE.rglob("*.py"))
-SEAMS = {"memspan.stream.response_text", "memspan._core.Limits", "memspan._flags.shown"}
-"""What providers take of the inside: one reading of a vendor's response, the one home of limits, and how an error shows a value."""
+SEAMS = {
+    *("memspan.stream.response_text", "memspan._core.Limits", "memspan._flags.shown"),
+    *("memspan._twins.alone", "memspan._twins.each_alone"),
+}
+"""What providers take of the inside: one reading of a vendor's response, the one home of limits, how an error shows a value, and how a
+plain call is waited for."""
 
 
 def imports(source: str, package: str) -> set[str]:

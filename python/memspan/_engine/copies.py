@@ -9,7 +9,6 @@ from memspan._engine.paths import local_path
 from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
-from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     import os
@@ -26,21 +25,17 @@ class Copies(EnginePart):
         """Writes a whole, compacted copy while the store is in use; every value's checksum is verified on the way.
 
         Args:
-            path: A folder that does not exist yet or is empty. `memspan.open` opens it.
+            path: A folder that does not exist yet or is empty; the folders above it are made. `memspan.open` opens it.
 
         Returns:
             How many values the copy has.
 
         Raises:
             InvalidInput: The folder holds something, or the path is that of a file.
+            ReadOnly: This process may not write there.
             StoreCorrupt: A value is damaged.
         """
-        target = local_path("backing up", path)
-        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-            raise InvalidInput(
-                f"backing up to {target}: the target must not exist or be an empty folder, and it holds something: give another path"
-            )
-        return self._core.backup(target)
+        return self._core.backup(local_path("backing up", path))
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -108,8 +103,10 @@ class Copies(EnginePart):
         processes that have the store open get `WrongKey` at their next call, and open it again with the new key.
 
         The new key is in force from one moment on, when all else is done. Keep both keys until this returns. An error means that the old
-        key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. After a Ctrl-C one of the two is in force,
-        and the store is whole: open it with the new key first. Cost: the store once more on disk, twice more where a plain one gets a key.
+        key is in force, but for two: `OutcomeUnknown`, and an error whose `outcome` is `"done"`. After a Ctrl-C the store is whole. With
+        `getattr(error, "outcome", None) == "done"` of the `KeyboardInterrupt` the new key is in force. Without it one of the two is, and
+        nobody can say which: open the store with the new key first. Where an error came with the Ctrl-C, it is the `__cause__`. Cost: the
+        store once more on disk, twice more where a plain one gets a key.
 
         Args:
             key: 32 bytes, or a function that returns them.
@@ -132,7 +129,7 @@ class Copies(EnginePart):
         """
         self._core.rekey(key_bytes("changing the key of a store", key))
 
-    abackup = awaitable(backup)
-    aexport = awaitable(export)
-    aload = awaitable(load)
-    arekey = awaitable(rekey)
+    abackup = awaitable(backup, waits=True)
+    aexport = awaitable(export, waits=True)
+    aload = awaitable(load, waits=True)
+    arekey = awaitable(rekey, waits=True)

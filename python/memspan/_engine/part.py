@@ -1,4 +1,4 @@
-"""What every part of an engine stands on."""
+"""The common base of every part of an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store needs now and then: maintenance, the vectors of another embedder, a look at what it holds and whether it is whole."""
+"""The upkeep of a store: maintenance, the vectors of another embedder, metrics and checks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Upkeep(EnginePart):
         Args:
             compact: Also rewrite the store into a new, smaller file, without the bytes of what was forgotten. Writers wait while it
                 does, and every process moves over by itself.
-            retention: How long sessions and memories are kept: what is older goes first.
+            retention: How long sessions and memories are kept. Older ones are removed first.
 
         Raises:
             StoreIo: With `error.outcome == "done"` the store is rewritten, and files of before, with what was forgotten, cannot be
@@ -156,7 +156,7 @@ class Upkeep(EnginePart):
         return ReembedReport(made, self._core.metrics()["to_embed"])
 
     def metrics(self) -> dict[str, int]:
-        """What is in the store, and what happened since this process opened it; the counters are shared by its engines.
+        """Counts of the store's contents, and of events since this process opened it. Its engines share the counters.
 
         Cost: one read for each scope.
 
@@ -170,7 +170,7 @@ class Upkeep(EnginePart):
     def check(self) -> CheckReport:
         """Reads the whole store: every value against its checksum, a scope's index, vectors, slots and counters against its records.
 
-        Repairs nothing: what is damaged comes back from a backup. Cost: the whole store, under one read transaction; writers go on. A
+        It repairs nothing: restore damaged values from a backup. Cost: the whole store, under one read transaction; writers go on. A
         damaged page of LMDB's own can end the process; `memspan check` does the same in a process of its own.
 
         Examples:
@@ -181,7 +181,7 @@ class Upkeep(EnginePart):
         counted, findings = self._core.check()
         return CheckReport(**counted, findings=tuple(findings))
 
-    amaintain = awaitable(maintain)
-    areembed = awaitable(reembed)
+    amaintain = awaitable(maintain, waits=True)
+    areembed = awaitable(reembed, waits=True)
     ametrics = awaitable(metrics)
-    acheck = awaitable(check)
+    acheck = awaitable(check, waits=True)

@@ -1,4 +1,4 @@
-"""What a scope has of conversations: its sessions, what was written in them, and their summaries."""
+"""The conversations of a scope: its sessions, their messages and their summaries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
+from memspan._zones import zone_of
 from memspan.answer import Answer
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
@@ -13,7 +14,7 @@ from memspan.short_term import Session, set_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from memspan._results import SessionInfo
     from memspan.compaction.sessions import SessionSummary
@@ -56,9 +57,9 @@ class Conversations(ScopePart):
             tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none.
             reads: Scopes of the same engine whose memory it reads along with this one's.
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
-            budget: What its prompts may cost.
-            recalls: What its prompts may recall: how much of each source, of whom, and how sure it must be. Begins no epoch.
-            metadata: What you keep with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
+            budget: The limits of its prompts.
+            recalls: Limits on recalled texts in its prompts: how much of each source, of whom, and how sure it must be. Begins no epoch.
+            metadata: Your own mapping, kept with it, at most 64 KiB as MessagePack; `{}` removes it. No model ever sees it.
 
         Raises:
             NotFound: There is no such session, and no model is named.
@@ -162,11 +163,12 @@ class Conversations(ScopePart):
         where: Mapping[str, Any] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        timezone: tzinfo | str | None = None,
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
-        message, else `author` of `add`) and by when: what stands beside a message that has the words counts too, and whom and which time
+        message, else `author` of `add`) and by when. Messages beside one that has the words count too, and the person and the time that
         a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
         the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
         the parts of a score. Cost: one read transaction, a scan of one vector a message.
@@ -178,17 +180,20 @@ class Conversations(ScopePart):
                 metadata has a list, one of its items must be such a value.
             since: Only what was said at or after this (`created_at` of the message, else when it was added). A naive time is UTC.
             until: Only what was said before this.
+            timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
 
         Returns:
-            The best first, of equals the newest.
+            The best first, of equals the newest. A question that asks for a time alone ("What did I say in May?") gets what the user said
+            then, from all of that time and in its order.
 
         Examples:
             >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "payments-api listens on port 8443"})
             >>> [(hit.session_id, hit.index, hit.text) for hit in user.search_transcripts("port 8443")]
             [('s-1', 0, 'payments-api listens on port 8443')]
         """
-        found = self._core.search_transcripts(query, {"limit": limit, "where": where, "since": since, "until": until})
-        return Answer(found)
+        zone = zone_of("searching transcripts", timezone)
+        given = {"limit": limit, "where": where, "since": since, "until": until, "timezone": zone}
+        return Answer(self._core.search_transcripts(query, given))
 
     asession = awaitable(session)
     aopen_session = awaitable(open_session)

@@ -8,12 +8,13 @@ from memspan._fence import is_whole
 from memspan._flags import check_flags, shown
 from memspan._scope.recalling import Recalling
 from memspan._twins import awaitable
+from memspan._zones import zone_of
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from memspan._kept import Memory, Remembered
     from memspan._learning import Work
@@ -33,6 +34,7 @@ class Learning(Recalling):
         llm: LanguageModel | None = None,
         dry_run: bool = False,
         llm_timeout_seconds: float = 60.0,
+        timezone: tzinfo | str | None = None,
     ) -> Learned:
         """Learns from a conversation: decides what of it deserves to be stored, and stores that.
 
@@ -45,17 +47,19 @@ class Learning(Recalling):
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
                 "created_at" is when it was said.
             llm: Refines what the rules left open, in batches: a function `(messages, *, max_tokens) -> str`, synchronous or not.
-                Each of its claims must quote its message and use no other words; what fails leaves the rules' decisions. By default that
-                of `memspan.open`.
+                Each of its claims must quote its message, in any language, and use no other words; what fails leaves the rules' decisions.
+                By default that of `memspan.open`.
             dry_run: Only say what would be stored.
             llm_timeout_seconds: How long one of its calls may take.
+            timezone: Whose day "tomorrow" is told from, which is stored behind the word: a `tzinfo`, or a name such as "Europe/Berlin".
+                UTC by default, also where `created_at` has another zone: a session keeps the moment alone.
 
         Returns:
             What became of each part of each message, the discarded ones with their reason.
 
         Raises:
-            InvalidInput: The session is another scope's, or a message has no role.
-            NotFound: The session was deleted, or the scope erased, while the messages were judged; nothing more was stored.
+            InvalidInput: The session is another scope's, a message has no role, or nobody knows the zone.
+            NotFound: The session was deleted, or the scope erased, while the messages were judged. Nothing more was stored.
 
         Examples:
             >>> learned = user.learn([{"role": "user", "content": "Call me Ana. What's the weather like?"}])
@@ -66,16 +70,17 @@ class Learning(Recalling):
         """
         from memspan._learning import learn  # noqa: PLC0415  what few calls need is not paid for at import
 
-        return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run), source)
+        zone = zone_of("learning", timezone)
+        return learn(self._work(llm, llm_timeout_seconds, dry_run=dry_run, zone=zone), source)
 
-    def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool) -> Work:
+    def _work(self, llm: LanguageModel | None, timeout_seconds: float, *, dry_run: bool, zone: tzinfo | None = None) -> Work:
         from memspan._learning import Work  # noqa: PLC0415
         from memspan._refining import check_model  # noqa: PLC0415
 
         check_flags("learning", dry_run=dry_run)
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)
-        return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run)
+        return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run, zone)
 
     def quarantined(self) -> tuple[Memory, ...]:
         """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
@@ -106,13 +111,7 @@ class Learning(Recalling):
             NotFound: No memory of the scope has the id.
             InvalidInput: It is not in quarantine: `forget` takes what is remembered.
         """
-        stored = self._core.get(memory_id)
-        if stored is not None and stored.state != "quarantined":
-            raise InvalidInput(
-                f"rejecting {memory_id!r}: only what is quarantined can be rejected, and this one is {stored.state}: take ids from "
-                "quarantined(), or call forget()"
-            )
-        return self._core.forget(memory_id, "rejected")
+        return self._core.reject(memory_id)
 
     def consolidate(
         self,
@@ -242,11 +241,11 @@ class Learning(Recalling):
         """
         return tuple(map(tuple, self._core.paths(a, b, max_hops, at)))
 
-    alearn = awaitable(learn)
+    alearn = awaitable(learn, waits=True)
     aquarantined = awaitable(quarantined)
     aapprove = awaitable(approve)
     areject = awaitable(reject)
-    aconsolidate = awaitable(consolidate)
+    aconsolidate = awaitable(consolidate, waits=True)
     aprofile = awaitable(profile)
     arelate = awaitable(relate)
     aneighbors = awaitable(neighbors)

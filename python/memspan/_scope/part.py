@@ -1,4 +1,4 @@
-"""What every part of a scope stands on: whose memory it is, and the store that it is in."""
+"""The common base of every part of a scope: its name, and the store that it is in."""
 
 from __future__ import annotations
 

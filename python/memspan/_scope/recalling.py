@@ -1,8 +1,7 @@
-"""What a scope is asked: which memories answer a question, and what it holds."""
+"""The part of a scope that answers questions and lists its memories."""
 
 from __future__ import annotations
 
-from datetime import tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,13 +9,14 @@ from memspan import _core
 from memspan._flags import check_flags
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
+from memspan._zones import zone_of
 from memspan.answer import Answer
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.slots import Slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from memspan._kept import Memory, Recalled
     from memspan.answer import SourceName
@@ -55,9 +55,12 @@ class Recalling(ScopePart):
         Deterministic: the same store, clock and question give the same answer, bit for bit. Never waits for a disk. Cost: one read
         transaction; microseconds for scopes of thousands of memories.
 
-        A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: what happened
-        then comes first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
+        A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: events of
+        that time come first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
         memories that say the same the first is in the answer. `explain()` has every number; docs/ranking.md says where each comes from.
+
+        A question for a time alone ("What did I do yesterday?") gets what happened then, from all of that time and in its order, and
+        one that asks for all about the user ("What do you know about me?") what binds and who the user is first. Nothing fills these up.
 
         Args:
             query: The question. An empty one finds nothing.
@@ -65,12 +68,12 @@ class Recalling(ScopePart):
             kinds: Only these kinds; all by default.
             where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
                 metadata has a list, one of its items must be such a value.
-            since: Only what happened at or after this. A naive time is UTC, here as below.
-            until: Only what happened before this.
-            valid_at: What held at this time, superseded values included.
-            known_at: What the store knew at this time: revisions that were current then.
-            min_score: Only what scores at least this, 0 to 1. Scores compare the answers to one question with each other.
-            min_trust: Only what is trusted at least so much, 0 to 3.
+            since: Only memories whose event time is at or after this. A naive time is UTC, here as below.
+            until: Only memories whose event time is before this.
+            valid_at: Only memories that held at this time, superseded values included.
+            known_at: Only memories that the store knew at this time: the revisions that were current then.
+            min_score: Only hits that score at least this, 0 to 1. Scores compare the answers to one question with each other.
+            min_trust: Only memories of at least this trust, 0 to 3.
             max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
                 fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
@@ -92,7 +95,7 @@ class Recalling(ScopePart):
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
-        scopes, zone = self._with(also), _zone(timezone)
+        scopes, zone = self._with(also), zone_of("recalling", timezone)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.recall(
             scopes,
@@ -139,7 +142,7 @@ class Recalling(ScopePart):
         Args:
             query: The question. An empty one finds nothing.
             limit: The most hits to return, 0 or more.
-            sources: What to search.
+            sources: The sources to search.
             where: Only memories, documents and sessions whose metadata has these keys with these values; a list names alternatives. Where
                 the metadata has a list, one of its items must be such a value.
             since: Only what happened, was said, or was added as this version of a document, at or after this. A naive time is UTC.
@@ -162,7 +165,7 @@ class Recalling(ScopePart):
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
-        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, _zone(timezone))
+        conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of("searching", timezone))
         return search(self._with(also), query, limit, checked_sources(sources), conditions)
 
     def get(self, memory_id: str) -> Memory:
@@ -184,7 +187,7 @@ class Recalling(ScopePart):
         return found
 
     def history(self, memory_id: str) -> tuple[Memory, ...]:
-        """Every revision of a memory and of those whose slot it took, oldest first; what was forgotten is there without its text.
+        """Every revision of a memory and of those whose slot it took, oldest first. Forgotten revisions are listed without their text.
 
         Raises:
             NotFound: No memory of the scope has the id.
@@ -243,24 +246,8 @@ class Recalling(ScopePart):
         """The slots that have a value, by name."""
         return Slots(self._core)
 
-    arecall = awaitable(recall)
-    asearch = awaitable(search)
+    arecall = awaitable(recall, asks=True)
+    asearch = awaitable(search, asks=True)
     aget = awaitable(get)
     ahistory = awaitable(history)
     amemories = async_iterable(memories)
-
-
-def _zone(timezone: tzinfo | str | None) -> tzinfo | None:
-    """The zone of that name; `None` is UTC."""
-    if timezone is None or isinstance(timezone, tzinfo):
-        return timezone
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
-
-    try:
-        return ZoneInfo(timezone)
-    except (KeyError, ValueError, TypeError, OSError) as error:
-        raise InvalidInput(
-            f"recalling: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
-            f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
-            timezone=repr(timezone),
-        ) from error

@@ -1,4 +1,4 @@
-"""What a scope is told: to remember, to correct, to forget."""
+"""The part of a scope that changes memories: it remembers, corrects and forgets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Remembering(ScopePart):
 
         Args:
             text: 1 byte to 1 MiB of UTF-8.
-            kind: What it is about.
+            kind: The kind of memory.
             slot: The attribute that it gives a value to, for instance "scripting-language"; letter case does not count. A slot has one
                 current value (unless declared `multi`): a new one supersedes, unless it is less trusted or its event is older, in which
                 case it goes to history only.
@@ -61,10 +61,10 @@ class Remembering(ScopePart):
                 embedder at `open()`, whose vector it stands for.
 
         Returns:
-            What became of it: "added", "superseded", "duplicate" or "rejected", the memory as it is stored, and why. A current memory of
+            The result: "added", "superseded", "duplicate" or "rejected", the memory as it is stored, and why. A current memory of
             the same text, kind and slot makes it a duplicate, unless the new one is to be kept longer or is trusted more (then it takes
             the other's place), has an `id` of its own, or is an event ("episodic", "task_outcome") of another day, UTC (then it stands
-            beside it). What the policy refuses is "rejected" and stored nowhere: its memory has no text, and no id but one that was given.
+            beside it). A text that the policy refuses is "rejected" and not stored: its memory has no text, and an id if one was given.
 
         Raises:
             InvalidInput: An argument breaks one of these rules. Nothing was written.
@@ -101,7 +101,7 @@ class Remembering(ScopePart):
         Rows are texts, mappings with the arguments of `remember`, or `NewMemory` objects. Running it again with the same ids is harmless.
 
         Returns:
-            What became of each row, in order.
+            The result of each row, in order.
 
         Raises:
             Error: Of the first row that cannot be written; its attribute `row` says which. Rows of earlier transactions are stored, none
@@ -185,7 +185,7 @@ class Remembering(ScopePart):
             dry_run: Only say what would be forgotten.
 
         Returns:
-            What was, or would be, forgotten.
+            The memories that were, or would be, forgotten.
         """
         return tuple(self._core.forget_stale(unused_days, max_importance, dry_run))
 
@@ -198,7 +198,7 @@ class Remembering(ScopePart):
         derived: bool = True,
         dry_run: bool = False,
     ) -> tuple[Memory, ...]:
-        """Forgets everything from an origin, current or not, and what was derived from it. A memory must match all arguments given.
+        """Forgets everything from an origin, current or not, with the memories derived from it. A memory must match all arguments given.
 
         Args:
             source: Who said it: "user", "tool", "assistant", or the caller's own word.
@@ -208,7 +208,7 @@ class Remembering(ScopePart):
             dry_run: Only say what would be forgotten.
 
         Returns:
-            What was, or would be, forgotten.
+            The memories that were, or would be, forgotten.
 
         Raises:
             InvalidInput: Neither source, session nor since is given.
@@ -257,9 +257,9 @@ class Remembering(ScopePart):
 
         return receipt(self._core.erase(), reason)
 
-    aremember = awaitable(remember)
-    aremember_many = awaitable(remember_many)
-    arevise = awaitable(revise)
+    aremember = awaitable(remember, asks=True)
+    aremember_many = awaitable(remember_many, asks=True)
+    arevise = awaitable(revise, asks=True)
     aforget = awaitable(forget)
     aforget_stale = awaitable(forget_stale)
     aforget_from = awaitable(forget_from)

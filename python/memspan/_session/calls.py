@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._session.transcript import Transcript
 from memspan._twins import awaitable
+from memspan._zones import zone_of
 from memspan.exceptions import InvalidInput, NotFound, SessionMoved
 from memspan.lease import Lease
 from memspan.new_message import NewMessage
@@ -16,6 +17,8 @@ from memspan.usage import SessionUsage
 from memspan.working import Item, Prompt
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from memspan import _records
     from memspan.compaction.values import Compaction
     from memspan.counting import SdkObject
@@ -28,7 +31,7 @@ _USAGE_PAGE = 64
 
 
 class Calls(Transcript):
-    """Prompts are made, and what comes of them is captured."""
+    """The calls of a session: prompts are made, and their replies captured."""
 
     __slots__ = ()
 
@@ -41,6 +44,7 @@ class Calls(Transcript):
         items: Iterable[Item] = (),
         budget: Budget | None = None,
         count: Callable[[dict[str, Any]], int] | None = None,
+        timezone: tzinfo | str | None = None,
     ) -> Prompt:
         """Makes the next prompt. A pure read: nothing on disk changes, except by `count`.
 
@@ -59,6 +63,8 @@ class Calls(Transcript):
                 The answer is the prompt's `total_tokens`, is learned, and makes the prompt smaller where it is above the limit. Where
                 the function fails, or answers what this prompt cannot cost (less than a quarter of its counted tokens, or more than
                 20 times as many and 4,000), the prompt is bounded as without it, and `on_event` is told.
+            timezone: Whose days "yesterday" and "on 7 May" are, where the question names a time: a `tzinfo`, or a name such as
+                "Europe/Berlin". UTC by default. What the zone is ahead of UTC now counts for all days.
 
         Raises:
             BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.
@@ -77,7 +83,9 @@ class Calls(Transcript):
             question = self._core.question() if query is None else query
             if question is not None:
                 vector, why = self._store.query_vector(question, self._scope)
-        options = {"query": query, "budget": budget, "max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        zone = zone_of("assembling a prompt", timezone)
+        limits = {"max_input_tokens": max_input_tokens, "max_output_tokens": max_output_tokens}
+        options = {"query": query, "budget": budget, "timezone": zone, **limits}
         prompt = Prompt(self._core.assemble(_items(items), vector, why, options))
         if count is not None:
             from memspan._recovery import count_by  # noqa: PLC0415  most prompts are counted here
@@ -97,15 +105,15 @@ class Calls(Transcript):
         """Another prompt for one that a provider refused or could not answer; to be called with what the SDK raised.
 
         Too long: a smaller prompt by the numbers of the refusal, a third less where it names none, or the same with a shorter reply where
-        that is what does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or down: the next of
+        only the reply does not fit. The limit is kept for this session's next prompts. Overloaded, rate limited or down: the next of
         `models`, to which the session is switched. Otherwise `error` is raised again, with the cure as a note.
 
         Args:
-            prompt: What was sent.
-            error: What the SDK raised, its message, or the body of the error.
+            prompt: The prompt that was sent.
+            error: The SDK's exception, its message, or the body of the error.
             models: Models to continue with, in this order. The one that failed and those before it are passed over.
-            compact: What makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for instance. What
-                it raises leaves them out without one, and `on_event` is told.
+            compact: A function that makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for
+                instance. If it raises, they are left out without a summary, and `on_event` is told.
 
         Raises:
             BaseException: `error` itself, where no smaller prompt and no other model helps.
@@ -155,7 +163,7 @@ class Calls(Transcript):
 
         Args:
             seconds: How long it lasts where its holder dies: longer than a reply takes, at most a day. `Lease.renew` prolongs it.
-            wait_seconds: How long to wait for whoever holds it.
+            wait_seconds: How long to wait for the present holder.
             message: A message that is added in the transaction that takes the lease: `Lease.added` says what became of it.
             id: Makes a retry of the message harmless, as in `add`.
 
@@ -180,7 +188,7 @@ class Calls(Transcript):
 
     @property
     def partial_reply(self) -> PartialReply | None:
-        """What came of a streamed reply that is not whole; `None` where there is none."""
+        """The part of a streamed reply that arrived before it broke off; `None` where there is none."""
         row = self._core.partial()
         return None if row is None else _partial(row)
 
@@ -210,8 +218,8 @@ class Calls(Transcript):
         """Drops what came of a reply that is not whole; `False` where there was none."""
         return self._core.drop_partial()
 
-    aassemble = awaitable(assemble)
-    arecover = awaitable(recover)
+    aassemble = awaitable(assemble, asks=True)
+    arecover = awaitable(recover, waits=True)
     ausage = awaitable(usage)
     akeep_partial_reply = awaitable(keep_partial_reply)
     adrop_partial_reply = awaitable(drop_partial_reply)

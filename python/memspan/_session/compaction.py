@@ -1,4 +1,4 @@
-"""What a session becomes when it is too long for its model, and what every prompt of it shows: summaries, notes, another model."""
+"""Summaries of a session that is too long for its model, notes that every prompt shows, and switches of models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Compacting(SessionPart):
 
     @property
     def summary(self) -> Summary | None:
-        """What prompts show of the messages that were compacted; `None` where none were."""
+        """The summary that prompts show for compacted messages; `None` where none were compacted."""
         found = self._core.summary()
         return None if found is None else summary_of(found, self.model)
 
@@ -52,7 +52,7 @@ class Compacting(SessionPart):
         self,
         *,
         llm: Writer | None = None,
-        keep_exchanges: int = 3,
+        keep_exchanges: int | None = None,
         max_tokens: int | None = None,
         learn: Flush = None,
         timeout_seconds: float | None = None,
@@ -61,21 +61,23 @@ class Compacting(SessionPart):
 
         A snapshot is read, `learn` and `llm` are called outside of any transaction, and one epoch is committed. Messages that are added
         meanwhile stay behind the boundary, which is the beginning of a turn. Without `llm` the summary is made by rules and is
-        deterministic; what a model writes is held against the messages, and where it fails the rules do it alone. The cost is that of the
+        deterministic. A model's lines are checked against the messages, and where it fails only the rules count. The cost is that of the
         messages since the last compaction, not of the history.
 
         Args:
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
-            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none. A session that ended is compacted whole.
+            keep_exchanges: Newest exchanges that stay as they are; 0 leaves none but one that waits for its answer. By default at most 3,
+                and no more than fit half of the prompt's limit, or half of `Compact.at`. A session that ended is compacted whole.
             max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
-            learn: Flushes what should outlive the session before it leaves. `True` calls `Scope.learn`, which learns nothing twice; `None`
-                does so where the policy says `learn="compaction"`. A function of the messages, as (index, role, text), returns memories
-                as `Scope.remember_many` takes them, or nothing; without an id they get one of the session and their text. What it raises
-                is raised, and nothing is compacted.
+            learn: Flushes facts that should outlive the session to memory before its messages leave. `True` calls `Scope.learn`,
+                which learns nothing twice. `None` does so where the policy says `learn="compaction"`.
+                A function of the messages, as (index, role, text), returns memories
+                as `Scope.remember_many` takes them, or nothing; without an id they get one of the session and their text. Its exceptions
+                are raised, and then nothing is compacted.
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Returns:
-            What it did. Where no turn is old enough nothing is written, and `covers` is empty.
+            The report. Where no turn is old enough nothing is written, and `covers` is empty.
 
         Raises:
             SessionMoved: The session was compacted, rewound, redacted or moved to another model meanwhile. Nothing was changed.
@@ -105,7 +107,7 @@ class Compacting(SessionPart):
         )
 
     def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
-        """What another agent must know of this session to take over a task: state, decisions, identifiers, constraints, open questions.
+        """A brief for another agent that is to take over a task: state, decisions, identifiers, constraints, open questions.
 
         Made of the newest summary and all messages since, with the same checks as `compact`. A pure read.
 
@@ -169,7 +171,7 @@ class Compacting(SessionPart):
         return self._core.remove_note(number)
 
     def plan_switch(self, model: str | Model) -> ModelSwitch:
-        """What `switch_model` would do without an `llm`. A pure read, exact to the token.
+        """The effect that `switch_model` would have without an `llm`. A pure read, exact to the token.
 
         Raises:
             UnknownModel: The model is not in the registry.
@@ -187,7 +189,7 @@ class Compacting(SessionPart):
         tools: Iterable[Any] | Version | None = None,
         timeout_seconds: float | None = None,
     ) -> ModelSwitch:
-        """Moves the session to another model: what does not fit is compacted, the rest recounted, under a new budget, in a new epoch.
+        """Moves the session to another model. Turns that do not fit are compacted, the rest recounted, under a new budget, in a new epoch.
 
         Messages that leave the prompt stay in the transcript, and `Scope.search_transcripts` still finds them. Summary and switch are one
         transaction.
@@ -219,12 +221,12 @@ class Compacting(SessionPart):
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
         return _switched(self._core.switch_model(model, system, tools, draft, written), draft, written)
 
-    acompact = awaitable(compact)
-    abrief = awaitable(brief)
+    acompact = awaitable(compact, waits=True)
+    abrief = awaitable(brief, waits=True)
     anote = awaitable(note)
     aremove_note = awaitable(remove_note)
     aplan_switch = awaitable(plan_switch)
-    aswitch_model = awaitable(switch_model)
+    aswitch_model = awaitable(switch_model, waits=True)
 
 
 def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:

@@ -1,4 +1,4 @@
-"""What every part of a session stands on: whose conversation it is, and what is known of it."""
+"""The common base of every part of a session: its scope, its id and its settings."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class SessionPart:
 
     @property
     def budget(self) -> Budget:
-        """What its prompts may cost: what `Scope.session(budget=)` was given last, or the defaults.
+        """The limits of its prompts: the last `Scope.session(budget=)`, or the defaults.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000))
@@ -114,7 +114,7 @@ class SessionPart:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What you keep with it (`Scope.session(metadata=)`); no model ever sees it."""
+        """Your own mapping (`Scope.session(metadata=)`); no model ever sees it."""
         return self._core.metadata()
 
     @property

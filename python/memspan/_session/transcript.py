@@ -1,4 +1,4 @@
-"""What was written in a session: messages, replies, tool calls and their results."""
+"""The transcript of a session: messages, replies, tool calls and their results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Transcript(SessionPart):
 
     @property
     def pending_tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls that wait for a result, in their order: what a worker that comes after a crash has to run."""
+        """The tool calls that wait for a result, in their order. A worker that takes over after a crash has to run them."""
         return tuple(ToolCall._of(row) for row in self._core.open_calls())  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  rows of the engine
 
     def add(
@@ -102,7 +102,7 @@ class Transcript(SessionPart):
             messages: Messages as `add` takes them, or `NewMessage` objects, whose ids make running it again harmless.
 
         Returns:
-            What became of each, in order.
+            The result of each, in order.
 
         Raises:
             Error: Of the first message that cannot be added; its attribute `row` says which. Messages of earlier transactions are stored,
@@ -136,7 +136,7 @@ class Transcript(SessionPart):
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
-            response: What the SDK returned, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
+            response: The SDK's response, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
             lease: Ends in the same transaction where the reply calls no tool.
 
@@ -163,7 +163,7 @@ class Transcript(SessionPart):
         try:
             replied = add(response, core)
         except InvalidInput:
-            mended = whole(given := plain(response))  # an SDK may hand out half a character, which no store can hold
+            mended = whole(given := plain(response))  # half a character, or NaN, which no store can hold
             if mended == given:
                 raise
             replied = add(mended, core)
@@ -176,7 +176,7 @@ class Transcript(SessionPart):
     def rewind(self, index: int) -> None:
         """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.
 
-        What was learnt from those messages alone is forgotten with them, and a partial reply is dropped.
+        Memories that were learnt from those messages alone are forgotten with them, and a partial reply is dropped.
 
         Raises:
             NotFound: The session is shorter.
@@ -193,10 +193,11 @@ class Transcript(SessionPart):
     def redact(self, index: int, *, reason: str | None = None) -> bool:
         """Takes the text out of a message, for good: out of the transcript, the index and every prompt to come.
 
-        Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. What
-        was learnt from it alone is forgotten in the same transaction, and a partial reply is dropped. What another message said again
-        later, and what a program or a tool remembered first, stays: `Scope.forget` takes it. What these told when it was known already
-        was a duplicate that left no trace, and goes too.
+        Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. In
+        the same transaction memories that were learnt from it alone are forgotten, and a partial reply is dropped. A memory stays if
+        another message repeated it later, if a program remembered it itself, before or since, or if a tool remembered it first:
+        `Scope.forget` removes it. If a tool stated a memory that was known already, that was a duplicate that left no trace, and the
+        memory goes too.
 
         Returns:
             Whether it was there; `False` where that was done before.
@@ -266,11 +267,11 @@ class Transcript(SessionPart):
         return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     aturn = awaitable(turn)
-    aadd = awaitable(add)
-    aadd_many = awaitable(add_many)
-    aadd_response = awaitable(add_response)
+    aadd = awaitable(add, asks=True)
+    aadd_many = awaitable(add_many, asks=True)
+    aadd_response = awaitable(add_response, asks=True)
     arewind = awaitable(rewind)
     aredact = awaitable(redact)
-    aanswer = awaitable(answer)
+    aanswer = awaitable(answer, waits=True)
     acancel_tool_calls = awaitable(cancel_tool_calls)
     atool_result = awaitable(tool_result)

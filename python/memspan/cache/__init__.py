@@ -1,7 +1,7 @@
-"""What a provider's prompt cache would have had of a conversation, and what that would have cost.
+"""A simulation of a provider's prompt cache: which parts of a conversation it would have held, and at which cost.
 
 `simulate` plays a transcript under published rules (`rules.json`, each with its source and date) in four layouts side by side. It calls
-no provider: what is printed is what the rules say, not what a bill says.
+no provider: the printed figures follow from the rules and not from a bill.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["LAYOUTS", "Simulated", "Simulation", "simulate"]
 
 LAYOUTS = ("cache_first", "classic", "sliding_window", "recall_first")
-"""memspan's two orders; a window that slides by one message; and what was recalled for the question, before the history."""
+"""memspan's two orders, a window that slides by one message, and a layout with recalled texts before the history."""
 
 _MILLION = 1_000_000
 _HEAD = ("provider", "layout", "calls", "tokens", "cached", "written", "dollars")
@@ -43,7 +43,7 @@ class _Block:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What one layout would have cost with one provider.
+    """The cost that one layout would have had with one provider.
 
     Attributes:
         provider: The provider whose rules were applied.

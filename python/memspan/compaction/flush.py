@@ -1,6 +1,6 @@
-"""What should outlive a session goes to memory before its messages leave the prompts.
+"""Facts that should outlive a session go to memory before its messages leave the prompts.
 
-Learning is `Scope.learn`: it reads what is new since the last time, so a repeated flush adds nothing. A function of the caller's may do
+Learning is `Scope.learn`: it reads the messages since the last time, so a repeated flush adds nothing. A function of the caller's may do
 it instead; its memories get ids from the session and their texts, for the same reason.
 """
 

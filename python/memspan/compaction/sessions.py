@@ -1,7 +1,7 @@
 """Summaries of sessions, searched by what they were made of.
 
-A line of a summary names its messages, and these are in the index of the transcripts: what is near to a question is found there, and the
-lines that stand for it are shown. Nothing is stored twice, so a redaction reaches this search as it reaches the transcript.
+A line of a summary names its messages, and these are in the index of the transcripts. Messages near to a question are found there, and the
+lines that stand for them are shown. Nothing is stored twice, so a redaction reaches this search as it reaches the transcript.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["SessionSummary", "summaries"]
 
 _HITS = 100
 _NEAR = 0.5
-"""Of the best message's score: what is further away is about something else."""
+"""The share of the best message's score that a message must reach: one below it is about something else."""
 
 
 @dataclass(frozen=True, slots=True)

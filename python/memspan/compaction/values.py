@@ -1,4 +1,4 @@
-"""What compaction returns: a `Summary` by sections, and a `Compaction` that says what it did."""
+"""The values of compaction: a `Summary` by sections, and a `Compaction`, which is its report."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class SummaryLine:
     """A line of a summary.
 
     Attributes:
-        text: What it says.
+        text: Its text.
         messages: Indices of the messages that it comes from.
-        by_model: Whether a model wrote it; what a model writes is checked against those messages.
+        by_model: Whether a model wrote it. A model's lines are checked against those messages.
     """
 
     text: str
@@ -66,7 +66,7 @@ class SummarySection:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What messages became that left the prompt.
+    """The summary of messages that left the prompt.
 
     Frozen; two are equal if their lines and what they cover are.
 
@@ -104,7 +104,7 @@ class Summary:
     _shown: str = field(default="", repr=False)
 
     def messages(self) -> list[Any]:
-        """What a model is sent instead of the conversation: the summary as a system message, then the recent messages."""
+        """The messages that a model is sent instead of the conversation: the summary as a system message, then the recent messages."""
         head: list[Any] = [{"role": "system", "content": self._shown}] if self.text else []
         return [*head, *self.recent]
 
@@ -137,7 +137,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class ModelSwitch(_records.PlannedSwitch):
-    """What a switch of models does, or would do.
+    """The effect of a switch of models.
 
     Attributes:
         from_model: The model before.
@@ -148,7 +148,7 @@ class ModelSwitch(_records.PlannedSwitch):
         tokens: Tokens of those that stay, counted for the new model.
         first_message: Index of the first that stays.
         fixed_tokens: Tokens of the tools, the system prompt, pinned memory, the summary and the reply's frame with the new model.
-        summary: What the messages before became; `None` where all of them stay, or an older summary does.
+        summary: The summary of the messages before; `None` where all of them stay, or an older summary does.
         refused: As in `Compaction`.
         checked: As in `Compaction`.
     """
@@ -173,7 +173,7 @@ def _section(name: str, lines: list[Mapping[str, Any]]) -> SummarySection:
 
 @dataclass(frozen=True)
 class Identifiers:
-    """What became of the identifiers of a compaction.
+    """The identifiers of a compaction, and their fate.
 
     Attributes:
         total: Different identifiers of the messages and of the summary before.
@@ -194,17 +194,17 @@ class Identifiers:
 
 @dataclass(frozen=True)
 class Compaction:
-    """What a compaction did.
+    """The report of a compaction.
 
     Attributes:
         summary: The summary that prompts show from now on; `None` where there is none.
         covers: Indices of the messages that left with this compaction; empty where no turn was old enough, and nothing was written.
         tokens_before: Tokens of the fixed sections and the window before it.
         tokens_after: The same after it.
-        identifiers: What became of the identifiers.
+        identifiers: The fate of the identifiers.
         refused: Lines of the model that say what their messages do not.
         checked: "rules", or "model" where a model wrote and was checked. Where the model failed, "rules: " and why.
-        learned: What was flushed to memory first.
+        learned: The result of the flush to memory before it.
         epoch: The epoch that began; `None` where nothing was written.
         prompt: Which prompt the model was given, by file name and hash; "" without one.
     """
@@ -235,13 +235,13 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Brief:
-    """A handoff to another agent: what it has to know of a session for a task.
+    """A handoff to another agent: the facts of a session that it needs for a task.
 
     Attributes:
         task: The task.
         text: The brief.
         tokens: Its tokens, never above what was asked for.
-        summary: What it was made of, line by line.
+        summary: Its source, line by line.
         checked: How it was made, as in `Compaction.checked`.
         refused: Lines of the model that say what their messages do not.
     """

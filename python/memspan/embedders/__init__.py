@@ -10,8 +10,8 @@
 
 All of them cut what they are given into requests that the vendor takes, try again where trying again helps, and end within a time limit
 (`service.py`); a vendor that tells questions from documents is told which is which. The SDK is imported when an embedder is made, or not
-at all where a `client` is passed in. What lives elsewhere: what becomes of an embedder's failure (`memspan.open`), and the embedding that
-needs nothing of this (`memspan.embedding.BuiltIn`).
+at all where a `client` is passed in. Two things live elsewhere: the handling of an embedder's failure (`memspan.open`), and the built-in
+embedding, which needs none of this (`memspan.embedding.BuiltIn`).
 """
 
 from memspan.embedders.cohere import Cohere

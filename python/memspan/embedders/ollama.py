@@ -33,7 +33,7 @@ class Ollama(Service):
         model: Its name, as in `ollama pull`; a tag is part of it.
         host: Where the server is; by default `OLLAMA_HOST`, else `http://127.0.0.1:11434`.
         dimensions: The length of its vectors; by default the server is asked when it is first needed.
-        query_prompt: What stands before a question; by default what the model's card asks for.
+        query_prompt: The text before a question; by default the one that the model's card asks for.
         document_prompt: The same before a text that is to be found.
         headers: More headers of each request, for instance an authorization.
         revision: Tells versions of a model apart that have one name.

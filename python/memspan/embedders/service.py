@@ -1,4 +1,4 @@
-"""What every embedding service needs: requests of a size that it takes, another try where that helps, an end to all of it.
+"""The base of every embedding service: requests of a size that it takes, another try where that helps, and a time limit.
 
 Not here: what a request looks like. Each vendor's file says that in one function.
 """
@@ -55,7 +55,7 @@ class Service:
     """The batching and retrying half of an embedder.
 
     Args:
-        name: What the store keeps as the embedder's identity.
+        name: The name that the store keeps as the embedder's identity.
         dimensions: The length of a vector; `None` asks the service, with one text, when it is first needed.
         revision: The same as `name`, for a model that changes under one name.
         retry: How often and how long a request is tried.

@@ -10,8 +10,8 @@
 | `Gemini` | `pip install 'memspan[gemini]'` | `generateContent` |
 
 Each has `complete`, `stream`, `count` and their awaitable twins, takes a client of yours or makes one, and hands back what the SDK
-returns: `session.add_response` and `session.reply(prompt).feed` take it. Retries are the SDK's. What a refusal means is not here
-(`memspan.Refusal`, `Session.recover`), nor the loop of a turn (`memspan.Assistant`).
+returns: `session.add_response` and `session.reply(prompt).feed` take it. Retries are the SDK's. The meaning of a refusal is
+elsewhere (`memspan.Refusal`, `Session.recover`), and so is the loop of a turn (`memspan.Assistant`).
 """
 
 from memspan.providers.anthropic import Anthropic

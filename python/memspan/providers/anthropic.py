@@ -25,8 +25,8 @@ class Anthropic(Provider):
         client: An `anthropic.Anthropic`, `anthropic.AsyncAnthropic` or their kin of Bedrock and Vertex; by default they are made, with
             `ANTHROPIC_API_KEY`.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
-        cache_ttl: How long what stands before a lasting breakpoint is cached: five minutes, or an hour, which is dearer to write. What
-            serves the tool rounds of one turn has five minutes.
+        cache_ttl: How long the prefix before a lasting breakpoint is cached: five minutes, or an hour, which costs more to write. The
+            breakpoints for tool rounds of one turn always have five minutes.
         names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.

@@ -31,7 +31,7 @@ _USAGE = {
 
 
 class Bedrock(Provider):
-    """Amazon Bedrock's Converse. What comes back has the shape of Anthropic's messages, whatever the model.
+    """Amazon Bedrock's Converse. Replies have the shape of Anthropic's messages, whatever the model.
 
     Args:
         client: A `boto3.client("bedrock-runtime")` of your own; by default one is made, with the environment's credentials.
@@ -247,7 +247,7 @@ def _events(given: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
 
 
 def _read(event: Mapping[str, Any], opened: set[int], ended: dict[str, Any]) -> list[dict[str, Any]]:
-    """What an event says of blocks; what it says of the end goes into `ended`."""
+    """The chunks for the blocks of an event. Facts about the end go into `ended`."""
     found: list[dict[str, Any]] = []
     for kind, body in event.items():
         if kind == "messageStop":

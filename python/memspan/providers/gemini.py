@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
 from memspan._flags import shown
+from memspan._twins import alone
 from memspan.providers import gemini_caches
-from memspan.providers.provider import MOST_SECONDS, Provider, in_thread
+from memspan.providers.provider import MOST_SECONDS, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +99,7 @@ class Gemini(Provider):
     async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         if self._caches is None:
             return self._request(prompt, options, stream=stream)
-        request: dict[str, Any] = await in_thread(lambda: self._request(prompt, options, stream=stream))
+        request: dict[str, Any] = await alone(lambda: self._request(prompt, options, stream=stream))
         return request
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:

@@ -1,4 +1,4 @@
-"""`OpenAI`, `OpenAIResponses`, and `OpenAICompatible` for whoever speaks chat completions."""
+"""`OpenAI`, `OpenAIResponses`, and `OpenAICompatible` for other servers of chat completions."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class OpenAIResponses(OpenAI):
 
 
 class OpenAICompatible(OpenAI):
-    """Whoever speaks chat completions: vLLM, SGLang, Ollama, llama.cpp, LM Studio, Mistral, DeepSeek, Groq, OpenRouter and others.
+    """Other servers of chat completions: vLLM, SGLang, Ollama, llama.cpp, LM Studio, Mistral, DeepSeek, Groq, OpenRouter and others.
 
     Args:
         base_url: Where the server is, as in `http://localhost:8000/v1`.

@@ -1,25 +1,27 @@
-"""What providers have in common: clients made when they are needed, streams that are closed whatever happens, twins that can be awaited."""
+"""The common base of providers: clients made when they are needed, streams that are always closed, awaitable twins."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from memspan import InvalidInput, MissingExtra, UnknownModel, models
 from memspan._core import Limits
 from memspan._flags import shown
+from memspan._twins import alone, each_alone
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Generator, Iterator, MutableMapping
 
     from memspan import Prompt
 
-__all__ = ["MOST_SECONDS", "Provider", "Writer", "each_in_thread", "in_thread", "provider_for"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "chunks_of", "is_awaited", "provider_for", "response_of"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
@@ -29,7 +31,9 @@ class Provider:
     """A way to a model. May be shared between threads.
 
     One of your own is a subclass that has `complete` and `stream`, which return what the SDK of OpenAI, Anthropic or Google would: objects
-    or plain dicts of that shape. It needs no package and no client, and the awaitable twins call it in a thread.
+    or plain dicts of that shape. Both are plain functions, no coroutines, and what `stream` returns can be iterated. It needs no package
+    and no client, and the awaitable twins call it in a thread. One that has an `acomplete` and an `astream` of its own is awaited by
+    `Assistant.arespond` and `astream`, in the caller's event loop.
 
     Args:
         client: An SDK's client of your own, sync or async; by default one of each kind is made when it is needed.
@@ -85,6 +89,7 @@ class Provider:
         given_async = client is not None and _is_async(client)
         self._sync: Any = None if given_async else client
         self._async: Any = client if given_async else None
+        self._asyncs: MutableMapping[Any, Any] = WeakKeyDictionary()
         self._own = client is None and bool(self.package)
         own = self._address_of(client_options) or os.environ.get(self.address_variable)
         self._address = str((own if client is None else getattr(client, "base_url", "")) or "")
@@ -144,13 +149,13 @@ class Provider:
     async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
         if self._async is None and not (self._own and self.awaits):
-            return await in_thread(lambda: self.complete(prompt, **options))
+            return await alone(lambda: response_of(self, prompt, **options))
         return await self._send(self._async_client(), await self._arequest(prompt, options, stream=False), stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
         if self._async is None and not (self._own and self.awaits):
-            async with aclosing(each_in_thread(self.stream(prompt, **options))) as chunks:
+            async with aclosing(each_alone(chunks_of(self, prompt, **options))) as chunks:
                 async for chunk in chunks:
                     yield chunk
             return
@@ -169,7 +174,7 @@ class Provider:
 
     async def acount(self, prompt: Prompt) -> int:
         """The awaitable twin of `count`: the plain call in a thread."""
-        return int(await in_thread(lambda: self.count(prompt)))
+        return int(await alone(lambda: self.count(prompt)))
 
     def _address_of(self, client_options: Mapping[str, Any]) -> Any:
         """The address at which a client that is made with these options asks, where they say one."""
@@ -179,12 +184,14 @@ class Provider:
         """The SDK's keyword arguments. It is asked for by the calls that a provider of one's own has instead."""
         del prompt, options
         name = "stream" if stream else "complete"
+        twin = f", or await the calls with an a in front, as it has a{name}()" if self._is_awaited(name) else ""
         raise InvalidInput(
             f"asking a model: a provider has a way to it, and {type(self).__name__} has no {name}(): define {name}(self, prompt, **options)"
+            f"{twin}"
         )
 
     async def _arequest(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-        """The same for an awaitable call; overridden by whoever asks a server for it."""
+        """The same for an awaitable call. Providers that ask a server override it."""
         return self._request(prompt, options, stream=stream)
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
@@ -238,9 +245,24 @@ class Provider:
         return self._sync
 
     def _async_client(self) -> Any:
-        if self._async is None:
-            self._async = self._make(self._sdk(), dict(self._client_options), awaitable=True)
-        return self._async
+        if self._async is not None:
+            return self._async
+        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+        loop = asyncio.get_running_loop()  # whose connections no other loop can use
+        client = self._asyncs.get(loop)
+        if client is None:
+            client = self._asyncs[loop] = self._make(self._sdk(), dict(self._client_options), awaitable=True)
+        return client
+
+    def _is_awaited(self, name: str) -> bool:
+        """Whether a call ("complete", "stream") has an awaitable form of its own: whichever of the two is defined nearest counts."""
+        for owner in (self, *type(self).__mro__):
+            if f"a{name}" in vars(owner):
+                return owner is not Provider or self._async is not None or (self._own and self.awaits)
+            if name in vars(owner):
+                return False
+        return False
 
     def __repr__(self) -> str:
         return f"memspan.providers.{type(self).__name__}()"
@@ -269,28 +291,34 @@ class Writer:
         return f"{self._provider!r}.with_model({self._model!r})"
 
 
-_END = object()
+def response_of(provider: Provider, prompt: Prompt, **options: Any) -> Any:
+    """The result of a provider's `complete`, which is not a coroutine."""
+    response: Any = provider.complete(prompt, **options)
+    if inspect.isawaitable(response):
+        raise _not_plain(provider, "complete", response, "return the response")
+    return response
 
 
-async def in_thread(call: Callable[[], Any]) -> Any:
-    """Waits for a plain call in a thread."""
-    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+def chunks_of(provider: Provider, prompt: Prompt, **options: Any) -> Generator[Any]:
+    """The chunks that the `stream` of a provider returns, which can be iterated."""
+    chunks: Any = provider.stream(prompt, **options)
+    if not isinstance(chunks, Iterable):
+        raise _not_plain(provider, "stream", chunks, "yield its chunks")
+    yield from chunks
 
-    return await asyncio.to_thread(call)
+
+def _not_plain(provider: Provider, name: str, returned: Any, cure: str) -> InvalidInput:
+    if inspect.iscoroutine(returned):
+        returned.close()  # it is awaited by nobody, and Python would warn of it
+    return InvalidInput(
+        f"asking a model: {name}() of a provider is a plain function, and that of {type(provider).__name__} returns an object of type "
+        f"{type(returned).__name__}: define it without async, and let it {cure}"
+    )
 
 
-async def each_in_thread(items: Iterator[Any]) -> AsyncGenerator[Any]:
-    """Waits for each item of a generator in a thread. A cancelled caller waits until the thread has left it, then closes it."""
-    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-    step: asyncio.Future[Any] | None = None
-    try:
-        while (item := await asyncio.shield(step := asyncio.ensure_future(asyncio.to_thread(next, items, _END)))) is not _END:
-            yield item
-    finally:
-        if step is not None and not step.done():
-            await asyncio.wait([step])
-        await asyncio.to_thread(items.close)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+def is_awaited(provider: Provider, name: str) -> bool:
+    """Whether a call of a provider ("complete", "stream") is awaited where an event loop waits for it."""
+    return provider._is_awaited(name)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
 
 
 def _is_async(client: Any) -> bool:

@@ -27,7 +27,7 @@ struct Free {
     next: Option<NonNull<Free>>,
 }
 
-/// What a thread keeps.
+/// The blocks that a thread keeps.
 struct Kept {
     /// The freed blocks of each size, the last first.
     lists: [Option<NonNull<Free>>; LARGEST / STEP],
@@ -60,7 +60,7 @@ impl Kept {
 
     fn take(&mut self, list: usize) -> Option<NonNull<Free>> {
         let first = self.lists[list]?;
-        // SAFETY: what is in a list is a block of at least a pointer's size that nobody else has.
+        // SAFETY: every entry of a list is a block of at least a pointer's size that nobody else has.
         self.lists[list] = unsafe { first.as_ref().next };
         self.bytes -= size(list);
         Some(first)
@@ -71,7 +71,7 @@ impl Kept {
         if self.bytes + size(list) > MOST_KEPT || self.is_known != IsKnown::Yes && !self.is_known_now() {
             return false;
         }
-        // SAFETY: the block was just freed by whoever had it, and is large and aligned enough for a pointer.
+        // SAFETY: the block was just freed by its owner, and is large and aligned enough for a pointer.
         unsafe { block.write(Free { next: self.lists[list] }) };
         self.lists[list] = Some(block);
         self.bytes += size(list);
@@ -101,7 +101,7 @@ impl Kept {
     }
 }
 
-/// What tells that a thread ends; `None` where the system has no more such keys.
+/// The key that reports the end of a thread; `None` where the system has no more such keys.
 fn key() -> Option<libc::pthread_key_t> {
     extern "C" fn ends(_: *mut libc::c_void) {
         Kept::with(Kept::give_back);
@@ -123,7 +123,7 @@ const fn size(list: usize) -> usize {
     (list + 1) * STEP
 }
 
-/// What the system is asked for.
+/// The layout that the system is asked for.
 fn layout(list: usize) -> Layout {
     // SAFETY: the alignment is a power of two, and the size small.
     unsafe { Layout::from_size_align_unchecked(size(list), STEP) }
@@ -168,13 +168,13 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, block: *mut u8, of: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the size, rounded up to the alignment, is no overflow.
+        // SAFETY: the caller promises that the size, rounded up to the alignment, does not overflow.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, of.align()) };
         match (list_of(of), list_of(wanted)) {
             // SAFETY: the block came from the system with that layout.
             (None, None) => unsafe { System.realloc(block, of, size) },
             (one, other) if one == other => block,
-            // SAFETY: the new block is another one, and what is copied fits both.
+            // SAFETY: the new block is another one, and the copied bytes fit both.
             _ => unsafe {
                 let new = self.alloc(wanted);
                 if !new.is_null() {
@@ -202,7 +202,7 @@ mod tests {
     /// A block that is written from end to end, and freed when it is dropped.
     struct Block(*mut u8, Layout, u8);
 
-    // SAFETY: a block belongs to whoever has it.
+    // SAFETY: a block belongs to its holder.
     unsafe impl Send for Block {}
 
     impl Block {

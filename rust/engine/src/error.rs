@@ -8,7 +8,7 @@ use std::fmt;
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, as a caller tells errors apart.
+/// The kind of an error, by which a caller tells errors apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// An argument breaks a rule that its docstring states.
@@ -103,7 +103,7 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, message)
     }
 
-    /// What a panic becomes for whoever called; `payload` is that of [`std::panic::catch_unwind`]. An error that unwound is itself.
+    /// The error that a panic becomes for the caller; `payload` is that of [`std::panic::catch_unwind`]. An error that unwound is itself.
     #[must_use]
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         if let Some(error) = payload.downcast_ref::<Self>() {
@@ -134,7 +134,7 @@ impl Error {
         self
     }
 
-    /// What went wrong, as a caller tells errors apart.
+    /// The kind of an error, by which a caller tells errors apart.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

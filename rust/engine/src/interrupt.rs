@@ -1,11 +1,11 @@
 //! Ctrl-C as a flag that long work checks.
 //!
-//! Whoever runs a call gives its thread a flag ([`under`]) and sets it from another thread; the work asks [`check`] between its
-//! steps, of which each is whole. Looking reads one word, so that it may be done under any lock. A short call has no such flag:
+//! The caller gives the thread of a call a flag ([`under`]) and sets it from another thread. The work asks [`check`] between its
+//! steps, each of which is whole. A check reads one word, so that it may be done under any lock. A short call has no such flag:
 //! while it queues it lets the caller look for itself ([`ask`]), between two tries and without any lock.
 //!
 //! Counting or analysing a text returns no error and must not return a part of its result. It ends by unwinding ([`step`]), as after a
-//! panic, so that nobody keeps what it had until then: no cache, no cell, no transaction. Whoever catches the panic of a call makes an
+//! panic, so that no cache, cell or transaction keeps a part of its result. The caller that catches the panic of a call makes an
 //! error of it by [`crate::Error::of_panic`].
 
 use std::cell::RefCell;

@@ -69,7 +69,7 @@ pub const MAX_BATCH_BYTES: usize = 256 << 10;
 
 /// How much of a model's window a prompt may fill, in millionths, where no limit is named.
 pub const DEFAULT_FILL: u32 = 700_000;
-/// What is kept free for a reply, where nothing is named; less where the model cannot write so much.
+/// The reserve for a reply, where none is named; less where the model cannot write so much.
 pub const DEFAULT_OUTPUT_TOKENS: u64 = 4_096;
 /// Shares of a model's window that are told when the prompts of a session reach them, in per cent.
 pub const WINDOW_SHARES: [u64; 2] = [70, 85];
@@ -91,8 +91,8 @@ pub fn busy_timeout(seconds: f64) -> Result<Duration> {
     )))
 }
 
-/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than [`MAX_WAIT`]: whoever answers for longer takes it
-/// again.
+/// How long a lease lasts, in microseconds; an error where it is not above 0, or longer than [`MAX_WAIT`]: a worker that answers for longer
+/// takes it again.
 pub fn lease(seconds: f64) -> Result<i64> {
     if seconds > 0.0 && seconds <= MAX_WAIT.as_secs_f64() {
         return Ok((seconds * 1e6) as i64);

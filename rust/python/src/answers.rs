@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memspan_engine::collection;
-use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of};
+use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of, when};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::sources::{self, Ranked};
 use memspan_engine::session::{self, TranscriptHit, TranscriptRequest};
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, functions, options};
 use crate::errors::{Pace, run};
-use crate::time;
+use crate::time::{from_local, to_local};
 use crate::value::{Moment, Named, Show, Tuple, keeps, shows};
 use crate::vectors::Vectors;
 
@@ -21,7 +21,7 @@ fn moment(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     Moment::read(name, value).map(|at| Some(at.0))
 }
 
-/// What is asked of memories.
+/// The query to memories.
 pub fn question(
     scopes: Vec<Scope>,
     text: String,
@@ -32,7 +32,7 @@ pub fn question(
     let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().0.query()));
     let mut request =
         recall::Request { text, vector, scopes, limit: 0, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
-    let mut zone = None;
+    let mut asked = when::read(&request.text, now, 0);
     options! { given of "recall()" |name, value|
         limit => request.limit = Argument::read(name, value)?;
         kinds => request.filter.kinds = Kinds::read(name, value)?.0;
@@ -45,16 +45,13 @@ pub fn question(
         relevant_only => request.filter.relevant_only = Argument::read(name, value)?;
         min_score => request.min_score = Argument::read(name, value)?;
         max_tokens => request.max_tokens = Some(Argument::read(name, value)?);
-        timezone => zone = Some(value.clone());
+        timezone => asked = when::read_on_a_wall(&request.text, now, |now| to_local(now, value), |local| from_local(local, value))?;
     }
-    match zone {
-        None => request.read_time_in_utc(),
-        Some(zone) => request.read_time(|now| time::to_local(now, &zone), |local| time::from_local(local, &zone))?,
-    }
+    request.prefer(asked);
     Ok(request)
 }
 
-/// What is asked of transcripts.
+/// The query to transcripts.
 pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult<TranscriptRequest> {
     let mut request = TranscriptRequest::new(query, 0, now);
     options! { given of "search_transcripts()" |name, value|
@@ -62,11 +59,12 @@ pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult
         where => request.metadata = Conditions::read(name, value)?.0;
         since => request.said.since = moment(name, value)?;
         until => request.said.until = moment(name, value)?;
+        timezone => request.preferred = when::read_on_a_wall(query, now, |now| to_local(now, value), |local| from_local(local, value))?;
     }
     Ok(request)
 }
 
-/// What is asked of a collection.
+/// The query to a collection.
 pub fn passages(name: &collection::CollectionName, query: String, given: &Bound<'_, PyDict>, now: i64) -> PyResult<collection::Request> {
     let mut request = collection::Request::new(query, vec![name.clone()], 0, now);
     options! { given of "search()" |name, value|
@@ -131,7 +129,7 @@ impl Passage {
     }
 }
 
-/// What takes as long as the text is.
+/// Work whose time grows with the text.
 fn of_text<T: Send>(py: Python<'_>, text: &str, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     run(py, Pace::of_text(text), || Ok(work()))
 }

@@ -15,7 +15,7 @@ use crate::plain;
 use crate::time::{self, Naive};
 use crate::value::{Attached, Moment};
 
-/// What an argument is read as.
+/// The type that an argument is read as.
 pub trait Argument<'py>: Sized {
     fn read(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self>;
 }
@@ -60,7 +60,7 @@ impl<'py, T: Argument<'py>> Argument<'py> for Vec<T> {
     }
 }
 
-/// What pyo3 reads: its error gets the name of the argument.
+/// A value that pyo3 reads: its error gets the name of the argument.
 macro_rules! extracted {
     ($($kind:ty),*) => {
         $(impl<'py> $crate::arguments::Argument<'py> for $kind {
@@ -207,7 +207,8 @@ fn whole(name: &str, value: &Bound<'_, PyAny>, most: i64) -> PyResult<i64> {
     match value.extract::<i64>() {
         Ok(number) if (0..=most).contains(&number) => Ok(number),
         _ => {
-            let range = if most == i64::MAX { "at least 0".to_owned() } else { format!("from 0 to {most}") };
+            let is_open = most == i64::MAX && value.lt(0)?;
+            let range = if is_open { "at least 0".to_owned() } else { format!("from 0 to {most}") };
             Err(invalid(py, format!("reading {name}: it must be {range}, and it is {}: change it", shown(value))))
         }
     }
@@ -239,7 +240,7 @@ fn alternatives(wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
 
 /// Declares the methods of a class that call the engine. Behind the class: what they work on, and the time, where one of them asks for it.
 /// Each says what it takes, what is made of it (`with`) while Python's objects may be looked
-/// at, how long it takes, what it calls. What the call gives is converted after the engine is left.
+/// at, how long it takes, what it calls. The result of the call is converted after the engine is left.
 macro_rules! calls {
     ($core:ident |$it:ident, $py:ident| ($own:expr, $time:expr) {
         $($(#[$doc:meta])* $name:ident($($arg:ident $(as $label:literal)?: $kind:ty),* $(,)?)

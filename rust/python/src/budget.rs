@@ -1,4 +1,4 @@
-//! What a prompt may cost and the caller's own chunks: `memspan.Budget`, `Recalls` and `Item` as the engine takes them.
+//! The limits of a prompt and the caller's own chunks: `memspan.Budget`, `Recalls` and `Item` as the engine takes them.
 
 use memspan_engine::context::{Budget, Grant, Item};
 use memspan_engine::session::{Recalls, Roles, SessionBudget};
@@ -45,7 +45,7 @@ reads! {
     };
 }
 
-/// What a section may have, by its name.
+/// The grant of a section, by its name.
 struct GivenGrant(Box<str>, Grant);
 
 fn must_have(value: &Bound<'_, PyAny>, attribute: &str, name: &str, class: &str) -> PyResult<()> {

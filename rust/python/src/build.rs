@@ -1,4 +1,4 @@
-//! What was built, what it runs on, its limits and defaults, and what saves a damaged store: what needs no open store.
+//! Functions that need no open store: the build, the machine, limits and defaults, and the repair of a damaged store.
 
 use std::path::PathBuf;
 

@@ -23,7 +23,7 @@ impl Calls {
         if self.embed.is_some() { Some(self) } else { None }
     }
 
-    /// What the engine says, unless Python raised something on its way.
+    /// The engine's result, unless Python raised something on its way.
     pub fn or_raise<T>(self, done: PyResult<T>) -> PyResult<T> {
         self.raised.map_or(done, Err)
     }
@@ -53,15 +53,6 @@ pub fn call<'a>(
             let ours = error.value(py).hasattr("reason").unwrap_or(false);
             *raised = Some(error);
             Error::new(if ours { ErrorKind::Embedder } else { ErrorKind::InvalidInput }, "calling Python: it raised")
-        })
-    })
-}
-
-pub fn check_signals(signal: &mut Option<PyErr>) -> Result<()> {
-    Python::attach(|py| {
-        py.check_signals().map_err(|error| {
-            *signal = Some(error);
-            Error::invalid("building a graph: a signal came; what was built is given up")
         })
     })
 }

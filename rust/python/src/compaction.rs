@@ -22,7 +22,7 @@ shows! {
 }
 
 holds! {
-    /// What a compaction is made of, and what a model wrote for it.
+    /// The input of a compaction, and the lines that a model wrote for it.
     CompactionDraft(Writing);
 }
 
@@ -66,6 +66,6 @@ functions! { |py|
         let (draft, end) = Draft::of_messages(previous, given.0, keep_exchanges, max_tokens, model)?;
         Ok((CompactionDraft(Writing::new(draft)), end))
     };
-    /// What a summary says that its text does not: an identifier, a number, a date, a name or a quotation.
+    /// The first part of a summary that its text does not have: an identifier, a number, a date, a name or a quotation.
     unsaid(summary: String, text: String) Short => Ok(compaction::check::is_said(&summary, &text).err());
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::arguments::functions;
 use crate::value::Floats;
 
-/// What it is called.
+/// The built-in embedding.
 #[pyclass(frozen, module = "memspan._core")]
 #[derive(Debug)]
 pub struct BuiltInCore;

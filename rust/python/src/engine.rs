@@ -15,12 +15,12 @@ use memspan_engine::store::metrics::add;
 use memspan_engine::store::vault::StoreKey;
 use memspan_engine::text::screening::Screening;
 use memspan_engine::tokens::bound::Class;
-use memspan_engine::{Error, ErrorKind, Result};
+use memspan_engine::{Error, ErrorKind, Result, interrupt};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::{Argument, calls, checked, field, options, reads};
-use crate::calls::{Calls, call, check_signals};
+use crate::calls::{Calls, call};
 use crate::errors::{Pace, look_for_signals, run};
 use crate::memory::{Draft, ToEmbed, with_vectors};
 use crate::scope::{GivenScope, ScopeCore};
@@ -65,7 +65,7 @@ impl Handle {
 struct Rules([KindRule; 7]);
 
 reads! {
-    // What an embedder says of itself.
+    // An embedder's description of itself.
     Embedding: |name, value| {
         let dimensions = Argument::read("the embedder's dimensions", &value.getattr("dimensions")?)?;
         let revision = Option::<String>::read("the embedder's revision", &value.getattr("revision")?)?.unwrap_or_default();
@@ -180,7 +180,7 @@ calls! {
             graph => graph = Argument::read(name, value)?;
         }
         options.now = clock.now(py)?;
-        memspan_engine::interrupt::ask_by(look_for_signals);
+        interrupt::ask_by(look_for_signals);
         let engine = run(py, Pace::Long, || {
             graph.check()?;
             Ok(Engine::open_as(&path, options, by_default, key)?.with_graph(graph)?.with_screening(screening).with_rules(rules.0))
@@ -216,10 +216,8 @@ calls! {
         let mut calls = Calls::new(embed);
         let done = run(py, Pace::Waits, || {
             let engine = self.handle.engine()?;
-            let mut signal = None;
-            let mut between = || check_signals(&mut signal);
-            let done = engine.maintain(calls.embedder(), now, &mut between);
-            calls.raised = calls.raised.take().filter(|_| !matches!(&done, Ok(done) if done.embedder_failed.is_some())).or(signal);
+            let done = engine.maintain(calls.embedder(), now, &mut interrupt::ask);
+            calls.raised = calls.raised.take().filter(|_| !matches!(&done, Ok(done) if done.embedder_failed.is_some()));
             done
         });
         calls.or_raise(done)?.show(py)

@@ -20,17 +20,21 @@ pub fn run<T: Send>(py: Python<'_>, pace: Pace, work: impl FnOnce() -> Result<T>
         Pace::Long if interrupt::on_main_thread() => py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner)),
         Pace::Waits | Pace::Long => py.detach(caught),
     };
-    // A call that was done all the same when its caller was interrupted says so: the signal was heard, and nobody else will raise it.
-    if pace != Pace::Short
-        && let Some(error) = RAISED.take()
-    {
-        return Err(error);
+    if pace == Pace::Long && matches!(outcome, Ok(Ok(_))) {
+        look_for_signals(); // so that what came meanwhile is raised with the word that the call was done
     }
-    finish(py, outcome)
+    // The exception of a handler while the call ran: the signal was heard, and nobody else will raise it.
+    let Some(raised) = (pace != Pace::Short).then(|| RAISED.take()).flatten() else { return finish(py, outcome) };
+    match outcome {
+        Ok(Ok(_)) => drop(raised.value(py).setattr("outcome", "done")),
+        Ok(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
+        failed => raised.set_cause(py, finish(py, failed).err()),
+    }
+    Err(raised)
 }
 
 thread_local! {
-    /// What a signal handler raised while this thread waited.
+    /// The exception of a signal handler while this thread waited.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
@@ -82,7 +86,7 @@ pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::invalid(message))
 }
 
-/// The error of a value of the wrong type, with the name of the argument; what is no error of types stays what it is.
+/// The error of a value of the wrong type, with the name of the argument; an error of another kind stays as it is.
 pub fn of_type(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
     if error.is_instance_of::<PyTypeError>(py) {
         return PyTypeError::new_err(format!("argument '{name}': {}", error.value(py)));

@@ -43,7 +43,7 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// What `memspan._core` holds.
+/// The contents of `memspan._core`.
 #[pymodule(gil_used = false)]
 mod _core {
     use super::build::Limits;

@@ -13,7 +13,7 @@ use crate::value::{Moment, shows};
 use crate::vectors::Numbers;
 
 holds! {
-    /// What is to become of a page of messages. Whoever checks it makes another one of it.
+    /// The decisions on a page of messages. A check makes another value of it.
     Judged(Judgement);
 }
 
@@ -27,15 +27,15 @@ calls! {
         wanted_texts() Short |own| Ok(own.wanted().map(|placed| placed.claim.text.as_str()).collect::<Vec<_>>());
         without(decisions: Vec<usize>, reason: String) Short |own| Ok(Self(own.without(&decisions, &reason)));
         refined(kept: Vec<usize>, added: Vec<ModelClaim>) Short |own| Ok(Self(own.refined(&kept, added)));
+        times() Short |own| Ok(own.times().map(Moment).collect::<Vec<_>>());
+        by_clocks(clocks: Vec<Moment>) Waits |own| Ok(Self(own.by_clocks(&clocks.iter().map(|at| at.0).collect::<Vec<_>>())));
     }
 }
 
 shows! {
     Heard as HeardLine |it| { index, role = it.speaker.name(), text }
     Wanted<'_> as Wanted |it| { place, index = it.message.index, added_at = it.message.added_at.map(Moment), begin }
-    Decision as Decision |it| {
-        action, category = it.category.name(), text, slot, importance, confidence, index, span, reason, memory
-    }
+    Decision as Decision |it| { action, category = it.category.name(), text, slot, importance, confidence, index, span, reason, memory }
     LearnMark as Mark |it| { next, edits, created_at }
     (u64, LearnMark, LearnMark) as LearnState |it| { first = it.0, before = it.1, now = it.2 }
     Cluster as FoundCluster |it| { memories, groups }
@@ -80,9 +80,10 @@ reads! {
 
 functions! { |py|
     /// Secrets and personal data in a text.
-    screen(text: String) Short => Ok(Detected::in_text(&text));
+    screen(text: String) (crate::errors::Pace::of_text(&text)) => Ok(Detected::in_text(&text));
     /// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
-    screened(text: String, policy: Screening, found: Option<Vec<Detected>>) Short => Ok(policy.left(text, &found.unwrap_or_default()));
+    screened(text: String, policy: Screening, found: Option<Vec<Detected>>)
+        (crate::errors::Pace::of_text(&text)) => Ok(policy.left(text, &found.unwrap_or_default()));
     /// What the gate's models see of a message: names of features, and numbers. For whoever fits their weights.
     gate_features(text: String, before: String) Short => Ok(gate::described(&text, &before));
     /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.

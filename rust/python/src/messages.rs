@@ -68,10 +68,10 @@ pub fn tools(value: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Tools>>> {
 /// All messages of a list.
 pub struct Conversation(pub Vec<context::Message>);
 
-/// Tools as JSON: a list, and whatever else gives one tool after the other. What is wrong with it is the engine's to say.
+/// Tools as JSON: a list, or any iterable of tools. The engine reports their faults.
 pub struct ToolsJson(pub Vec<u8>);
 
-/// What a caller gave, as JSON.
+/// A caller's value, as JSON.
 pub struct Given(pub Vec<u8>);
 
 impl Given {

@@ -88,7 +88,7 @@ fn described(given: &Bound<'_, PyAny>, capabilities: &[Box<str>]) -> PyResult<Mo
     })
 }
 
-/// What a model can do, sorted.
+/// The capabilities of a model, sorted.
 fn capabilities(given: &Bound<'_, PyAny>) -> PyResult<Vec<Box<str>>> {
     let mut names: Vec<String> = Argument::read("a capability", &given.getattr("capabilities")?)?;
     names.sort_unstable();

@@ -71,7 +71,7 @@ pub fn mapping<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
 
 struct Object<'py>(Bound<'py, PyAny>);
 
-/// What Python raised while a value was looked at or made, or the engine's error.
+/// Python's exception while a value was looked at or made, or the engine's error.
 pub struct Raised(PyErr);
 
 impl From<Error> for Raised {

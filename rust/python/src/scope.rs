@@ -50,7 +50,7 @@ pub struct ScopeCore {
 as_is!(ScopeCore);
 extracted!(Py<ScopeCore>);
 
-/// What is inside of a `Scope` object.
+/// The inside of a `Scope` object.
 pub struct GivenScope(pub Py<ScopeCore>);
 
 reads! {
@@ -124,7 +124,8 @@ calls! {
         };
         quarantined() Short |own| own.known(own.engine.quarantined(own.scope)?);
         approve(memory_id: String) Waits |own, now| own.answer(own.engine.approve(own.scope, &memory_id, now)?);
-        /// What is to become of messages: those from `first` on, the ones before are read for what they ask.
+        reject(memory_id: String) Waits |own, now| own.engine.reject(own.scope, &memory_id, now);
+        /// The decisions on messages from `first` on. The ones before are read for their questions.
         judge(heard: Vec<Heard>, first: usize, discards_doubt: bool) (Pace::of_rows(heard.len())) |own, now|
             Judgement::given(own.engine, own.scope, heard, first, discards_doubt, now).map(Judged);
         /// The same of the messages of a session from `begin` to before `end`.
@@ -139,7 +140,7 @@ calls! {
             let turns = own.session(&session).shown_texts(first, end, now)?;
             Ok(turns.into_iter().map(|turn| (turn.start, turn.texts)).collect::<Vec<_>>())
         };
-        /// What of a judgement is to be stored, each with its id, as the policy leaves it. `found` has of each what detectors found in it.
+        /// The claims of a judgement that are to be stored, each with its id, as the policy leaves it. `found` has their findings.
         drafts(judged: Py<Judged>, ids: Vec<Option<String>>, session: Option<String>, found: Vec<Option<Vec<Detected>>>) Waits |own| {
             let memories = judged.get().0.screened(own.engine.screening(), ids, session.as_deref(), found)?.into_iter();
             Ok(memories.map(|new| Draft { scope: Arc::clone(&it.scope), new }).collect::<Vec<_>>())
@@ -279,7 +280,7 @@ impl ScopeCore {
         Ok(new)
     }
 
-    /// What is asked of the scopes behind `Scope` objects, the first of which is this one.
+    /// The queries to the scopes behind `Scope` objects, the first of which is this one.
     fn question(
         &self,
         scopes: &Bound<'_, PyTuple>,
@@ -294,7 +295,7 @@ impl ScopeCore {
         answers::question(scopes, query, vector.as_ref(), given, self.handle.now(py)?)
     }
 
-    /// What a session is opened with.
+    /// The settings that a session is opened with.
     fn session_options(&self, given: &Bound<'_, PyDict>) -> PyResult<session::Options> {
         let mut options = session::Options::default();
         options! { given of "session()" |name, value|
@@ -318,7 +319,7 @@ impl ScopeCore {
         self.of_same_engine(py, &format!("{what} takes scopes"), own)
     }
 
-    /// What belongs to this engine; `what` takes nothing of another one.
+    /// Objects of this engine; `what` takes none of another one.
     fn of_same_engine<'a, T>(&self, py: Python<'_>, what: &str, given: impl Iterator<Item = (&'a Arc<Handle>, T)>) -> PyResult<Vec<T>> {
         let next = "take it from a scope of this engine";
         let foreign = || invalid(py, format!("{what} of the same engine, and one belongs to another: {next}"));

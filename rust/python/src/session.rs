@@ -117,7 +117,7 @@ calls! {
             session.set_policy(Policy { at: at.unwrap_or_default(), every_turns, result_tokens, task_ended: 0 }, now);
         task_ended() Waits |session, now| session.task_ended(now);
         compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
-        draft(keep_exchanges: u64, max_tokens: Option<Tokens>) Long |session|
+        draft(keep_exchanges: Option<u64>, max_tokens: Option<Tokens>) Long |session|
             Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0))?.map(Writing::new).map(CompactionDraft));
         brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Long |session, now|
@@ -166,6 +166,7 @@ impl SessionCore {
             budget => ask.budget = Some(Argument::read(name, value)?);
             max_input_tokens => ask.max_input_tokens = Some(Tokens::read(name, value)?.0);
             max_output_tokens => ask.max_output_tokens = Some(Tokens::read(name, value)?.0);
+            timezone => ask.ahead = crate::time::to_local(now, value)? - now;
         }
         Ok(ask)
     }

@@ -1,4 +1,4 @@
-//! What is read of sessions, as Python has it.
+//! The values of sessions, as Python has them.
 
 use memspan_engine::context::Grant;
 use memspan_engine::session::{self, Added, Call, CallUsage, Committed, Fill, InstructionsVersion, Lease, Listed, OpenCall, PartialReply};
@@ -52,8 +52,8 @@ shows! {
     }
 }
 
-/// What a provider billed for a call, and its own words for it.
+/// A provider's bill for a call, and its own words for it.
 struct Billed(UsageTokens, Option<String>);
 
-/// What a section may have.
+/// The grant of a section.
 struct Granted(Box<str>, Grant);

@@ -36,7 +36,7 @@ pub fn to_python(py: Python<'_>, microseconds: i64) -> PyResult<Bound<'_, PyAny>
     epoch(py)?.add(delta)
 }
 
-/// What is to be done with a `datetime` without a zone.
+/// The treatment of a `datetime` without a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naive {
     /// It is UTC.
@@ -73,7 +73,7 @@ pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResu
     ))
 }
 
-/// What a clock in a zone shows at a time, as if that were UTC.
+/// The time of a clock in a zone, as if that were UTC.
 pub fn to_local(microseconds: i64, zone: &Bound<'_, PyAny>) -> PyResult<i64> {
     let py = zone.py();
     let local = to_python(py, microseconds)?.call_method1("astimezone", (zone,))?;

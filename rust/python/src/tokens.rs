@@ -92,7 +92,7 @@ shows! {
     Fitted<'_> as Fitted |it| { messages = Tuple(it.0), tokens = it.1, exact = it.2 }
 }
 
-/// What `fit` kept: the very objects, the tokens of a request with them, and whether that is exact.
+/// The result of `fit`: the very objects, the tokens of a request with them, and whether that is exact.
 struct Fitted<'py>(Vec<Bound<'py, PyAny>>, u64, bool);
 
 /// Which messages a request keeps.

@@ -16,7 +16,7 @@ use crate::errors::to_python;
 use crate::plain::{Objects, Raised};
 use crate::time;
 
-/// What Python is given for a value.
+/// The Python object for a value.
 pub trait Show {
     fn show(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
 }
@@ -48,7 +48,7 @@ macro_rules! seen {
 /// An aware `datetime` in UTC.
 pub struct Moment(pub i64);
 
-/// What a caller attached, as MessagePack: a fresh dict.
+/// A caller's mapping, as MessagePack: a fresh dict.
 pub struct Attached(pub Vec<u8>);
 
 /// JSON: fresh plain objects.
@@ -60,7 +60,7 @@ pub struct Hex(pub u128);
 /// Bytes.
 pub struct Raw(pub Vec<u8>);
 
-/// Numbers as float32 in this machine's byte order: a `bytearray`, which whoever gets it may write to.
+/// Numbers as float32 in this machine's byte order: a `bytearray`, which the caller may write to.
 pub struct Floats(pub Vec<f32>);
 
 seen! {
@@ -150,7 +150,7 @@ pub trait Fields: Send + Sync {
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>>;
 }
 
-/// What Python holds of such a value.
+/// Python's handle of such a value.
 #[pyclass(frozen, module = "memspan._core")]
 pub struct Kept(pub Box<dyn Fields>);
 

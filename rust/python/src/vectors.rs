@@ -16,7 +16,7 @@ holds! {
 
 #[pymethods]
 impl Vectors {
-    /// What an embedder returned for `count` texts: a wrong shape is an error, a bad row is a row without a vector.
+    /// An embedder's result for `count` texts: a wrong shape is an error, a bad row is a row without a vector.
     #[staticmethod]
     fn embedded(matrix: &Bound<'_, PyAny>, count: usize, dimensions: usize, place: u32) -> PyResult<Self> {
         let Numbers { shape, values } = numbers(matrix)?;
@@ -57,7 +57,7 @@ impl Vectors {
     }
 }
 
-/// What a vector must be: its dimensions, and the place of the embedder that it is of.
+/// The requirements of a vector: its dimensions, and the place of its embedder.
 pub type Space = Option<(usize, u32)>;
 
 /// The vector that a caller gave: anything wrong with it is an error.
@@ -110,7 +110,7 @@ fn numbers(value: &Bound<'_, PyAny>) -> PyResult<Numbers> {
     Err(invalid(value.py(), format!("reading a vector: {rule}: {next}")))
 }
 
-/// What an object gives by the buffer protocol; `None` where its numbers are of another type.
+/// The numbers that an object gives by the buffer protocol; `None` where its numbers are of another type.
 fn buffer<T: Element>(value: &Bound<'_, PyAny>, number: impl Fn(T) -> f32) -> Option<PyResult<Numbers>> {
     let buffer = PyBuffer::<T>::get(value).ok().filter(|buffer| is_native(buffer.format()))?;
     let numbers = |values: Vec<T>| Numbers { shape: buffer.shape().to_vec(), values: values.into_iter().map(number).collect() };

@@ -11,7 +11,7 @@ use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::TermCount;
 
-/// What an index holds, by document.
+/// The content of an index, by document.
 pub(crate) struct Index<'p, P> {
     partition: Partition,
     reader: Option<Reader<'p, P>>,
@@ -108,7 +108,7 @@ impl<'p, P: Pages> Index<'p, P> {
         self.postings.remove(&number);
     }
 
-    /// What nobody took; `kind` is what its documents are.
+    /// The entries that nobody took; `kind` is the kind of its documents.
     pub fn leftovers(self, report: &mut Report, kind: &str) {
         for (number, terms) in self.postings {
             report.note(self.partition, "postings", format!("{} terms and keys lead to {kind} {number}, which has no record", terms.len()));

@@ -1,4 +1,4 @@
-//! What an audit of a store says, and how it reads a whole index: below the doctor, so that each module looks at its own values.
+//! The report of an audit, and the reading of a whole index for one. It is below the doctor, so that each module checks its own values.
 
 mod index;
 
@@ -15,15 +15,15 @@ const MOST_FINDINGS: usize = 1000;
 pub struct Finding {
     /// The partition it was found in; 0 is the store's own.
     pub partition: Partition,
-    /// What it belongs to: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "graph", "slot", "expiry", "history",
+    /// Its area: "checksum", "key", "scope", "head", "memory", "postings", "row", "vector", "graph", "slot", "expiry", "history",
     /// "session", "message", "tokens", "turn", "call", "epoch", "message id", "task", "document", "blob", "learned", "page" (of LMDB), and of a collection
     /// "document", "revision", "chunk".
     pub part: &'static str,
-    /// What contradicts what.
+    /// The contradiction.
     pub what: String,
 }
 
-/// What the doctor saw.
+/// The report of the doctor.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// Values whose checksum was compared.
@@ -48,7 +48,7 @@ pub struct Report {
     pub documents: u64,
     /// Chunks, those of revisions included that are being written or removed.
     pub chunks: u64,
-    /// What should not be, in the order of partitions; at most 1,000.
+    /// The findings, in the order of partitions; at most 1,000.
     pub findings: Vec<Finding>,
     /// How many more there were.
     pub more_findings: u64,
@@ -76,7 +76,7 @@ impl Report {
         ]
     }
 
-    /// What should not be, a line each.
+    /// The findings, a line each.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let line = |one: &Finding| format!("{} of partition {}: {}", one.part, one.partition, one.what);

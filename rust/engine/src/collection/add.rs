@@ -108,7 +108,7 @@ fn shown(id: &str) -> String {
     first_chars(id, 80).to_owned()
 }
 
-/// What became of a document.
+/// The outcome of adding a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Its id is new.
@@ -134,7 +134,7 @@ impl Action {
 /// The answer to an `add`.
 #[derive(Debug, Clone)]
 pub struct Added {
-    /// What became of it.
+    /// Its outcome.
     pub action: Action,
     /// The document as it is stored now.
     pub document: Document,
@@ -186,7 +186,7 @@ impl Prepared {
         self.chunks.len()
     }
 
-    /// What the vector of a chunk is made of: its headings and its text.
+    /// The text of a chunk that is embedded: its headings and its own text.
     #[must_use]
     pub fn to_embed(&self, chunk: usize) -> String {
         let chunk = &self.chunks[chunk];
@@ -197,7 +197,7 @@ impl Prepared {
     fn known<P: Pages>(&self, pages: &P, partition: Partition, stored: Option<&Document>, now: i64) -> Result<Option<Added>> {
         let Some(stored) = stored.filter(|stored| stored.version == self.version && !stored.is_expired(now)) else { return Ok(None) };
         if stored.request == self.request {
-            // A hash of 64 bits that everybody can compute: what it says is looked at.
+            // Everybody can compute a hash of 64 bits, so the content is compared.
             if stored.bytes == self.new.text.len() as u64
                 && record::text(pages, partition, stored.revision, 0..self.new.text.len())? == self.new.text
                 && stored.metadata == self.new.metadata
@@ -285,14 +285,14 @@ pub fn known<P: Pages>(pages: &P, name: &CollectionName, prepared: &Prepared, no
     prepared.known(pages, partition, stored.as_ref(), now)
 }
 
-/// What the terms of a collection are hashed with, as its analyzer makes them.
+/// The key of the hashes of a collection's terms, as its analyzer makes them.
 fn seed_of_terms<P: Pages>(pages: &P, name: &CollectionName) -> Result<Seed> {
     let head = name.find(pages)?.map_or_else(|| Ok(Head::default()), |partition| Head::read(pages, partition))?;
     Ok(head.seed(name.seed(pages.secret())))
 }
 
 impl Prepared {
-    /// What a caller's embedder must embed of it, chunk by chunk; nothing of a document that is stored already.
+    /// The texts that a caller's embedder must embed, chunk by chunk; none of a document that is stored already.
     pub fn wanted(&mut self, engine: &Core, name: &CollectionName, now: i64) -> Result<Vec<String>> {
         if engine.store().read(|pages| known(pages, name, self, now))?.is_some() {
             return Ok(Vec::new());
@@ -371,13 +371,13 @@ struct Progress {
     text: usize,
 }
 
-/// What one transaction writes.
+/// The writes of one transaction.
 struct Step {
     chunks: Vec<NewChunk>,
     /// Whether all chunks and all of the text are there after it.
     last: bool,
     parts: usize,
-    /// What their words were hashed with.
+    /// The key that their words were hashed with.
     seed: Seed,
 }
 
@@ -402,7 +402,7 @@ impl Progress {
 /// A revision that is being written: partition and number.
 type Ahead = (Partition, u32);
 
-/// What one transaction came to.
+/// The result of one transaction.
 enum Outcome {
     /// It goes on with this revision.
     Goes(Ahead),
@@ -448,7 +448,7 @@ fn write_step<P: PagesMut>(
     match (known, ahead) {
         (Ok(None), _) => {}
         (Err(error), None) => return Err(error),
-        // Another writer was faster: what this one wrote ahead is seen by nobody, and goes.
+        // Another writer was faster: nobody sees the chunks that this one wrote ahead, and they go.
         (Ok(Some(added)), ahead) => return Ok(Outcome::Done(Ok(added), ahead)),
         (Err(error), ahead) => return Ok(Outcome::Done(Err(error), ahead)),
     }

@@ -1,4 +1,4 @@
-//! Names of collections: whose it is, what it is called, and the partition it lives in.
+//! Names of collections: the owner, the name, and the partition of a collection.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 pub struct CollectionName {
     /// Whose it is.
     pub scope: Scope,
-    /// What it is called in its scope.
+    /// Its name in its scope.
     pub name: String,
 }
 

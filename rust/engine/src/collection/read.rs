@@ -38,7 +38,7 @@ pub fn page<P: Pages>(pages: &P, name: &CollectionName, first: u32, limit: usize
     Ok((page, next))
 }
 
-/// The counters of a collection: how many documents, chunks, bytes. What has expired counts until maintenance removes it.
+/// The counters of a collection: how many documents, chunks, bytes. Expired documents count until maintenance removes them.
 pub fn count<P: Pages>(pages: &P, name: &CollectionName) -> Result<Head> {
     name.find(pages)?.map_or(Ok(Head::default()), |partition| Head::read(pages, partition))
 }

@@ -1,4 +1,4 @@
-//! What is stored of a document: its record, its revision, the parts of its text, its chunks.
+//! The stored parts of a document: its record, its revision, the parts of its text, its chunks.
 
 use std::ops::{ControlFlow, Range};
 
@@ -67,7 +67,7 @@ impl Document {
     }
 
     fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
-        // What a reader returns must not outlive the body, and errors name the key.
+        // A reader's result must not outlive the body, and errors name the key.
         let mut r = Reader::array(key, body)?;
         Ok(Self {
             number,
@@ -158,7 +158,7 @@ pub(super) fn expiry_key(at: i64, partition: Partition, number: u32) -> Key {
     Key::new(STORE, Table::Expiry).i64(at).u32(partition).u32(number)
 }
 
-/// What a revision is.
+/// The state of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// It is being written, and seen by nobody.
@@ -372,7 +372,7 @@ impl ChunkRecord {
         pages.delete(Self::key(partition, number).as_slice()).map(drop)
     }
 
-    /// What its words and its vector are made of: its headings, and its own text below them.
+    /// The text that is indexed and embedded: its headings, and its own text below them.
     pub fn indexed<P: Pages + ?Sized>(&self, pages: &P, partition: Partition) -> Result<String> {
         Ok(indexed(&self.path, &text(pages, partition, self.revision, self.span.clone())?))
     }

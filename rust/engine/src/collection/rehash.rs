@@ -1,4 +1,4 @@
-//! What the chunks of a collection are found by, under the hashes that their store has now.
+//! Rewrites the index of a collection's chunks under the hashes that their store has now.
 
 use super::head::Head;
 use super::record::{self, ChunkRecord};

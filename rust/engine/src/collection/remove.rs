@@ -12,7 +12,7 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::store::reserve;
 use crate::store::step::Step;
 
-/// The seed of a collection by its partition; `None` where it was dropped, or is no collection.
+/// The seed of a collection by its partition; `None` where it was dropped, or is not a collection.
 pub(super) fn seed_of<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Option<Seed>> {
     let Some(Row::Collection { owner, name }) = scope::row(pages, partition)? else { return Ok(None) };
     let Some(Row::Scope(scope)) = scope::row(pages, owner)? else { return Ok(None) };

@@ -38,13 +38,13 @@ use crate::text::analyze;
 /// A question to collections.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked.
+    /// The query.
     pub text: String,
     /// Its embedding; the built-in one makes its own where this is `None`.
     pub vector: Option<Query>,
     /// Why it has none, where a caller's embedder made none.
     pub embedder_failed: Option<String>,
-    /// What is searched.
+    /// The searched collections.
     pub collections: Vec<CollectionName>,
     /// At most so many chunks.
     pub limit: usize,
@@ -109,7 +109,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// What its score was made of: the headings that its text does not begin with, and the text.
+    /// The text that was scored: the headings that its text does not begin with, and the text.
     #[must_use]
     pub fn indexed(&self) -> String {
         record::indexed(&self.path, &self.text)
@@ -125,7 +125,7 @@ pub struct Search {
     pub degraded: Option<String>,
     /// Whether the question had a vector.
     pub hybrid: bool,
-    /// What each collection's words were asked, for explanations.
+    /// The query to each collection's words, for explanations.
     pub queries: Vec<LexicalQuery>,
 }
 
@@ -185,7 +185,7 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
     Ok(answer)
 }
 
-/// What was nominated so far.
+/// The nominees so far.
 #[derive(Default)]
 struct Nominated {
     candidates: Vec<Candidate>,
@@ -320,7 +320,7 @@ fn vectors_of<P: Pages>(engine: &Core, pages: &P, partition: Partition, asked: b
     Ok((set.filter(|(number, _)| *number == head.embedding && asked).map(|(_, set)| set), why))
 }
 
-/// What a question may see of one collection.
+/// The part of one collection that a question may see.
 struct Sight<'s, P> {
     pages: &'s P,
     request: &'s Request,

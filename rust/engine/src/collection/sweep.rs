@@ -1,4 +1,4 @@
-//! What a process that died left behind: revisions that were being written or removed, and collections that were dropped.
+//! Removes the remains of a process that died: revisions that were being written or removed, and collections that were dropped.
 
 use super::name::is_collection;
 use super::record::{Revision, State};

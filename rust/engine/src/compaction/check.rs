@@ -1,13 +1,13 @@
-//! Holds what a model wrote against the messages it says it comes from: a line that says more than they do is refused.
+//! Checks the lines of a model against the messages that they name: a line that says more than its messages is refused.
 //!
 //! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
-//! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier, byte
-//! for byte and whole; a number word; a day or a month; a capitalised name; a quotation. It is also refused if less than half of its terms
-//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. What must hold and what was
-//! decided is held against what people said alone: a page that a tool read decides nothing. This module does not look for what the model
-//! left out: the rules put that back ([`super::compact`]).
+//! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier (byte
+//! for byte and whole), a number word, a day or a month, a capitalised name, a quotation. It is also refused if less than half of its terms
+//! are theirs (another language, another topic), or if it says no where they do not, or the other way round. Constraints and
+//! decisions are checked against people's messages alone: a page that a tool read decides nothing. This module does not look for facts
+//! that the model left out: the rules put those back ([`super::compact`]).
 //!
-//! It cannot see that two identifiers of one message changed places.
+//! It does not notice that two identifiers of one message changed places.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -177,7 +177,7 @@ const STARTERS: [&str; 75] = [
 /// A line that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// What the model wrote.
+    /// The lines that the model wrote.
     pub text: String,
     /// Why: what it names that its messages do not.
     pub reason: String,
@@ -186,16 +186,16 @@ pub struct Refused {
 /// A reply that was held against the messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What may be shown.
+    /// The lines that may be shown.
     pub lines: Vec<Line>,
-    /// What may not.
+    /// The lines that may not.
     pub refused: Vec<Refused>,
 }
 
 /// Checks a model's reply against the messages and the summary before.
 ///
 /// # Errors
-/// What is wrong with a reply that is not of the shape, in words for the model.
+/// The fault of a reply that is not of the shape, in words for the model.
 pub fn check(reply: &str, previous: Option<&Summary>, sources: &[Source]) -> Result<Checked, String> {
     let mut evidence = Evidence::new(previous, sources);
     let mut checked = Checked::default();
@@ -266,7 +266,7 @@ fn read_messages(line: &Value) -> Option<Vec<u64>> {
     (!messages.is_empty() && messages.len() <= 64).then_some(messages)
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Default)]
 struct Texts {
     all: String,
@@ -283,7 +283,7 @@ impl Texts {
     }
 }
 
-/// What the messages say, by message.
+/// The contents of the messages, by message.
 struct Evidence {
     texts: BTreeMap<u64, Texts>,
     reader: Reader,

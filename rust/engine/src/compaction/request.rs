@@ -1,8 +1,8 @@
-//! What a model is given to summarise: the messages as data, in passes that fit its window.
+//! The request to a model for a summary: the messages as data, in passes that fit its window.
 //!
 //! Each message is `[index] role: text`, inside one `<context>` block; its text is escaped ([`crate::context::escape`]), so that it can
-//! end neither the block nor its line's role. Long tool results are shown by their beginning and end: what they hold is in the
-//! transcript, and their identifiers are found by the rules. A message longer than a pass goes on in the next.
+//! end neither the block nor its line's role. Long tool results are shown by their beginning and end: the rest is in the
+//! transcript, and the rules find its identifiers. A message longer than a pass goes on in the next.
 
 use super::Source;
 use super::summary::Summary;
@@ -15,7 +15,7 @@ use crate::interrupt;
 const RESULT_BYTES: [usize; 2] = [1_200, 600];
 /// Bytes of one piece of a long message: a pass is filled with whole pieces.
 const PIECE_BYTES: usize = 4_000;
-/// Passes of one compaction. What is behind them is left to the rules.
+/// Passes of one compaction. The messages behind them are left to the rules.
 pub const MAX_PASSES: usize = 64;
 
 /// The blocks to be summarised, each at most `max_tokens` (a single piece of `PIECE_BYTES` at least).

@@ -1,8 +1,8 @@
 //! The compactor without a model: units are scored, told apart and chosen into sections, each within its grant.
 //!
-//! `score = mass * 1024 / (bytes / 4 + 8)`, times what the unit is; `mass` is what its terms are worth ([`super::terms`]).
-//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). What binds has its
-//! section's grant first; the rest is weighed together. Lines of the summary before compete with their old scores.
+//! `score = mass * 1024 / (bytes / 4 + 8)`, times a factor for the kind of unit; `mass` is the weight of its terms ([`super::terms`]).
+//! Units are taken best first, each weighed by the share of its mass that no chosen line has said (`novelty`). Binding units get their
+//! section's grant first. The rest are weighed together. Lines of the summary before compete with their old scores.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -30,14 +30,18 @@ pub(super) fn share(section: Section) -> u64 {
     }
 }
 
-/// What binds most comes first.
+/// The most binding comes first.
 const BY_WEIGHT: [Section; 4] = [Section::Constraints, Section::Decisions, Section::Questions, Section::Summary];
-/// Of what happened, a unit of which less is new (in 1/256) says nothing new. What binds is left out only if every word was said.
+/// An event of which less is new (in 1/256) says nothing new. A binding unit is left out only if every word was said.
 const LEAST_NOVELTY: i64 = 40;
 /// Lines that are too long for what is left, before it is given up.
 const MOST_PASSED_OVER: usize = 8;
 /// Units of one compaction that compete: the best by score alone, so that a huge message costs what it is long.
 const MOST_CANDIDATES: usize = 2_048;
+/// A bare number of fewer digits that only a tool returned is a count or a place in a list, and names nothing.
+const NUMBER_DIGITS: usize = 4;
+/// Of one result so many bare numbers may name something; more are its data.
+const MOST_NUMBERS: usize = 4;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
 /// Bytes of a tool's name that is shown.
@@ -51,14 +55,14 @@ pub(super) struct Unit {
     pub text: Arc<str>,
     pub index: u64,
     pub role: Role,
-    /// Somebody said it: it is no tool result.
+    /// Somebody said it: it is not a tool result.
     pub spoken: bool,
     pub asks: bool,
     pub cue: Cue,
     pub terms: Terms,
 }
 
-/// What became of the messages.
+/// The outcome for the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compacted {
     /// The summary.
@@ -193,11 +197,18 @@ impl<'a> Chooser<'a> {
     }
 
     fn find_identifiers(&mut self, units: &[Unit], sources: &[Source]) {
-        let mut of_message = (u64::MAX, 0);
+        let (mut of_message, mut numbers) = ((u64::MAX, 0), 0);
         for unit in units {
             interrupt::step();
-            of_message = if of_message.0 == unit.index { of_message } else { (unit.index, 0) };
+            if of_message.0 != unit.index {
+                (of_message, numbers) = ((unit.index, 0), 0);
+            }
             exact_identifiers(&unit.text, |range| {
+                let is_number = !unit.spoken && unit.text[range.clone()].bytes().all(|byte| byte.is_ascii_digit());
+                numbers += usize::from(is_number && range.len() >= NUMBER_DIGITS);
+                if is_number && (range.len() < NUMBER_DIGITS || numbers > MOST_NUMBERS) {
+                    return;
+                }
                 of_message.1 += 1;
                 if of_message.1 > MOST_OF_MESSAGE {
                     self.beyond += 1;
@@ -213,7 +224,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What a model wrote into a call may be copied from anywhere: its identifiers stand without the words around them.
+    /// Text that a model wrote into a call may be copied from anywhere, so its identifiers stand without the words around them.
     fn identify_call(&mut self, index: u64, name: &str, arguments: &str) {
         let (name, arguments) = (one_line(name), one_line(head(arguments, 4 * PHRASE_BYTES)));
         let line =
@@ -246,7 +257,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What binds gets its section's grant; then everything is weighed together, less what is kept free for identifiers; then those,
+    /// Binding units get their section's grant. Then everything is weighed together, less the reserve for identifiers, and then those,
     /// and what is left.
     fn choose(&mut self) {
         let (mut together, mut apart) = (Waiting::new(), BTreeMap::<Section, Waiting>::new());
@@ -311,7 +322,7 @@ impl<'a> Chooser<'a> {
         self.chosen.push(line);
     }
 
-    /// What a line costs with its dash, its line feed and, if it is the first of its section, the heading; `None` above `room`.
+    /// The cost of a line with its dash, its line feed and, if it is the first of its section, the heading; `None` above `room`.
     fn cost(&self, section: Section, text: &str, room: u64) -> Option<u64> {
         let heading = if self.chosen.iter().any(|line| line.section == section) { 0 } else { 6 };
         let tokens = self.counter.count_within(text, room.saturating_sub(2 + heading))?;
@@ -364,7 +375,7 @@ fn section_of(unit: &Unit, open: bool) -> Option<Section> {
     Some(match unit.cue {
         _ if unit.role == Role::System => return None,
         _ if open => Section::Questions,
-        // An assistant may repeat what a page asks for: what must hold is what the user says.
+        // An assistant may repeat a page's demands, so only the user states constraints.
         Cue::Constraint | Cue::Wish if unit.role == Role::User => Section::Constraints,
         Cue::Decision => Section::Decisions,
         _ => Section::Summary,
@@ -401,7 +412,7 @@ fn unit(text: String, index: u64, role: Role, spoken: bool, reader: &mut Reader)
     Unit { text: text.into(), index, role, spoken, asks, cue, terms }
 }
 
-/// The line that keeps an identifier of a unit: what somebody said is worth more than what a tool returned, more shape more than less.
+/// The line that keeps an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.
 /// A tool's words are nobody's in the conversation, and the summary is a system message: of those the identifier stands alone.
 fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
     let identifier = &unit.text[start..end];

@@ -9,13 +9,13 @@ use crate::text::exact_identifiers;
 /// A part of a summary. Numbers are stored, and never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
-    /// What happened.
+    /// Events.
     Summary = 0,
-    /// What was decided.
+    /// Decisions.
     Decisions = 1,
     /// Identifiers that no other line has, with the phrase that says what they name.
     Identifiers = 2,
-    /// What must hold, and what somebody wants.
+    /// Constraints and wishes.
     Constraints = 3,
     /// Questions that nobody answered.
     Questions = 4,
@@ -61,7 +61,7 @@ impl Section {
 pub struct Line {
     /// Where it stands.
     pub section: Section,
-    /// What it says: one line.
+    /// Its text: one line.
     pub text: Box<str>,
     /// Indices of the messages that it comes from, ascending, at least one.
     pub sources: Vec<u64>,
@@ -182,7 +182,7 @@ impl Summary {
         changed
     }
 
-    /// The same within `limit` tokens: of each kind the least worth goes first, what binds goes last.
+    /// The same within `limit` tokens: of each kind the least worth goes first, and binding lines go last.
     #[must_use]
     pub fn within(mut self, limit: u64, counter: &dyn Counter) -> Self {
         self.sort();

@@ -1,4 +1,4 @@
-//! What a text is about, as numbers: its terms, what each is worth among the texts of this compaction, how much of it was not said yet.
+//! The content of a text as numbers: its terms, the weight of each among the texts of this compaction, and the share that is new.
 //!
 //! Terms are those of [`crate::text`], without the filler of sentences. `weight(t) = 1 + ln(df)`, ten times that for a fact (a word with a
 //! digit, or capitalised within a sentence): a conversation is about the names that it says often, and each counts once (concept coverage:
@@ -12,8 +12,8 @@ use crate::text::{Analysis, Analyzer, is_filler};
 
 /// Units of a weight of 1.
 const ONE: f64 = 1024.0;
-/// What a fact is worth more than a word. 5, 8 and 12 keep .83, .84 and .84 of SGD's states in 40 % of the tokens (2026-11-22, dialogues
-/// of which none is quoted).
+/// The weight of a fact, as a multiple of a word's. 5, 8 and 12 keep .83, .84 and .84 of SGD's states in 40 % of the tokens (2026-11-22,
+/// dialogues of which none is quoted).
 const FACT: i64 = 10;
 
 /// The terms of a text, sorted, each once, and those of them that are facts.
@@ -107,7 +107,7 @@ impl Frequencies {
         self.facts.extend(&terms.facts);
     }
 
-    /// What every term is worth.
+    /// The weight of every term.
     pub fn weigh(&self) -> Weights {
         let weigh = |(term, df): (&u64, &u32)| {
             let df = f64::from(*df);
@@ -132,7 +132,7 @@ impl Weights {
         self.0.get(&term).map_or(0, |known| known.1)
     }
 
-    /// What a text is worth.
+    /// The weight of a text.
     pub fn mass(&self, terms: &[u64]) -> i64 {
         terms.iter().map(|term| self.weight(*term)).sum()
     }
@@ -149,7 +149,7 @@ impl Weights {
     }
 }
 
-/// What was said.
+/// The terms that were said.
 #[derive(Debug, Default)]
 pub(super) struct Covered(HashSet<u64>);
 

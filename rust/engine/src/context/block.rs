@@ -78,9 +78,9 @@ impl Form {
 pub struct Item {
     /// The section it belongs to; names of [`section`], or the caller's own.
     pub section: Arc<str>,
-    /// What explanations call it: a memory's id, a task's key, a document and its span.
+    /// Its name in explanations: a memory's id, a task's key, a document and its span.
     pub id: Arc<str>,
-    /// What is shown beside the text, in order: `kind`, `date`, `source`, `key`. Names are ASCII letters, digits and `_`.
+    /// The attributes shown beside the text, in order: `kind`, `date`, `source`, `key`. Names are ASCII letters, digits and `_`.
     pub attributes: Vec<(Box<str>, Box<str>)>,
     /// The text, as it is stored.
     pub text: Arc<str>,
@@ -114,7 +114,7 @@ impl Item {
 /// A block as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it shows, in order.
+    /// Its items, in order.
     pub items: Vec<Item>,
     /// The text.
     pub text: Arc<str>,

@@ -1,6 +1,6 @@
-//! What a prompt for a closed tokenizer costs at most: its content by class, and what a provider said of an earlier prompt.
+//! The upper bound of a prompt's cost for a closed tokenizer, from its content by class and a provider's bill for an earlier prompt.
 //!
-//! Two bounds hold, and the smaller one counts: every class of content by its own factor, and the known cost of an earlier request
+//! There are two bounds, and the smaller one counts: every class of content by its own factor, and the known cost of an earlier request
 //! that this one begins with, plus what was added since by its factors ([`crate::tokens::bound`]). The epoch's one factor decides
 //! where history begins; these numbers decide only how much the volatile block may hold, so the prefix stays what it was.
 //!
@@ -16,10 +16,10 @@ use super::segment::{Body, Segment};
 use crate::tokens::bound::{Class, Counted, Tally, bound};
 use crate::tokens::{Counter, Factor};
 
-/// What is known of a model's tokenizer and of a session's window.
+/// The known costs of a model's tokenizer and of a session's window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounds {
-    /// What a counted token of each class costs at most.
+    /// The most that a counted token of each class costs.
     pub factors: [Factor; Class::ALL.len()],
     /// Something was learned: else the model's prior stands for all, as the epoch's factor does.
     pub learned: bool,
@@ -38,7 +38,7 @@ pub struct KnownWindow {
     pub messages: u64,
     /// Fixed sections, messages and the blocks that stayed in their turns.
     pub content: Tally,
-    /// What is known of its cost.
+    /// The known part of its cost.
     pub anchor: Option<KnownCost>,
 }
 
@@ -47,20 +47,20 @@ pub struct KnownWindow {
 pub struct KnownCost {
     /// In the model's own tokens.
     pub cost: u64,
-    /// What was added since.
+    /// The content added since.
     pub since: Tally,
     /// The block of this turn was in that request.
     pub holds_block: bool,
 }
 
-/// The content of a prompt: what a provider's count of it is compared with.
+/// The content of a prompt, with which a provider's count of it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     /// All of it.
     pub request: Tally,
     /// Of it, the volatile block.
     pub block: Tally,
-    /// It is the epoch's own window, whole: what it did cost says what the next prompt will.
+    /// It is the epoch's own window, whole: its cost predicts that of the next prompt.
     pub anchors: bool,
 }
 
@@ -71,7 +71,7 @@ impl Bounds {
         self.learned || self.window.as_ref().is_some_and(|window| window.anchor.is_some())
     }
 
-    /// What is known of the model without anything that a provider told.
+    /// The known costs of the model without any figure of a provider.
     #[must_use]
     pub fn unlearned(&self, prior: Factor) -> Self {
         let window = self.window.clone().map(|window| KnownWindow { anchor: None, ..window });
@@ -180,7 +180,7 @@ pub(super) fn segments(segments: &[Segment], framing: &Framing, counter: &dyn Co
     rest(sum, sum.tokens() + framing.reply)
 }
 
-/// What is no text is frames: together `tokens`.
+/// All that is not text is frames: together `tokens`.
 fn rest(mut tally: Tally, tokens: u64) -> Tally {
     tally.frame(tokens.saturating_sub(tally.tokens()));
     tally

@@ -1,6 +1,6 @@
-//! Who gets how many tokens: floors first, the rest by weight up to ceilings, what one does not use to the others.
+//! The shares of tokens: floors first, the rest by weight up to ceilings. Tokens that one section does not use go to the others.
 //!
-//! A section asks for what it could use. It first gets `min(floor, asked)`; then tokens are handed out one at a time to the
+//! A section asks for the tokens that it could use. It first gets `min(floor, asked)`; then tokens are handed out one at a time to the
 //! section that has the least per weight beyond its floor (D'Hondt's divisor rule), until it has what it asked for or its
 //! ceiling. The rule is computed without the loop: section i has `min(need_i, t * weight_i / SCALE)` at level `t`, and the
 //! level is found by binary search. Divisor rules are house-monotone (Balinski and Young, "Fair Representation", 1982):
@@ -8,7 +8,7 @@
 
 use crate::{Error, ErrorKind, Result};
 
-/// What a section is granted.
+/// The grant of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
     /// Tokens it has for certain, if it asks for them.
@@ -43,7 +43,7 @@ impl Grant {
     }
 }
 
-/// What a section asks for.
+/// The request of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask<'a> {
     /// Its name, for errors.
@@ -59,7 +59,7 @@ impl Ask<'_> {
         self.asked.min(self.grant.floor)
     }
 
-    /// What it can take beyond its floor.
+    /// The tokens that it can take beyond its floor.
     fn need(&self) -> u64 {
         if self.grant.weight == 0 { 0 } else { self.asked.min(self.grant.ceiling).saturating_sub(self.base()) }
     }
@@ -129,7 +129,7 @@ mod tests {
         (0..random.below(6)).map(|_| one(random)).collect()
     }
 
-    /// The rule as it is stated: one token after the other to whoever has the least per weight, the first of equals.
+    /// The rule as it is stated: one token after the other to the section that has the least per weight, the first of equals.
     fn naive(room: u64, asks: &[Ask<'_>]) -> Vec<u64> {
         let mut extra = vec![0u64; asks.len()];
         let mut left = room - asks.iter().map(Ask::base).sum::<u64>();

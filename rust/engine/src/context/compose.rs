@@ -29,7 +29,7 @@ use crate::tokens::bound::{Class, Tally};
 use crate::tokens::{Counter, Factor};
 use crate::{Error, Result};
 
-/// What the volatile block is made of.
+/// The items of the volatile block.
 #[derive(Debug, Clone, Copy)]
 pub enum Volatile<'a> {
     /// The first call of a turn, or a call without an open user message: candidates of all volatile sections.
@@ -57,7 +57,7 @@ pub struct Inputs<'a> {
     pub counter: &'a dyn Counter,
     /// The limit, in the model's own tokens ([`super::limit::input_limit`]).
     pub limit: u64,
-    /// What is reserved for the reply.
+    /// The reserve for the reply.
     pub output_tokens: u64,
     /// Order, cut and grants.
     pub budget: &'a Budget,
@@ -67,12 +67,12 @@ pub struct Inputs<'a> {
     pub fixed: &'a Fixed,
     /// The transcript.
     pub history: &'a dyn History,
-    /// What may go into the volatile block.
+    /// The candidates of the volatile block.
     pub volatile: Volatile<'a>,
     /// The model requires that nothing that was sent is changed. A frozen block then counts as history, so `add` must ask
     /// [`Epoch::window`] with the block's tokens among the pending ones.
     pub append_only: bool,
-    /// For a closed tokenizer: what is known of it beyond the epoch's factor.
+    /// For a closed tokenizer: its known costs beyond the epoch's factor.
     pub bounds: Option<&'a Bounds>,
 }
 
@@ -132,7 +132,7 @@ fn check_sections(volatile: Volatile<'_>) -> Result<()> {
 struct Composer<'a> {
     inputs: &'a Inputs<'a>,
     grid: Grid,
-    /// What may be counted in all.
+    /// The most tokens in all.
     room: u64,
     /// Counted tokens of what stands in every prompt.
     fixed: u64,
@@ -149,10 +149,11 @@ impl<'a> Composer<'a> {
         let fixed = inputs.fixed.tokens(inputs.framing);
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
-        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1 };
+        let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false };
         let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
         if fixed > room {
-            let least = Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1 }.window(inputs.history, pending)?;
+            let least =
+                Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
             return Err(exceeded(inputs, least.tokens));
         }
         composer.held = match inputs.volatile {
@@ -189,20 +190,22 @@ impl<'a> Composer<'a> {
         let inputs = self.inputs;
         let window = inputs.epoch.window_on(grid, inputs.history, self.pending + self.held)?;
         let tokens = window.tokens.saturating_sub(self.held);
-        let shows_rounds = window.cut.resume.is_some() && inputs.epoch.renderer_version >= rounds::SINCE_RENDERER;
-        let left_out = window.parts[0].end..window.parts[1].start;
-        let line = if shows_rounds { rounds::line(inputs.history, left_out, inputs.framing, inputs.counter)? } else { None };
+        let line =
+            if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
         // Where not even the last round has room beside it, the line gives way.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
+        if line.is_none() && window.shortens_opening() {
+            return self.window(Grid { parts_turns: false, ..grid });
+        }
         Ok(Window { tokens: tokens + line.as_ref().map_or(0, |line| line.cost.tokens), rounds: line, ..window })
     }
 
-    /// What the fixed sections leave now.
+    /// The tokens that the fixed sections leave now.
     fn available(&self) -> u64 {
         self.room - self.fixed
     }
 
-    /// What they left when the epoch began: the base of grants, so that they do not move within an epoch.
+    /// The tokens that they left when the epoch began: the base of grants, so that they do not move within an epoch.
     fn space(&self) -> u64 {
         self.room.saturating_sub(self.inputs.epoch.fixed_tokens)
     }
@@ -211,7 +214,7 @@ impl<'a> Composer<'a> {
         self.inputs.budget.volatile_floors(self.space())
     }
 
-    /// What the block costs besides its own tokens: a message of its own, or in the classic order up to three system messages.
+    /// The cost of the block besides its own tokens: a message of its own, or in the classic order up to three system messages.
     fn overhead(&self) -> u64 {
         let counter = self.inputs.counter;
         match self.inputs.budget.order {
@@ -259,7 +262,7 @@ impl<'a> Composer<'a> {
         Err(exceeded(self.inputs, window.tokens))
     }
 
-    /// What the block needs: as it was sent, or the floors of a fresh one.
+    /// The tokens that the block needs: as it was sent, or the floors of a fresh one.
     fn block_tokens(&self) -> u64 {
         match self.inputs.volatile {
             Volatile::Fresh([]) => 0,
@@ -291,7 +294,7 @@ impl<'a> Composer<'a> {
         Ok(saved)
     }
 
-    /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way. What was sent was
+    /// Lays out and counts again. Where counts of parts do not add up to the count of the whole, the block gives way. The sent prompt was
     /// within its limit, by what was known then.
     fn finish(&self, window: &Window, chosen: Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Prompt> {
         if let Some(bounds) = self.inputs.bounds.filter(|bounds| bounds.informed()) {
@@ -391,7 +394,7 @@ impl<'a> Composer<'a> {
         chosen.block.as_ref().map_or_else(Tally::default, content)
     }
 
-    /// What the prompt is made of.
+    /// The parts of the prompt.
     fn content(&self, window: &Window, chosen: &Chosen, squeezed: &BTreeMap<u64, Arc<Stored>>, laid: &Laid) -> Content {
         let block = self.block_content(chosen);
         if let Some((history, _)) = self.inputs.bounds.and_then(|bounds| self.known(bounds, window, squeezed)) {

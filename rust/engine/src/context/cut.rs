@@ -6,6 +6,10 @@
 //! its place: its user message stays and the same rule, with what that message leaves of `G`, counts its rounds; the last
 //! round always stays. With `S = 0` the window slides: it starts at the first turn (or round) that fits.
 //!
+//! Where the first turn at or after `k * S` starts more than `S` behind it, or is the newest, the turn before is not left out whole: it is
+//! *parted*. Its user message stays, and its rounds are counted like those of the newest turn. Of a user message that is too long for
+//! that, the beginning and the end are shown. So the answer that the user refers to next is there, however much came before it.
+//!
 //! The start is found by galloping back from the newest turn over the stored sums: O(log window) look-ups. It does not know
 //! what the volatile sections hold, and must not: the prefix would depend on it.
 
@@ -27,14 +31,19 @@ pub struct Grid {
     pub step: u64,
     /// Newest rounds of the newest turn that stay where they fit.
     pub rounds: u64,
+    /// Whether a large turn may be parted. Epochs of older renderers left it out.
+    pub parts_turns: bool,
 }
+
+/// Tokens that the beginning and the end of a user message have, where it is too long to be shown whole before the rounds of its turn.
+pub(super) const OPENING_TOKENS: u64 = 256;
 
 /// What is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut {
     /// The first message of the window.
     pub start: u64,
-    /// Where the newest turn goes on after its user message, if rounds between were left out.
+    /// Where its first turn goes on after its user message, if rounds between were left out.
     pub resume: Option<u64>,
 }
 
@@ -47,14 +56,29 @@ pub struct Window {
     pub steps: u64,
     /// Its first turn.
     pub first_turn: u64,
-    /// The messages: all from the start, or the newest turn's user message and the rounds that stay.
+    /// The messages: all from the start, or the user message of its first turn and what stays behind it. The first part is empty where that
+    /// message is too long to be shown whole.
     pub parts: [Range<u64>; 2],
     /// Tokens of those messages, interrupted results included.
     pub tokens: u64,
     /// `E`.
     pub stored_tokens: u64,
-    /// What stands for the rounds between the two parts.
+    /// What stands for the messages that were left out before the second part.
     pub rounds: Option<Arc<Stored>>,
+}
+
+impl Window {
+    /// The messages of its first turn that it leaves out.
+    #[must_use]
+    pub fn left_out(&self) -> Range<u64> {
+        if self.cut.resume.is_some() { self.parts[0].end..self.parts[1].start } else { 0..0 }
+    }
+
+    /// Whether the user message of its first turn is too long to be shown whole.
+    #[must_use]
+    pub fn shortens_opening(&self) -> bool {
+        self.cut.resume.is_some() && self.parts[0].is_empty()
+    }
 }
 
 impl Grid {
@@ -71,12 +95,47 @@ impl Grid {
         let (steps, offset) = self.offset(stored, self.grant);
         match first_turn(history, self.origin, base + offset)? {
             Some((turn, start)) => {
+                if let Some(window) = self.parted(history, (turn, start), base + offset, total)? {
+                    return Ok(Window { steps, stored_tokens: stored, ..window });
+                }
                 let tokens = total - history.tokens_before(start)?;
                 let cut = Cut { start, resume: None };
                 Ok(Window { cut, steps, first_turn: turn, parts: [start..end, end..end], tokens, stored_tokens: stored, rounds: None })
             }
             None => Ok(Window { steps, stored_tokens: stored, ..self.newest_turn(history, total)? }),
         }
+    }
+
+    /// The window that begins inside of the turn before `next`, where that is not to be left out whole; `target` tokens are skipped at least.
+    fn parted(&self, history: &dyn History, next: (u64, u64), target: u64, total: u64) -> Result<Option<Window>> {
+        let (turn, end) = next;
+        let spare = if self.step == 0 { self.grant / 4 } else { self.step };
+        let Some(first_turn) = turn.checked_sub(1).filter(|_| self.parts_turns) else { return Ok(None) };
+        if turn + 1 < history.turns() && history.tokens_before(end)?.saturating_sub(target) <= spare {
+            return Ok(None);
+        }
+        let start = history.turn_start(first_turn)?;
+        if start < self.origin {
+            return Ok(None);
+        }
+        let head = head_of(history, start, end)?;
+        let whole = history.tokens_before(head.end)? - history.tokens_before(head.start)?;
+        for (shown, head_tokens) in [(head.clone(), whole), (head.start..head.start, OPENING_TOKENS.min(whole))] {
+            let room = self.grant.saturating_sub(head_tokens);
+            let (_, offset) = self.offset(total - history.tokens_before(self.origin)?, room);
+            let target = history.tokens_before(self.origin)? + offset;
+            let resume = first_round(history, head.end..end, target)?.unwrap_or(end);
+            let tokens = total - history.tokens_before(resume)?;
+            if head_tokens + tokens > self.grant {
+                continue;
+            }
+            let (shown_tokens, is_whole) = if shown.is_empty() { (0, false) } else { (whole, resume == head.end) };
+            let cut = Cut { start: head.start, resume: (!is_whole).then_some(resume) };
+            let tokens = shown_tokens + tokens;
+            let parts = [shown, resume..history.messages()];
+            return Ok(Some(Window { cut, steps: 0, first_turn, parts, tokens, stored_tokens: 0, rounds: None }));
+        }
+        Ok(None)
     }
 
     /// `k`, and the tokens that are skipped at least.
@@ -102,7 +161,7 @@ impl Grid {
         let before_rounds = history.tokens_before(head.end)?;
         let head_tokens = before_rounds - history.tokens_before(head.start)?;
         let (_, offset) = self.offset(total - before_rounds, self.grant.saturating_sub(head_tokens));
-        let by_rule = first_round(history, head.end, before_rounds + offset)?;
+        let by_rule = first_round(history, head.end..end, before_rounds + offset)?.unwrap_or(head.end);
         let room = self.grant.saturating_sub(head_tokens);
         let resume = self.newest_rounds(history, head.end..by_rule, total, room)?;
         let tokens = head_tokens + total - history.tokens_before(resume)?;
@@ -130,7 +189,8 @@ impl Grid {
 }
 
 /// Where history begins after a change of the counter (a model switch): the oldest turn from which on everything fits `grant`, and
-/// at least the newest one. `recount` counts a message anew; it is asked from the newest back and no further than what fits.
+/// at least the newest one and the one before, which the window parts. `recount` counts a message anew; it is asked from the newest back
+/// and no further than what fits.
 pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(u64) -> Result<u64>) -> Result<u64> {
     let (mut end, mut left, mut origin) = (history.messages(), Some(grant), history.messages());
     for turn in (0..history.turns()).rev() {
@@ -139,7 +199,8 @@ pub fn origin_within(history: &dyn History, grant: u64, recount: &mut dyn FnMut(
             let tokens = recount(index)?;
             left = left.and_then(|left| left.checked_sub(tokens));
             if left.is_none() && turn + 1 < history.turns() {
-                return Ok(origin);
+                let newest_alone = turn + 2 == history.turns();
+                return Ok(if newest_alone { start } else { origin });
             }
         }
         (end, origin) = (start, start);
@@ -187,25 +248,19 @@ fn first_turn(history: &dyn History, origin: u64, target: u64) -> Result<Option<
     if high == turns { Ok(None) } else { Ok(Some((high, history.turn_start(high)?))) }
 }
 
-/// The first round at or after `from` with at least `target` tokens before it, or else the last round.
-fn first_round(history: &dyn History, from: u64, target: u64) -> Result<u64> {
-    let end = history.messages();
-    let (mut low, mut high) = (from, end);
+/// The first round in `range` with at least `target` tokens before it, or else the last one; `None` where it has none.
+fn first_round(history: &dyn History, range: Range<u64>, target: u64) -> Result<Option<u64>> {
+    let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = low + (high - low) / 2;
         if history.tokens_before(middle)? >= target { high = middle } else { low = middle + 1 }
     }
-    for index in low..end {
+    for index in (low..range.end).chain((range.start..low).rev()) {
         if opens_round(&history.message(index)?.message) {
-            return Ok(index);
+            return Ok(Some(index));
         }
     }
-    for index in (from..low).rev() {
-        if opens_round(&history.message(index)?.message) {
-            return Ok(index);
-        }
-    }
-    Ok(from)
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -265,7 +320,7 @@ mod tests {
             let history = transcript(&mut random, turns);
             let origin = history.turn_start(random.below(history.turns())).unwrap();
             let grant = 1 + random.below(2_000);
-            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1 };
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: true };
             let pending = history.tally().pending_tokens(&FRAMING, &WordCounter);
             let window = grid.window(&history, pending).unwrap();
             if let Some(start) = naive(grid, &history, pending) {
@@ -318,7 +373,7 @@ mod tests {
             let history = transcript(&mut random, turns);
             let origin = history.turn_start(random.below(history.turns())).unwrap();
             let grant = 1 + random.below(2_000);
-            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1 };
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: true };
             let expected = grid.window(&history, 0).unwrap();
             for before in 0..=turns {
                 assert_eq!(grid.window(&Before(&history, before), 0).unwrap(), expected, "{before} of {turns}");
@@ -333,7 +388,7 @@ mod tests {
             let turns = 5 + random.below(60);
             let history = transcript(&mut random, turns);
             let grant = 500 + random.below(2_000);
-            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1 };
+            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1, parts_turns: true };
             let window = grid.window(&history, 0).unwrap();
             if window.steps == 0 || window.cut.resume.is_some() {
                 continue;
@@ -360,7 +415,7 @@ mod tests {
                 let id = format!("r{round}");
                 push(&mut history, call(&id));
                 push(&mut history, Message::tool_result(&id, &words(random.below(100)), false));
-                let grid = Grid { origin: 0, grant: 400, step: 100, rounds: 1 };
+                let grid = Grid { origin: 0, grant: 400, step: 100, rounds: 1, parts_turns: true };
                 let window = grid.window(&history, 0).unwrap();
                 assert!(window.tokens <= 400, "every round is at most 210");
                 let Some(resume) = window.cut.resume else { continue };
@@ -427,7 +482,7 @@ mod tests {
             push(&mut history, Message::text(Role::User, "word word"));
             if [999, 49_999].contains(&turn) {
                 let counted = Counted(&history, std::cell::Cell::new(0));
-                Grid { origin: 0, grant: 1_000, step: 250, rounds: 1 }.window(&counted, 0).unwrap();
+                Grid { origin: 0, grant: 1_000, step: 250, rounds: 1, parts_turns: true }.window(&counted, 0).unwrap();
                 look_ups.push(counted.1.get());
             }
         }

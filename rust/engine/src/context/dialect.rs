@@ -1,7 +1,7 @@
 //! How a server's chat completions differ from `OpenAI`'s: data, one row for each server, in `models/data/dialects.tsv`.
 //!
-//! `render/arrange.rs` applies what a row says. Facts that no rendering needs (strict schemas, what a tool choice may be, how reasoning is
-//! asked for) are kept for programs that choose by them.
+//! `render/arrange.rs` applies a row. Facts that no rendering needs (strict schemas, values of a tool choice, how reasoning is
+//! requested) are kept for programs that choose by them.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub struct Dialect {
     pub name: Box<str>,
     /// The vendors whose models it serves by default.
     pub vendors: Vec<Box<str>>,
-    /// What the most tokens of the reply are called.
+    /// The name of the parameter for the most tokens of the reply.
     pub output_parameter: Box<str>,
     /// Its ids of tool calls.
     pub call_ids: CallIds,
@@ -46,7 +46,7 @@ pub struct Dialect {
     pub stream_usage: bool,
     /// Schemas of tools may be strict.
     pub strict: bool,
-    /// What `tool_choice` may be.
+    /// The values that `tool_choice` may have.
     pub tool_choice: Vec<Box<str>>,
     /// The parameter that says how much to reason; empty where there is none.
     pub reasoning: Box<str>,
@@ -93,7 +93,8 @@ impl CallIds {
 }
 
 /// The name of a called function as vendors take it. A model may make up any, and a request with `""` or `a b` in its history is refused
-/// for ever: what is no letter, digit, `_` or `-` becomes `_`, more than `most` are cut. Dots and colons stay where a server takes them.
+/// for ever: a character that is not a letter, digit, `_` or `-` becomes `_`, more than `most` are cut. Dots and colons stay where a server
+/// takes them.
 pub(super) fn called(name: &str, most: usize, dotted: bool) -> Cow<'_, str> {
     let takes = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character) || dotted && ".:".contains(character);
     if name.is_empty() {

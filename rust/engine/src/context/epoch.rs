@@ -13,9 +13,11 @@ use crate::{Error, ErrorKind, Result};
 
 /// The version of the rendering rules: part of the prefix chain and of every epoch.
 ///
-/// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed. What stands in a block has its form of its own
-/// ([`super::block::Form`]).
-pub const RENDERER_VERSION: u32 = 3;
+/// 2 gives pinned memories their dates, and rounds that left the window a line; 3 says of pinned memories that they are disputed; 4 parts
+/// a turn that is too large to be left out whole. What stands in a block has its form of its own ([`super::block::Form`]).
+pub const RENDERER_VERSION: u32 = 4;
+/// From this version on a large turn is parted.
+const PARTS_TURNS: u32 = 4;
 
 /// One revision of one memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,7 +79,7 @@ pub struct Epoch {
     pub cut: Cut,
 }
 
-/// What the next epoch is made of, besides the transcript.
+/// The inputs of the next epoch, besides the transcript.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// The epoch before; `None` for the first.
@@ -128,7 +130,8 @@ impl Epoch {
         let Some(grant) = grant else { return Err(self.no_room(limit, floors, history.floor)) };
         let grant = grant.min(history.ceiling);
         let step = if budget.cut_step.millionths() == 0 { 0 } else { budget.cut_step.of(grant).max(1) };
-        Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds })
+        let parts_turns = self.renderer_version >= PARTS_TURNS;
+        Ok(Grid { origin: self.origin, grant, step, rounds: budget.keep_rounds, parts_turns })
     }
 
     /// The window of history for a limit.
@@ -136,10 +139,15 @@ impl Epoch {
         self.window_on(self.grid(limit, budget)?, history, pending)
     }
 
-    /// The same on a grid. Where it leaves out rounds of the newest turn there is room for the line that says so.
+    /// Whether a line stands for what a window leaves out of its first turn.
+    pub(super) fn shows_rounds(&self, window: &Window) -> bool {
+        window.cut.resume.is_some() && self.renderer_version >= rounds::SINCE_RENDERER
+    }
+
+    /// The same on a grid. Where it leaves out rounds of its first turn there is room for the line that says so.
     pub(super) fn window_on(&self, grid: Grid, history: &dyn History, pending: u64) -> Result<Window> {
         let window = grid.window(history, pending)?;
-        if window.cut.resume.is_none() || self.renderer_version < rounds::SINCE_RENDERER {
+        if !self.shows_rounds(&window) {
             return Ok(window);
         }
         Grid { grant: grid.grant.saturating_sub(rounds::TOKENS), ..grid }.window(history, pending)

@@ -1,9 +1,9 @@
-//! Text that is data cannot leave its block: what could end a block, open a role or hide is written as `&#xHEX;`.
+//! Text that is data cannot leave its block: characters that could end a block, open a role or hide are written as `&#xHEX;`.
 //!
-//! Escaped are, and nothing else: `<` before the name of one of our tags or of a chat template's tag and before `|`; `[`
-//! before a control word (`[INST]`); the colon of a role header at the start of a line (`System:`), the first `#` of such a
-//! heading; control characters except tab, line feed and carriage return; characters that are invisible or turn the
-//! direction of text; and the `&` of a literal `&#x`, which is what makes it reversible: [`unescape`] gives back the very
+//! Only these are escaped: `<` before the name of one of our tags or of a chat template's tag and before `|`, `[`
+//! before a control word (`[INST]`), the colon of a role header at the start of a line (`System:`), the first `#` of such a
+//! heading, control characters except tab, line feed and carriage return, characters that are invisible or turn the
+//! direction of text, and the `&` of a literal `&#x`. The last makes the escaping reversible: [`unescape`] gives back the very
 //! text. Ordinary code and prose pass unchanged (`Vec<T>`, `a < b`, `x && y`). It does not judge what a text says.
 //!
 //! Sources: the special tokens of `ChatML`, Llama 2 to 4, Gemma, Mistral, `DeepSeek`, GLM and Qwen chat templates; Unicode

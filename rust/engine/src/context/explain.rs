@@ -48,16 +48,16 @@ pub enum Why {
     },
     /// Others that rank higher used its section's grant.
     OverGrant {
-        /// What the section was granted.
+        /// The section's grant.
         granted: u64,
-        /// What was left of it.
+        /// The tokens left of it.
         left: u64,
         /// The most that the section may be granted; 0 where that was not kept.
         ceiling: u64,
     },
     /// The room of the whole block shrank below it.
     OverRoom {
-        /// What the block may have.
+        /// The most tokens of the block.
         left: u64,
     },
     /// It is pinned, and stands before the history already.
@@ -165,7 +165,7 @@ impl Explained {
 pub struct Explained {
     /// The section it was a candidate for.
     pub section: Arc<str>,
-    /// What it is: a memory's id, a task's key, `messages 0..42`.
+    /// Its name: a memory's id, a task's key, `messages 0..42`.
     pub id: Arc<str>,
     /// The memory, if it is one.
     pub memory: Option<MemoryRef>,
@@ -173,19 +173,19 @@ pub struct Explained {
     pub score: Option<i64>,
     /// Its counted tokens; 0 where it was not counted.
     pub tokens: u64,
-    /// What became of it.
+    /// Its outcome.
     pub why: Why,
 }
 
 impl Explained {
-    /// What became of an item.
+    /// The fate of an item.
     #[must_use]
     pub fn of(item: &Item, tokens: u64, why: Why) -> Self {
         let (section, id) = (Arc::clone(&item.section), Arc::clone(&item.id));
         Self { section, id, memory: item.memory, score: item.score, tokens, why }
     }
 
-    /// What became of something that is no item.
+    /// The fate of something that is not an item.
     #[must_use]
     pub fn other(section: &str, id: impl Into<Arc<str>>, tokens: u64, why: Why) -> Self {
         Self { section: section.into(), id: id.into(), memory: None, score: None, tokens, why }
@@ -199,18 +199,18 @@ impl fmt::Display for Explained {
     }
 }
 
-/// What a section was granted and used.
+/// The tokens that a section was granted and used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionUse {
     /// Its name.
     pub name: Arc<str>,
     /// Its grant; `None` where its size is not the allocator's to decide.
     pub grant: Option<Grant>,
-    /// What it could have used.
+    /// The tokens that it could have used.
     pub asked: u64,
-    /// What it was given.
+    /// The tokens that it was granted.
     pub granted: u64,
-    /// What it uses.
+    /// The tokens that it uses.
     pub tokens: u64,
     /// How many items: messages, memories, tools.
     pub items: u64,

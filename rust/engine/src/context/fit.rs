@@ -10,7 +10,7 @@ use super::tools::Tools;
 use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
-/// What fits.
+/// The part that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     /// Indices of the messages to send, ascending.
@@ -82,7 +82,7 @@ impl Fitter<'_> {
         Ok(count)
     }
 
-    /// Reads units from the newest back; a turn is kept when its user message is met and all of it fits. What stands before
+    /// Reads units from the newest back; a turn is kept when its user message is met and all of it fits. Messages before
     /// the first user message is kept if it fits too.
     fn keep_newest(&mut self, from: usize, count: usize) -> Result<()> {
         let mut turn: Vec<Unit> = Vec::new();

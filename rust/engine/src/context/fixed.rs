@@ -17,7 +17,7 @@ use crate::tokens::Counter;
 pub struct FixedText {
     /// The text as it is sent.
     pub text: Arc<str>,
-    /// What it shows; empty for a system prompt.
+    /// The memories that it shows; empty for a system prompt.
     pub items: Vec<Item>,
     /// Its count, frame included.
     pub tokens: u64,
@@ -96,7 +96,7 @@ impl Fixed {
 
 /// Which candidates for pinned memory fit into `room` tokens, in their order (most important first), one too large passed over.
 ///
-/// What does not fit is not lost: it is a candidate of the volatile block like any other memory.
+/// A memory that does not fit is not lost: it is a candidate of the volatile block like any other memory.
 #[must_use]
 pub fn choose_pinned(candidates: Vec<Item>, room: u64, framing: &Framing, counter: &dyn Counter) -> (Vec<Item>, Vec<Item>) {
     let mut left = room.saturating_sub(framing.text(Role::System, "<pinned note=\"what holds for this user\">\n</pinned>\n", counter));

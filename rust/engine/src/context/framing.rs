@@ -1,11 +1,11 @@
-//! What a message, a tool schema and a whole request cost beyond their texts: the frame each vendor puts around them.
+//! The frame that each vendor puts around messages, tool schemas and requests: their cost beyond their texts.
 //!
 //! `tokens(request) = reply + sum over messages (per_message + role + name + parts) + tools`. Each text is counted by itself,
 //! so counts of messages add exactly. The numbers are observed, not published as a contract:
 //! - per message 3, per name 1, reply 3; a tool schema: 7 (gpt-4: 10) to begin, 3 for its properties and 3 for each, -3 and 3
 //!   per value of an enum, 12 to end all of them, and the lines `name:description` and `property:type:description` without
-//!   their full stop: `OpenAI` cookbook, "How to count tokens with tiktoken", sections 6 and 7 (2024-08). What that recipe
-//!   has no rule for (nested schemas, defaults, bounds) is counted as its JSON text, which is more than it costs.
+//!   their full stop: `OpenAI` cookbook, "How to count tokens with tiktoken", sections 6 and 7 (2024-08). Parts for
+//!   which that recipe has no rule (nested schemas, defaults, bounds) are counted as their JSON text, which is more than they cost.
 //! - per tool call 3, its arguments, and its name twice: once in the call and once in the frame of its result. Makes 35 for
 //!   the pair whose `usage` is reported in forestwanglin/openai-java issue 5 (2024-01); 3 also hmarr/openai-chat-tokens.
 //! - images: [`super::image`]. Files: Anthropic, "PDF support": up to 3,000 tokens of text a page and the page as an image.
@@ -43,7 +43,7 @@ pub struct Framing {
     pub per_tool: u64,
     /// The price of images.
     pub images: ImageRule,
-    /// What besides text the model takes.
+    /// The media besides text that the model takes.
     pub media: Media,
 }
 
@@ -78,7 +78,7 @@ impl Framing {
         matches!(self.images, ImageRule::GeminiTiles | ImageRule::GeminiResolution)
     }
 
-    /// What its requests can say.
+    /// The shape of its requests.
     #[must_use]
     pub fn shape(&self) -> Shape {
         Shape { format: self.format, media: self.media }
@@ -114,13 +114,13 @@ impl Framing {
         tally.cost()
     }
 
-    /// What is shown for `call` if it has no result ([`super::turns::interrupted`]).
+    /// The text that is shown for `call` if it has no result ([`super::turns::interrupted`]).
     #[must_use]
     pub fn interrupted(&self, call_id: &str, counter: &dyn Counter) -> u64 {
         self.message(&super::turns::interrupted(call_id), counter).tokens
     }
 
-    /// What the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
+    /// The parts that the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
     fn kept(&self, part: &Part) -> Cost {
         match part {
             Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
@@ -229,7 +229,7 @@ fn schema(function: &Function) -> Value {
     function.parameters.as_deref().and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)
 }
 
-/// What Gemini counts of a schema and the recipe passes over: the description of all of it, and the names that are required.
+/// The parts of a schema that Gemini counts and the recipe passes over: the description of all of it, and the names that are required.
 fn repeated(function: &Function, counter: &dyn Counter) -> u64 {
     let schema = schema(function);
     counter.count(schema["description"].as_str().unwrap_or_default()) + required(&schema, counter)

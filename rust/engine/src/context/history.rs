@@ -1,6 +1,6 @@
-//! What a prompt needs to know of a session's transcript, and nothing more: the seam between stores and prompts.
+//! The interface between stores and prompts: only the facts about a session's transcript that a prompt needs.
 //!
-//! A store gives counts by index and messages one at a time; only what is in the window is asked for. Finding the window
+//! A store gives counts by index and messages one at a time; only messages in the window are asked for. Finding the window
 //! takes O(log window) calls of [`History::turn_start`] and [`History::tokens_before`], whatever the length of the history.
 //! [`Transcript`] is the same in memory, for tests, benches and use from Rust without a store.
 
@@ -71,7 +71,7 @@ pub trait History {
     /// The volatile block that stayed in `turn` when the next turn began, if it did.
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>>;
 
-    /// What that block showed when it was sent and shows no longer.
+    /// The items that the block showed when it was sent and shows no longer.
     fn left_out(&self, _turn: u64) -> Result<Vec<Item>> {
         Ok(Vec::new())
     }

@@ -1,7 +1,7 @@
-//! What an image costs: its size from the first bytes of its base64, and each vendor's published price by size.
+//! The cost of an image: its size from the first bytes of its base64, and each vendor's published price by size.
 //!
-//! No image is decoded. Where the size is not to be had (a link, an unknown file type) the most that any size can cost is
-//! counted, and the count says that it is a bound.
+//! No image is decoded. Where the size cannot be read (a link, an unknown file type), the most that any size can cost is
+//! counted, and the count is marked as a bound.
 //!
 //! Sources: `OpenAI`, "Images and vision", calculating costs: tiles of 512 px after fitting 2048 x 2048 and a shortest side of
 //! 768 (1024 x 1024 costs 765, 2048 x 4096 costs 1105; small images are not enlarged: 128 x 64 costs one tile); patches of
@@ -44,7 +44,7 @@ pub struct Cost {
 }
 
 impl ImageRule {
-    /// What `image` costs.
+    /// The cost of `image`.
     #[must_use]
     pub fn cost(self, image: &Image) -> Cost {
         let exact = image.size.is_some();

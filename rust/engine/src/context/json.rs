@@ -40,14 +40,14 @@ impl<'a> Object<'a> {
 /// Where in the input something stands, for messages of errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Position<'a> {
-    /// What is being done: `read a message`.
+    /// The operation under way: `read a message`.
     pub(crate) doing: &'static str,
-    /// What the reader knows the spot by: `content[2]`.
+    /// The place as the reader names it: `content[2]`.
     pub(crate) at: &'a str,
 }
 
 impl Position<'_> {
-    /// The five parts: what was being done, the rule, the value, where, and what to do next.
+    /// The five parts: the operation, the rule, the value, the place, and the advice.
     pub(crate) fn error(self, rule: &str, got: &str, next: &str) -> Error {
         let got = shown(got);
         let at = if self.at.is_empty() { "the message" } else { self.at };

@@ -30,7 +30,7 @@ pub(super) struct Laid {
     pub(super) messages: [u64; 2],
 }
 
-/// What is laid out.
+/// The parts to lay out.
 pub(super) struct Layout<'a> {
     pub(super) framing: &'a Framing,
     pub(super) counter: &'a dyn Counter,

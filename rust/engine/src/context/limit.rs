@@ -1,9 +1,9 @@
-//! The limit of a prompt, and the caller's budget: what the sections are granted within it.
+//! The limit of a prompt, and the caller's budget, which grants tokens to the sections within it.
 //!
 //! Default limit: `min(floor(fill * window), window - reserve)`. A limit that the caller names is the limit itself. Shares are
 //! in millionths, so that no float decides about a token. Defaults of the volatile sections are shares of the room that the
-//! fixed sections leave; they are small, because what is reserved for them is taken from the history for good (with steps,
-//! history never depends on what the volatile sections hold).
+//! fixed sections leave; they are small, because their reserve is taken from the history for good (with steps,
+//! history never depends on the contents of the volatile sections).
 
 use super::budget::Grant;
 use crate::limits::{DEFAULT_CUT_STEP, DEFAULT_FILL, DEFAULT_OUTPUT_TOKENS, MAX_KEPT_ROUNDS, within};
@@ -34,7 +34,7 @@ pub mod section {
     /// Retrieved documents, and the caller's items by default.
     pub const RETRIEVED: &str = "retrieved";
 
-    /// What belongs to no section: the reply's frame, the tags around a block.
+    /// The parts that belong to no section: the reply's frame, the tags around a block.
     pub const FRAME: &str = "frame";
 
     /// Sections whose size is not the allocator's to decide.
@@ -51,7 +51,7 @@ pub mod section {
 /// The order of a prompt's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// What changes least stands first; the volatile block travels with the newest user message.
+    /// The parts that change least stand first. The volatile block travels with the newest user message.
     #[default]
     CacheFirst,
     /// System, long-term memory, short-term memory, retrieval, recent turns; one boundary, after the system prompt.
@@ -130,7 +130,7 @@ pub struct RelevanceFloor {
     pub of_best: Share,
 }
 
-/// What a caller may say about a prompt's sections.
+/// A caller's settings for a prompt's sections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     /// The order of the parts.
@@ -139,7 +139,7 @@ pub struct Budget {
     pub cut_step: Share,
     /// Grants by section; others have their default.
     pub grants: Vec<(Box<str>, Grant)>,
-    /// What recalled memories must reach.
+    /// The score that recalled memories must reach.
     pub relevance: RelevanceFloor,
     /// Newest tool rounds of a turn that stay, where they fit, when others leave it; the last one always does.
     pub keep_rounds: u64,
@@ -160,7 +160,7 @@ impl Budget {
         own.unwrap_or_else(|| default_grant(section, space))
     }
 
-    /// What is set aside for the volatile sections before history gets its grant.
+    /// The tokens set aside for the volatile sections before history gets its grant.
     #[must_use]
     pub fn volatile_floors(&self, space: u64) -> u64 {
         let own = self.grants.iter().map(|(name, _)| &**name).filter(|name| is_own_volatile(name));
@@ -226,7 +226,7 @@ pub fn input_limit(window: u64, output_tokens: u64, fill: Share, named: Option<u
     }
 }
 
-/// What is kept for the reply where the caller names nothing: a model that writes less keeps less.
+/// The reserve for the reply where the caller names none: a model that writes less keeps less.
 #[must_use]
 pub fn default_output(max_output_tokens: u64) -> u64 {
     DEFAULT_OUTPUT_TOKENS.min(max_output_tokens)

@@ -1,7 +1,7 @@
-//! What of a neutral message one vendor's shape can say: the one place that counting and rendering share.
+//! The parts of a neutral message that one vendor's shape can express. Counting and rendering share this one place.
 //!
-//! Because both work on the same pieces, a count is always the count of what is sent. A part that a vendor has no shape for becomes a short
-//! text that says so (an image inside an `OpenAI` tool result) or is left out (another vendor's signed thinking).
+//! Because both work on the same pieces, a count is always the count of the sent message. A part that a vendor has no shape for becomes a
+//! short text that says so (an image inside an `OpenAI` tool result) or is left out (another vendor's signed thinking).
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub(super) fn result_text(result: &ToolResult, shape: Shape) -> String {
     result_pieces(result, shape).filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// What of a message its model does not take, by name: it was sent as a text.
+/// The media of a message that its model does not take, by name: they were sent as a text.
 pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
     let mut found = Vec::new();
     for part in &message.parts {
@@ -96,7 +96,7 @@ fn kind_of(raw: &str) -> Cow<'_, str> {
     json::object(raw).and_then(|block| block.get("type")).and_then(json::text).unwrap_or_default()
 }
 
-/// What stands for a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
+/// The replacement of a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
 fn named(raw: &str) -> Option<Piece<'_>> {
     let name = match &*kind_of(raw) {
         "input_audio" => "[audio]",

@@ -1,7 +1,7 @@
-//! The neutral form of a message: what every provider's shape says, in one type.
+//! The neutral form of a message: the content of every provider's shape, in one type.
 //!
 //! A message is stored as it was given; this form is derived from those bytes ([`Message::parse`]) and holds what a
-//! prompt needs: who speaks, and parts. What only one vendor understands (signed thinking, files held by the vendor) is
+//! prompt needs: who speaks, and parts. Parts that only one vendor understands (signed thinking, files held by the vendor) are
 //! kept as raw JSON and rendered for that vendor alone. It does not know tokens, turns or prompts.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Format {
     }
 }
 
-/// What besides text a model takes. What it does not take is sent as a short text that names it.
+/// The media besides text that a model takes. Other media are sent as a short text that names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools)] // three kinds of media
 pub struct Media {
@@ -56,12 +56,12 @@ impl Media {
     pub const ALL: Self = Self { images: true, documents: true, audio: true };
 }
 
-/// What a request can say: whose shape it is in, and what its model takes.
+/// The shape of a request: its vendor, and the media that its model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// The shape.
     pub format: Format,
-    /// What the model takes.
+    /// The media that the model takes.
     pub media: Media,
 }
 
@@ -198,7 +198,7 @@ pub enum Part {
     ToolCall(ToolCall),
     /// The result of one.
     ToolResult(ToolResult),
-    /// What only the vendor of `format` understands: raw JSON of the block, kept as given, never sent to another vendor.
+    /// A part that only the vendor of `format` understands: raw JSON of the block, kept as given, never sent to another vendor.
     Vendor {
         /// Whose it is.
         format: Format,
@@ -228,7 +228,7 @@ pub struct Message {
     pub role: Role,
     /// Which of several speakers of that role.
     pub name: Option<Box<str>>,
-    /// What is said, in order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
 }
 
@@ -295,7 +295,7 @@ impl Message {
     }
 }
 
-/// What stands where a text was taken out.
+/// The text in place of one that was taken out.
 pub const REDACTED: &str = "[redacted]";
 
 fn redacted_part(part: &Part, marker: &str) -> Option<Part> {
@@ -321,7 +321,7 @@ pub(super) fn for_each_result_text(message: &mut Message, mut rewrite: impl FnMu
     }
 }
 
-/// What the prefix chain and the ledger know of a segment.
+/// The digest of a segment for the prefix chain and the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest {
     /// XXH3, 128 bits.

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) const DOING: &str = "read a message";
 pub(super) const MESSAGE: Position<'static> = Position { doing: DOING, at: "" };
 
-/// What to do with a tool call whose arguments are not JSON.
+/// The treatment of a tool call whose arguments are not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arguments {
     /// Refuse it: the caller can still fix what it is about to add.
@@ -107,7 +107,7 @@ impl Reader {
         Ok(message)
     }
 
-    /// What `OpenAI` puts beside the content.
+    /// The parts that `OpenAI` puts beside the content.
     fn extras(&self, object: &Object<'_>, parts: &mut Vec<Part>) -> Result<()> {
         if let Some(refusal) = object.text("refusal", MESSAGE)?.filter(|text| !text.is_empty()) {
             parts.push(Part::Refusal(refusal.as_ref().into()));

@@ -1,7 +1,7 @@
 //! From `OpenAI`'s responses to the neutral [`Message`].
 //!
-//! A model's answer is a list of items under `output`: messages, calls, reasoning. Reasoning and what runs at the provider are kept as
-//! raw items, in their place. What is given to the model may also come in this shape: a message of `input_text` parts, or the output of
+//! A model's answer is a list of items under `output`: messages, calls, reasoning. Reasoning and tools that run at the provider are kept as
+//! raw items, in their place. Input of the model may also come in this shape: a message of `input_text` parts, or the output of
 //! a call.
 //!
 //! Source: `OpenAI` API reference, "The response object", "Input item types".

@@ -21,7 +21,7 @@ pub struct Breakpoint {
     pub tokens: u64,
     /// The chain's link there.
     pub hash: u128,
-    /// What stands before it outlives the turn: later prompts of the epoch begin with the same bytes. A breakpoint that does
+    /// The part before it outlives the turn: later prompts of the epoch begin with the same bytes. A breakpoint that does
     /// not last serves the tool rounds of this turn.
     pub lasting: bool,
 }
@@ -44,9 +44,9 @@ pub struct Prompt {
     pub chain: Vec<u128>,
     /// Where a provider may cache; at most four, in order.
     pub breakpoints: Vec<Breakpoint>,
-    /// What each section was granted and uses. Tokens add up to [`Self::total_tokens`]; `frame` holds what belongs to none.
+    /// The grant and the tokens of each section. Tokens add up to [`Self::total_tokens`]; `frame` holds what belongs to none.
     pub sections: Vec<SectionUse>,
-    /// What became of every candidate.
+    /// The fate of every candidate.
     pub explained: Vec<Explained>,
     /// The volatile block that this prompt carries in its newest turn: for the ledger, which has it as sent.
     pub block: Option<Arc<Block>>,
@@ -59,19 +59,19 @@ pub struct Prompt {
     /// Tokens of the whole request: the count, or the most it can be where the tokenizer is closed. Never above
     /// [`Self::max_input_tokens`].
     pub total_tokens: u64,
-    /// What the counter said of it, by the reference encoding where the tokenizer is closed.
+    /// The counter's figure, by the reference encoding where the tokenizer is closed.
     pub counted_tokens: u64,
-    /// What it is made of, where the tokenizer is closed.
+    /// Its content by class, where the tokenizer is closed.
     pub content: Option<Content>,
     /// The limit.
     pub max_input_tokens: u64,
-    /// What is reserved for the reply.
+    /// The reserve for the reply.
     pub max_output_tokens: u64,
     /// [`Self::total_tokens`] is the true number, not a bound.
     pub exact: bool,
     /// The factor that its window was cut by.
     pub factor: Factor,
-    /// What its model can be told.
+    /// The media that its model takes, and its shape.
     pub shape: Shape,
     /// How its model looks at images: tells generations of one vendor apart.
     pub images: ImageRule,
@@ -80,7 +80,7 @@ pub struct Prompt {
 /// From counted tokens of a part to its share of the prompt's total: shares add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
-    /// What was counted of the whole.
+    /// The counted tokens of the whole.
     pub counted: u64,
     /// The total.
     pub total: u64,
@@ -106,7 +106,7 @@ pub struct Shared {
     pub segments: usize,
     /// Their tokens, as a share of the newer prompt's total.
     pub tokens: u64,
-    /// What the newer one has where they part.
+    /// The newer one's segment where they part.
     pub broken_by: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl Prompt {
         self.chain.last().copied().unwrap_or_default()
     }
 
-    /// What it shares with another one at its beginning.
+    /// The beginning that it shares with another one.
     #[must_use]
     pub fn shared_with(&self, other: &Self) -> Shared {
         let segments = shared_segments(&self.chain, &other.chain).min(self.segments.len());
@@ -137,7 +137,7 @@ impl Prompt {
         Shared { segments, tokens: self.scale().of(counted), broken_by: self.segments.get(segments).map(Segment::name) }
     }
 
-    /// What its provider counted is what it costs: the parts' shares follow.
+    /// Its provider's count is its cost, and the parts' shares follow.
     pub fn costs(&mut self, tokens: u64) {
         let scale =
             |share: u64| u64::try_from(u128::from(share) * u128::from(tokens) / u128::from(self.total_tokens.max(1))).unwrap_or(u64::MAX);

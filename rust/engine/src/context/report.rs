@@ -1,4 +1,4 @@
-//! What a prompt says about itself: the table of its sections, the fate of the history, and errors with every number.
+//! The report of a prompt about itself: the table of its sections, the fate of the history, and errors with every number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,8 +66,8 @@ impl Report<'_> {
         [history, row(section::TURN, tokens(turn) - carried, laid.messages[1])]
     }
 
-    /// History is explained by ranges: what each message does in the window is in the segments.
-    /// What stands in every prompt of the epoch: the instructions, and each pinned memory by itself.
+    /// History is explained by ranges: the part of each message in the window is in the segments.
+    /// The fixed parts of every prompt of the epoch: the instructions, and each pinned memory by itself.
     pub(super) fn explain_fixed(&self) -> Vec<Explained> {
         let fixed = self.inputs.fixed;
         let mut explained = Vec::new();
@@ -83,10 +83,10 @@ impl Report<'_> {
         explained
     }
 
-    /// What the blocks of earlier turns in the window still show, and what they no longer do.
+    /// The items that blocks of earlier turns in the window still show, and those that they no longer show.
     pub(super) fn explain_blocks(&self, window: &Window) -> Result<Vec<Explained>> {
         let (history, mut explained) = (self.inputs.history, Vec::new());
-        for turn in window.first_turn..history.turns().saturating_sub(1) {
+        for turn in window.first_turn + u64::from(window.shortens_opening())..history.turns().saturating_sub(1) {
             let tokens = |item: &Item| self.inputs.counter.count(&block::chunk(item));
             let block = history.kept_block(turn)?;
             let kept = block.iter().flat_map(|block| &block.items);
@@ -102,7 +102,7 @@ impl Report<'_> {
         let ranges = [
             (self.inputs.epoch.origin..start.min(self.inputs.history.messages()), Why::BeforeWindow { start, steps }),
             (first.clone(), Why::InWindow { start }),
-            (first.end..window.cut.resume.unwrap_or(first.end), Why::RoundsLeftOut),
+            (window.left_out(), Why::RoundsLeftOut),
             (second.clone(), Why::InWindow { start }),
         ];
         let mut explained = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn exceeded(inputs: &Inputs<'_>, newest: u64) -> Error {
         .with("newest_tokens", newest as i64)
 }
 
-/// What is sent was counted again and is more than the stored counts said.
+/// The sent prompt was counted again, and has more tokens than the stored counts.
 pub(super) fn disagrees(counted: u64, room: u64) -> Error {
     let message = format!(
         "cannot assemble the prompt: stored token counts must be those of the messages, got {counted} tokens where the counts \

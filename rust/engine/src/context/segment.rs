@@ -12,7 +12,7 @@ use super::fixed::{FixedText, FixedTools};
 use super::history::Stored;
 use super::message::Digest;
 
-/// What a segment is; part of its link, so the numbers never change.
+/// The kind of a segment. It is part of the segment's link, so the numbers never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentKind {
     /// Tool schemas.
@@ -29,7 +29,7 @@ pub enum SegmentKind {
     Block = 6,
 }
 
-/// The content of a segment, shared with whoever holds it.
+/// The content of a segment, shared by its holders.
 #[derive(Debug, Clone)]
 pub enum Body {
     /// Tool schemas.
@@ -45,7 +45,7 @@ pub enum Body {
 /// One segment.
 #[derive(Debug, Clone)]
 pub struct Segment {
-    /// What it is.
+    /// Its kind.
     pub kind: SegmentKind,
     /// Its content.
     pub body: Body,
@@ -54,7 +54,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// What it is called where prompts are compared.
+    /// Its name where prompts are compared.
     #[must_use]
     pub fn name(&self) -> String {
         match (self.kind, &self.body) {
@@ -86,7 +86,7 @@ impl Segment {
     }
 }
 
-/// What a message of a prompt is called; one without an index stands for a result that never came.
+/// The name of a message of a prompt; one without an index stands for a result that never came.
 #[must_use]
 pub fn message_name(index: Option<u64>) -> String {
     index.map_or_else(|| "interrupted result".to_owned(), |index| format!("message {index}"))

@@ -1,9 +1,9 @@
-//! What goes into the volatile block: candidates against grants, each one explained.
+//! Selection for the volatile block: candidates compete for grants, and each gets an explanation.
 //!
-//! Sections in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents. Within a section
-//! candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller one. A recalled memory must
-//! also reach the relevance floor: a prompt is not filled up with weak memories. Text that is pinned, or chosen before, is not shown twice.
-//! Sections that left something out share the tokens that others do not use.
+//! The sections are, in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents. Within a
+//! section candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller one. A recalled memory
+//! must also reach the relevance floor: a prompt is not filled up with weak memories. Text that is pinned, or chosen before, is not shown
+//! twice. Sections that left something out share the tokens that others do not use.
 //!
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.
@@ -21,7 +21,7 @@ use super::limit::{Budget, section};
 use crate::Result;
 use crate::tokens::Counter;
 
-/// What the block became, and why.
+/// The resulting block, and the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) block: Option<Arc<Block>>,
@@ -29,15 +29,15 @@ pub(super) struct Chosen {
     pub(super) explained: Vec<Explained>,
 }
 
-/// What choosing needs to know.
+/// The inputs of the selection.
 pub(super) struct Chooser<'a> {
     pub(super) budget: &'a Budget,
-    /// What the fixed sections leave of the limit: the base of default grants.
+    /// The tokens that the fixed sections leave of the limit: the base of default grants.
     pub(super) space: u64,
-    /// What the block may have.
+    /// The most tokens of the block.
     pub(super) room: u64,
     pub(super) counter: &'a dyn Counter,
-    /// What is pinned already.
+    /// The memories that are pinned already.
     pub(super) pinned: &'a [Item],
 }
 
@@ -174,7 +174,7 @@ impl Chooser<'_> {
         item.memory.as_ref().is_some_and(pinned)
     }
 
-    /// What an item of a source must score: a memory is measured by the best memory, a message by how sure it is alone, since what was
+    /// The least score of an item of a source. A memory is measured by the best memory, a message by how sure it is alone, since what was
     /// said before may be the question itself.
     fn relevance_floor(&self, source: Source, best: [Option<i64>; 3]) -> i64 {
         if source == Source::Message {
@@ -321,7 +321,7 @@ fn section_rank(name: &str) -> usize {
     }
 }
 
-/// What goes first when there is no room: of the last section the one with the lowest score, the later of equals.
+/// The item that goes first when there is no room: of the last section the one with the lowest score, the later of equals.
 fn weakest(shown: &[Rendered<'_>]) -> usize {
     let key = |index: &usize| {
         let item = shown[*index].item;

@@ -1,8 +1,8 @@
 //! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
 //!
 //! Two thirds of the room go to the head, one third to the tail; both end at a character, at a line where one is near. The
-//! count of what is shown, escaped as it will be sent, is at most the limit. The marker counts characters, as whoever reads the rest does,
-//! and names no tool: the model may have none that reads it.
+//! count of the shown text, escaped as it will be sent, is at most the limit. The marker counts characters, as a reader of the rest does,
+//! and names no tool, because the model may have none that reads it.
 
 use super::escape::escape;
 use crate::tokens::Counter;
@@ -41,7 +41,7 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
     }
 }
 
-/// What a caller made of a text, with a marker of where the whole is.
+/// A caller's short form of a text, with a marker that says where the whole is.
 #[must_use]
 pub fn summarised(text: &str, told: &str, key: &str) -> String {
     format!("{}\n[... a summary of {} characters, stored as \"{key}\" ...]\n", told.trim_end(), text.chars().count())

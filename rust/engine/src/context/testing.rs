@@ -1,4 +1,4 @@
-//! What the tests of this folder share: a small deterministic generator, a counter, texts that hurt.
+//! Shared helpers of this folder's tests: a small deterministic generator, a counter, texts that hurt.
 
 use super::Counter;
 

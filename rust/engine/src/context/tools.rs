@@ -22,7 +22,7 @@ pub struct Tool {
     pub format: Format,
     /// The schema, byte for byte.
     pub given: Box<str>,
-    /// What both vendors have; `None` for tools that run at one vendor, which are sent to that one only.
+    /// The part that both vendors have; `None` for tools that run at one vendor, which are sent to that one only.
     pub function: Option<Function>,
 }
 
@@ -31,7 +31,7 @@ pub struct Tool {
 pub struct Function {
     /// Its name.
     pub name: Box<str>,
-    /// What it does.
+    /// Its description.
     pub description: Option<Box<str>>,
     /// JSON Schema of its arguments, raw.
     pub parameters: Option<Box<str>>,
@@ -44,12 +44,12 @@ pub struct Tools {
     pub tools: Vec<Tool>,
     /// Hash of their meaning ([`canonical_json`]): another one is another version of the session's tools.
     pub meaning: u128,
-    /// Digest of the bytes as given, for the prefix chain: what is sent must not differ where the chain does not.
+    /// Digest of the bytes as given, for the prefix chain: the sent bytes must not differ where the chain does not.
     pub digest: Digest,
 }
 
 impl Tools {
-    /// Reads a JSON list of tools; an empty list is no tools.
+    /// Reads a JSON list of tools; an empty list means no tools.
     pub fn parse(bytes: &[u8]) -> Result<Option<Arc<Self>>> {
         let place = Position { doing: DOING, at: "tools" };
         let next = "pass the list that the provider's SDK takes";

@@ -1,6 +1,6 @@
 //! Turns and tool rounds: where a transcript may be cut, and which tool calls still wait.
 //!
-//! A turn begins at a user message and ends before the next one; what stands before the first user message belongs to the
+//! A turn begins at a user message and ends before the next one. Messages before the first user message belong to the
 //! first turn. Within a turn an assistant message and the results of its calls are one unit, a *round*: results follow their
 //! call directly, and any other message closes the calls that have none. They are then rendered with an "interrupted" result,
 //! for ever, since the model may have seen it; a late result is refused. So no call is ever without its results and no result
@@ -90,7 +90,7 @@ impl Tally {
         self.open.iter().map(|id| framing.interrupted(id, counter)).sum()
     }
 
-    /// The state before message `at`, for `rewind` and `fork`: what was pushed later is forgotten, and calls whose results came
+    /// The state before message `at`, for `rewind` and `fork`: messages that were pushed later are forgotten, and calls whose results came
     /// later are open again. Reads the messages of one round; ids that were closed earlier are not remembered.
     pub fn resume(history: &dyn History, at: u64, framing: &Framing, counter: &dyn Counter) -> Result<Self> {
         let turns = turns_before(history, at)?;

@@ -1,9 +1,9 @@
-//! What the normaliser asks of a character: whether it is dropped, white space, an ideograph, a mark or punctuation.
+//! Character classes for the normaliser: whether a character is dropped, white space, an ideograph, a mark or punctuation.
 //!
 //! The classes are those of the tokenizer that the teacher was trained with (BERT's, as Hugging Face `tokenizers` has it), read off
 //! it character by character by `tools/embedding/pack.py`: tables of another Unicode version would cut words elsewhere.
 
-/// What becomes of a character.
+/// The treatment of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Part of a word.

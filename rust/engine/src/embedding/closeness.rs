@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Cosines are read, not computed: `data/nearest.bin` has the 32 tokens that are most like each token (`tools/embedding/nearest.py`), and
-//! what is not among them counts 0. So a text costs a look-up for each of its tokens, and the sums are those of small whole numbers. It
+//! any other token counts 0. So a text costs a look-up for each of its tokens, and the sums are those of small whole numbers. It
 //! does not read word order beyond that, and it needs a text's tokens: it is for the few candidates that something cheaper found.
 //! Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
 
@@ -106,15 +106,15 @@ impl Content {
     }
 }
 
-/// What an apostrophe cuts off a word: it is a word of its own to the vocabulary, and in every second text.
+/// The part that an apostrophe cuts off a word: it is a word of its own to the vocabulary, and in every second text.
 fn is_ending(word: &[u8]) -> bool {
     matches!(word, b"s" | b"t" | b"d" | b"m" | b"ll" | b"re" | b"ve")
 }
 
-/// What a question looks for, token by token, ready to be compared.
+/// A question, token by token, ready to be compared.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// What each token counts, and each pair of it and the next.
+    /// The weight of each token, and of each pair of it and the next.
     weights: Weights,
     pairs: Weights,
     /// Length of a line: above the number of tokens, so that what follows the last is 0.
@@ -126,7 +126,7 @@ pub(crate) struct Wanted {
     near: Vec<Token>,
 }
 
-/// What a text has of a question: for each token of the question the greatest cosine, in units of 1/255.
+/// The closeness of a text to a question: for each token of the question the greatest cosine, in units of 1/255.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Nearness {
     best: [u8; MAX_WANTED + LANE],
@@ -171,7 +171,7 @@ impl Wanted {
         &self.cosines[line as usize * self.width..][..self.width]
     }
 
-    /// What a text with these tokens has of the question.
+    /// The closeness of a text with these tokens to the question.
     pub fn nearness(&self, tokens: &[u8]) -> Nearness {
         let mut nearness = Nearness { best: [0; MAX_WANTED + LANE], phrase: 0.0 };
         let best = &mut nearness.best[..self.width];
@@ -237,7 +237,7 @@ impl Drop for Wanted {
     }
 }
 
-/// What values count in a mean.
+/// The weights of values in a mean.
 #[derive(Debug)]
 struct Weights {
     each: Vec<f64>,

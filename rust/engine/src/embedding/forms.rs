@@ -1,4 +1,4 @@
-//! What kind of word a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
+//! The kind of word that a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
 //! are tokens of their own; a text in another language has none of these.
 
 use std::sync::OnceLock;
@@ -55,7 +55,7 @@ fn counted(form: u8) -> u64 {
     if form > TIME { 0 } else { 1 << (form.trailing_zeros() * COUNT_BITS) }
 }
 
-/// What is known of each token, of which few have a kind: `note` is called with each of these.
+/// The kind of each token, of which few have one: `note` is called with each of these.
 fn of_vocabulary<T: Copy + Default>(note: impl Fn(&mut T, u8)) -> Vec<T> {
     let mut known = vec![T::default(); wordpiece::count()];
     for (form, words) in WORDS {

@@ -1,4 +1,4 @@
-//! What is kept of a text's tokens beside it, so that no question cuts it into tokens again.
+//! The tokens that are kept beside a text, so that no question cuts it into tokens again.
 //!
 //! ```text
 //! distinct   version u8, then the first 256 distinct tokens, u16 each, in the text's order
@@ -107,7 +107,7 @@ fn repeats(is_full: bool, times: &[usize; MOST_COMPARED]) -> Vec<u8> {
     std::iter::once(VERSION).chain(again.flat_map(|(place, times)| [place as u8, *times as u8])).collect()
 }
 
-/// What was kept of a text's tokens: nothing, or those of another version, where another version wrote it.
+/// The kept tokens of a text: none, or those of another version, where another version wrote it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tokens<'b> {
     pub distinct: &'b [u8],

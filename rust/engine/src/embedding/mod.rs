@@ -1,8 +1,8 @@
 //! The built-in embedding: a text's vector without a neural network, a download or Python.
 //!
 //! A static table has one row of int8 for each token of a `WordPiece` vocabulary, fitted so that the sum of a text's rows points where
-//! a sentence transformer (all-MiniLM-L6-v2) points; how it was fitted is in `tools/embedding`. What it does not do: read word
-//! order, or any language but English well. A caller's own embedder takes its place at `open`.
+//! a sentence transformer (all-MiniLM-L6-v2) points; how it was fitted is in `tools/embedding`. It does not read word
+//! order, and reads no language but English well. A caller's own embedder takes its place at `open`.
 //!
 //! ```text
 //! text -> normalise   control characters out, accents stripped, lower case; words and single punctuation marks
@@ -37,7 +37,7 @@ pub(crate) use kept::{KeptTokens, Tokens, distinct_tokens, embed_beside, near_co
 
 use crate::index::vectors::UnitVector;
 
-/// What the store calls its vectors by.
+/// The name of its vectors in the store.
 pub const NAME: &str = "memspan/static-minilm";
 /// The table's version: another table gives other vectors.
 pub const REVISION: &str = "1";
@@ -55,7 +55,7 @@ pub fn embed(text: &str) -> UnitVector {
     if known.is_enough() { sum.finish() } else { UnitVector::without_direction(DIMENSIONS) }
 }
 
-/// Whether the table knows enough of a text to say what it means: one in three of its tokens that are no punctuation. Of scripts that the
+/// Whether the table knows enough of a text to say what it means: one in three of its tokens that are not punctuation. Of scripts that the
 /// table was not fitted to every text would have the vector of its full stop, and all of them would mean the same.
 #[must_use]
 pub fn knows(text: &str) -> bool {
@@ -103,7 +103,7 @@ impl Known {
 /// The vector of a question: of its words that say what it is about, of all where there are none; without direction where the table
 /// [does not know](knows) them.
 ///
-/// "What", "did" and "the" are in every question, and what they have in common with a text tells nothing.
+/// "What", "did" and "the" are in every question, and their presence in a text tells nothing.
 #[must_use]
 pub fn embed_question(question: &str) -> UnitVector {
     Content::of(&Cut::of(question), &[]).vector().unwrap_or_else(|| UnitVector::without_direction(DIMENSIONS))

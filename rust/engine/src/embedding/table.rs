@@ -130,7 +130,7 @@ pub(super) fn says_something(token: Token) -> bool {
     token != UNKNOWN && row(token).iter().any(|code| *code != 0)
 }
 
-/// How long a token's row is: what says much has a long one. Worked out once.
+/// How long a token's row is: an informative token has a long one. Worked out once.
 pub(super) fn length(token: Token) -> f64 {
     /// The bits of each length; 0 where it is not known yet. Zeros that the system hands out as they are touched.
     static LENGTHS: [AtomicU64; wordpiece::count()] = [const { AtomicU64::new(0) }; wordpiece::count()];
@@ -158,7 +158,7 @@ pub(super) fn code(token: Token, dimension: usize) -> i8 {
     row(token)[dimension] as i8
 }
 
-/// What one unit of a code stands for in each dimension.
+/// The value of one unit of a code in each dimension.
 static SCALES: [f32; DIMENSIONS] = {
     let (mut scales, mut at) = ([0.0; DIMENSIONS], 0);
     while at < DIMENSIONS {

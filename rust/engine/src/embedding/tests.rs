@@ -1,4 +1,4 @@
-//! What holds for the whole of the embedding: golden vectors, and what users can give.
+//! Tests of the whole embedding: golden vectors, and any input that users can give.
 
 use super::*;
 use crate::index::vectors::Query;

@@ -29,12 +29,12 @@ use crate::store::step::Step;
 use crate::store::{reserve, vault};
 use crate::{Error, ErrorKind, Result};
 
-/// What was erased.
+/// The counts of an erasure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Erased {
     /// Current memories.
     pub memories: u64,
-    /// Their earlier revisions, and what was left of forgotten ones.
+    /// Their earlier revisions, and the tombstones of forgotten ones.
     pub revisions: u64,
     /// Messages of its sessions.
     pub messages: u64,
@@ -130,8 +130,8 @@ impl Erasing {
 }
 
 impl Engine {
-    /// Erases everything of a scope; what was erased of it, and of no other. A scope that was never written to, or that was erased before,
-    /// has nothing, and the store is read all the same: `bytes_checked` says how much of it.
+    /// Erases everything of a scope. Returns the counts of this scope alone. A scope that was never written to, or that was erased before,
+    /// has nothing. The store is read all the same: `bytes_checked` says how much of it.
     ///
     /// Costs the scope's values in transactions of 1,024, and a compaction of the store. Interrupted, it is gone on with by the next
     /// open for writing, or by the next erasure of whatever scope; what it had removed is in no receipt then.

@@ -30,7 +30,7 @@ impl Engine {
         loop {
             let due = self.store().read(|snapshot| maintain::due(snapshot, now))?;
             if due.is_empty() {
-                return Ok(expired);
+                return Ok(expired + self.expire_superseded(now)?);
             }
             let before = expired;
             for (partition, numbers) in due {
@@ -44,7 +44,24 @@ impl Engine {
                 };
             }
             if expired == before {
-                return Ok(expired); // another process was faster, or the index names what is not there: the doctor says which
+                return Ok(expired + self.expire_superseded(now)?); // another process was faster, or the index names what is not there: the doctor says which
+            }
+        }
+    }
+
+    /// Forgets the superseded memories whose time to live is over; how many. Reads what was superseded, in every scope.
+    fn expire_superseded(&self, now: i64) -> Result<u64> {
+        let (mut after, mut expired) = (0, 0);
+        loop {
+            let page = self.scopes(after, STEP)?;
+            let Some((last, _)) = page.last() else { return Ok(expired) };
+            after = *last;
+            for (partition, scope) in page {
+                let seed = scope.seed(self.store().secret());
+                for step in self.store().read(|snapshot| forget::superseded_due(snapshot, partition, now))?.chunks(STEP) {
+                    let step = step.to_vec();
+                    expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &step, now))?;
+                }
             }
         }
     }
@@ -212,7 +229,7 @@ pub trait Embed {
     fn embed(&mut self, texts: &[Pending]) -> Result<Vec<Option<UnitVector>>>;
 }
 
-/// What maintenance did.
+/// The report of maintenance.
 #[derive(Debug, Clone, Default)]
 pub struct Maintained {
     /// Memories forgotten and documents removed because their time was over.

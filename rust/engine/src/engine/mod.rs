@@ -43,7 +43,7 @@ impl Deref for Engine {
     }
 }
 
-/// What is in a store.
+/// The counts of a store's contents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Scopes that were ever written to.
@@ -69,7 +69,7 @@ pub struct Contents {
 }
 
 impl Engine {
-    /// What is in the store, and what happened since this process opened it, by name. The counts of tokens are those of the process.
+    /// Counts of the store's contents, and of events since this process opened it, by name. The counts of tokens are those of the process.
     pub fn metrics(&self) -> Result<Vec<(&'static str, u64)>> {
         let contents = self.contents()?;
         let counts = crate::tokens::shared_cache().metrics();
@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// What is in the store. Costs one read per scope.
+    /// Counts of the store's contents. Costs one read per scope.
     pub fn contents(&self) -> Result<Contents> {
         let mut contents = Contents::default();
         let mut after = 0;
@@ -211,7 +211,7 @@ impl Engine {
     }
 
     /// Makes `key` the one that opens the store from now on, or leaves it plain: see [`rekey::rekey`]. Nothing of the old key stays in the
-    /// files. What a plain store is searched by is written anew, under hashes that tell nobody a word who has not the key.
+    /// files. The index of a plain store is written anew, under hashes that tell no word to anybody without the key.
     pub fn rekey(&self, key: Option<StoreKey>) -> Result<()> {
         self.check_writable()?;
         self.forget_warm();
@@ -231,7 +231,7 @@ impl Engine {
     }
 }
 
-/// What the doctor says of the values, and the reader of pages of what would be written over them.
+/// The findings of the doctor about the values, and of the reader of pages about pages that would be written over.
 fn audit(snapshot: &Snapshot) -> Result<Report> {
     snapshot.tree().tolerate();
     let mut report = doctor::check(snapshot)?;

@@ -47,7 +47,7 @@ impl Pace {
         Self::of_bytes(text.len(), SHORT_TEXT)
     }
 
-    /// That of storing, or answering from a store, what has so many bytes.
+    /// That of storing so many bytes, or answering from a store that has them.
     #[must_use]
     pub fn of_work(bytes: usize) -> Self {
         if bytes > LONG_TEXT { Self::Long } else { Self::Waits }

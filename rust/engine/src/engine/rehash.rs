@@ -1,6 +1,6 @@
-//! A store whose hashes of words become keyed, because it becomes encrypted: what everything is found by is written anew from the texts.
+//! A store whose hashes of words become keyed, because it becomes encrypted: every index is written anew from the texts.
 //!
-//! Works on a generation that nobody has seen yet, so it may stop anywhere.
+//! It works on a generation that nobody has seen yet, so it may stop anywhere.
 
 use crate::Result;
 use crate::collection::{self, CollectionName};
@@ -34,7 +34,7 @@ fn rehash_row(environment: &Environment, partition: Partition, row: Row) -> Resu
             Some(Row::Scope(scope)) => rehash_collection(environment, partition, &CollectionName { scope, name }, secret),
             _ => write(environment, |txn| collection::rehash::clear(txn, partition)),
         },
-        // What is left of it is being removed, and is found by nobody.
+        // The rest of it is being removed, and nobody finds it.
         Row::Dropped { .. } => write(environment, |txn| collection::rehash::clear(txn, partition)),
     }
 }

@@ -1,6 +1,6 @@
-//! What forgetting leaves in place until the next compaction, taken out before it copies: hashes of words in tails and where merges
-//! stopped, codes of vectors in graphs, passages in ledgers, and what no call has finished. Each step is a write of its own, so that a
-//! death between two of them undoes nothing.
+//! Removes the remains that forgetting leaves until the next compaction, before that copies: hashes of words in tails and where merges
+//! stopped, codes of vectors in graphs, passages in ledgers, and the values of calls that did not finish. Each step is a write of its own,
+//! so that a death between two of them undoes nothing.
 
 use super::Engine;
 use crate::Result;

@@ -1,7 +1,7 @@
 //! MessagePack as JSON and back, value by value, without losing anything.
 //!
-//! What JSON has is written as itself, whole numbers without a point and others with one. The rest stands in an object with one key that
-//! begins with `$`, which no other object has:
+//! Values that JSON has are written as themselves, whole numbers without a point and others with one. The rest are written as an object
+//! with one key that begins with `$`, which no other object has:
 //!
 //! ```text
 //! bytes                    {"$bytes": "base64"}, or {"$utf8": "text"} where they are text

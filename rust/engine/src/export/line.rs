@@ -127,7 +127,7 @@ fn write_fields(body: &[u8], shape: Schema, line: &mut String) -> Option<()> {
     values.is_done().then_some(())
 }
 
-/// Reads a line; what is wrong with it, where it is none.
+/// Reads a line. The error is the fault of a text that is not one.
 pub fn read(line: &str) -> Result<Stored, String> {
     let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| format!("it is not a JSON object of an export: {error}"))?;
     let name: &str = fields.value("table")?;

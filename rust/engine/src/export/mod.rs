@@ -38,7 +38,7 @@ struct Header {
     /// The format of the store: of its keys and bodies.
     format: u32,
     created_at: i64,
-    /// What the hashes in its keys are keyed with.
+    /// The key of the hashes in its keys.
     secret: Secret,
 }
 
@@ -57,7 +57,7 @@ impl Header {
         )
     }
 
-    /// What a first line says; of a later version no more than that it is one.
+    /// The fields of a first line; of a later version only that it is one.
     fn read(line: &str) -> Result<Self, String> {
         let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
         if fields.value::<&str>("memspan")? != "export" {

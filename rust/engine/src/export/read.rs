@@ -16,7 +16,7 @@ const MAX_LINE_BYTES: u64 = 1 << 29;
 /// An export that is being read.
 pub struct Loading<R> {
     input: R,
-    /// What it is called in errors.
+    /// Its name in errors.
     name: String,
     header: Header,
     line: Vec<u8>,
@@ -61,7 +61,7 @@ impl<R: BufRead> Loading<R> {
         self.header.created_at
     }
 
-    /// What the hashes of its store are keyed with.
+    /// The key of its store's hashes.
     pub fn secret(&self) -> Secret {
         self.header.secret
     }

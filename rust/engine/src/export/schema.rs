@@ -1,4 +1,4 @@
-//! What tables, parts of keys and fields are called in an export. A field without a name here is written all the same, under its number.
+//! The names of tables, parts of keys and fields in an export. A field without a name here is written all the same, under its number.
 
 use crate::store::keys::Table;
 

@@ -94,7 +94,7 @@ impl Lines<'_> {
     }
 }
 
-/// The error of a write that the operating system refused; whoever knows the file names it.
+/// The error of a write that the operating system refused. The caller that knows the file names it.
 fn failed(error: &std::io::Error) -> Error {
     crate::store::folder::io_error("exporting a store", std::path::Path::new("the file"), error)
 }

@@ -2,17 +2,18 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
-use super::guards::{among, starts};
+use super::guards::{among, is_comparative, starts};
 use super::lexicon::NO_ATTRIBUTE;
 use super::rules::{Reading, Sentence};
+use super::values::{identifies, spelled};
 use crate::units::calendar::MONTHS;
 
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
 
 /// Verbs that give a value with "to".
-const CHANGES: [&str; 14] =
-    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset", "rename"];
+const CHANGES: [&str; 13] =
+    ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset"];
 /// What stands before such a verb.
 const ASKS: [&str; 18] = [
     "please",
@@ -34,11 +35,11 @@ const ASKS: [&str; 18] = [
     "i",
     "we",
 ];
-/// What stands before a name that is to be something.
+/// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
 /// What stands between a name and its value.
-const GIVES: [&str; 13] = [
+const GIVES: [&str; 22] = [
     "should be",
     "must be",
     "has to be",
@@ -48,11 +49,23 @@ const GIVES: [&str; 13] = [
     "changed to",
     "has changed to",
     "was changed to",
+    "was moved to",
+    "has been moved to",
+    "has been changed to",
+    "has moved to",
+    "got moved to",
+    "is moved to",
+    "was postponed to",
+    "was rescheduled to",
+    "has been rescheduled to",
     "moved to",
     "should now be",
     "is currently",
     "is set to",
 ];
+/// Words that no name has.
+const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
+
 /// What stands between "for the NAME" and its value.
 const CHOOSES: [&str; 16] = [
     "i want",
@@ -80,15 +93,14 @@ struct Name<'a> {
     to: usize,
 }
 
-/// What a sentence gives a value to; `None` where it has none of these forms.
+/// The slot to which a sentence gives a value; `None` where it has none of these forms.
 pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
     changed(s).or_else(|| made(s)).or_else(|| wished(s)).or_else(|| stated(s)).or_else(|| chosen(s)).or_else(|| plain(s))
 }
 
 /// "the origin city is Paris": a fact without a slot, which takes that of its name where there is one; "my time is evening 6:30" has its
-/// own. What has neither a name of two
-/// words, nor one that says of what kind the value is ("the cuisine is noodles"), nor a value that names something ("the movie is great")
-/// is left to the model.
+/// own. The model decides on a sentence that has neither a name of two
+/// words, nor one that tells the kind of the value ("the cuisine is noodles"), nor a value that names something ("the movie is great").
 fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
     let named = name(s, 0, at)?;
@@ -106,14 +118,21 @@ const OVER: [&str; 14] =
 
 /// Where the value that begins at `from` is over.
 fn end_of(s: &Sentence<'_>, from: usize) -> usize {
-    let over = |at: &usize| {
-        let joins = s.word(*at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(*at + 1));
-        let last = s.word(*at) == "now" && *at + 1 == s.words.len();
-        // "Seattle, WA" is one value, and "Paris, France" at the end.
-        let region = s.words[*at].capital && (s.words[*at].lower.len() == 2 || s.words[*at - 1].capital && *at + 1 == s.words.len());
-        among(&OVER, s.word(*at)) || s.words[*at].is_mark() || *at > from && s.parted(*at) && !region || joins || last
+    let over = |at: usize| {
+        let joins = s.word(at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(at + 1));
+        let last = s.word(at) == "now" && at + 1 == s.words.len();
+        among(&OVER, s.word(at)) || s.words[at].is_mark() || at > from && s.parted(at) || joins || last
     };
-    (from..s.words.len().min(from + 8)).find(over).unwrap_or(s.words.len().min(from + 8))
+    let most = s.words.len().min(from + 8);
+    let mut at = from;
+    while at < most {
+        match (at > from && s.parted(at)).then(|| s.goes_on(at)).flatten() {
+            Some(end) => at = end,
+            None if over(at) => return at,
+            None => at += 1,
+        }
+    }
+    at
 }
 
 /// "please change the party size to 4", "I set my budget to 200".
@@ -135,7 +154,7 @@ const BEGINS: [&str; 24] = [
 ];
 
 /// Words that say of what kind a value is, and so end a name.
-const KINDS: [&str; 80] = [
+pub(super) const KINDS: [&str; 80] = [
     "account",
     "address",
     "airline",
@@ -245,7 +264,7 @@ const NAMED: [&str; 24] = [
     "title",
 ];
 /// Words that judge, and give no value: "the price is fine".
-const JUDGEMENTS: [&str; 40] = [
+pub(super) const JUDGEMENTS: [&str; 40] = [
     "good",
     "great",
     "nice",
@@ -293,7 +312,7 @@ const JUDGEMENTS: [&str; 40] = [
 /// word.
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
-    if s.word(asked) != "make" {
+    if s.word(asked) != "make" || s.words.iter().any(is_comparative) {
         return None;
     }
     let owned = usize::from(["the", "my", "our"].contains(&s.word(asked + 1)));
@@ -344,7 +363,8 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     let is_name = ["the", "my", "our"].contains(&owner)
         && (1..=MOST_NAME).contains(&to.checked_sub(from + 1)?)
         && !among(&NO_ATTRIBUTE, s.word(from + 1))
-        && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1));
+        && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1))
+        && !(from + 1..to).any(|at| among(&NO_NAME, s.word(at)));
     is_name.then_some(Name { owner, from: from + 1, to })
 }
 
@@ -352,16 +372,22 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }
-    let value = s.between(value, end_of(s, value))?;
-    let attribute = s.between(name.from, name.to)?.to_lowercase();
+    if value < s.words.len() && s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
+        return None; // a dash, or a minus: nobody knows
+    }
+    let end = end_of(s, value);
+    let value = s.between(value, end)?;
+    let named = s.between(name.from, name.to)?;
+    let attribute = named.to_lowercase();
     let owner = match name.owner {
         "my" => "The user's",
         "our" => "Our",
         _ => "The",
     };
     let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
-    let text = format!("{owner} {attribute} {verb} {value}.");
-    let mut reading = Reading::new(Category::Semantic, "a value by its name").text(text).slot(attribute.replace("favourite", "favorite"));
+    let text = format!("{owner} {named} {verb} {value}.");
+    let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end));
+    reading.slot = identifies(&attribute, &value).then(|| spelled(&attribute));
     reading.importance = 600;
     Some(reading)
 }

@@ -11,7 +11,7 @@ fn day_of(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// What a sentence's days are, with the place behind the words that name them. `at` is when it was said.
+/// The days that a sentence names, with the place behind the words that name them. `at` is when it was said.
 pub fn named(words: &[Word], at: i64) -> Vec<(usize, String)> {
     let (today, mut out, mut here) = (at.div_euclid(DAY), Vec::new(), 0);
     while here < words.len() {

@@ -1,20 +1,20 @@
 //! Why something that was said is not stored, or is stored only after somebody has looked: quotes, questions, what might be, jokes,
 //! code, pastes, the state of a task, instructions to the model, other languages.
 
-use super::lexicon::FILLERS;
+use super::lexicon::{FILLERS, NUMBERS};
 use super::words::Word;
 
 /// A longer message is a paste: a book, a log, a file.
 pub const PASTE_BYTES: usize = 4_000;
 
-/// What becomes of a sentence before any rule reads it.
+/// The verdict on a sentence before any rule reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
     /// It may be read.
     Open,
     /// It is not stored, for this reason.
     Discard(&'static str),
-    /// It may be read, and what it gives is to be approved first, for this reason.
+    /// It may be read, and its claims must be approved first, for this reason.
     Doubt(&'static str),
 }
 
@@ -82,9 +82,9 @@ const HYPOTHETICAL: [&str; 36] = [
     "perhaps my",
     "perhaps we",
 ];
-/// What ends a wish: "I would live in Rome if I could".
+/// The end of a wish: "I would live in Rome if I could".
 const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
-/// What asks for what is known of the user, and so claims nothing of them.
+/// Phrases that ask for known facts about the user, and so claim nothing.
 const OF_THE_USER: [&str; 20] = [
     "do i",
     "am i",
@@ -107,7 +107,7 @@ const OF_THE_USER: [&str; 20] = [
     "what is my",
     "who is my",
 ];
-/// What a question begins with that has no mark at its end.
+/// The beginnings of questions without a mark at their end.
 const ASKS: [&str; 19] = [
     "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should",
     "would", "will",
@@ -137,6 +137,85 @@ const FOREIGN: [&str; 54] = [
     "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est", "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome",
     "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam", "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais",
     "hasse", "wohne",
+];
+/// Function words and short verbs of other languages, of which one is enough where no word of English is met.
+const FUNCTION_WORDS: [&str; 76] = [
+    "der",
+    "das",
+    "den",
+    "dem",
+    "ein",
+    "eine",
+    "einen",
+    "kein",
+    "keine",
+    "keinen",
+    "mit",
+    "von",
+    "auf",
+    "mag",
+    "bin",
+    "habe",
+    "bitte",
+    "danke",
+    "ja",
+    "nein",
+    "le",
+    "la",
+    "les",
+    "des",
+    "du",
+    "pas",
+    "pour",
+    "avec",
+    "sur",
+    "il",
+    "elle",
+    "j'ai",
+    "c'est",
+    "merci",
+    "oui",
+    "non",
+    "el",
+    "los",
+    "las",
+    "una",
+    "uno",
+    "con",
+    "por",
+    "mi",
+    "gusta",
+    "tengo",
+    "es",
+    "gracias",
+    "si",
+    "di",
+    "del",
+    "piace",
+    "ho",
+    "grazie",
+    "da",
+    "um",
+    "uma",
+    "nao",
+    "eu",
+    "gosto",
+    "tenho",
+    "obrigado",
+    "de",
+    "van",
+    "het",
+    "hou",
+    "heb",
+    "geen",
+    "dank",
+    "tak",
+    "nie",
+    "mam",
+    "lubie",
+    "ja",
+    "ev",
+    "seviyorum",
 ];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
@@ -219,7 +298,7 @@ const NOT_KNOWN: [&str; 12] = [
     "cannot find",
 ];
 
-/// What is true of a sentence as a whole.
+/// The verdict on a sentence as a whole.
 pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if words.is_empty() {
         return Guard::Discard("no words");
@@ -251,6 +330,16 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     Guard::Open
 }
 
+/// What keeps a sentence of any language from being read: its form, and what it says of the model's instructions in English.
+pub fn of_any_language(sentence: &str, words: &[Word]) -> Option<&'static str> {
+    match of_sentence(sentence, words) {
+        Guard::Discard(reason @ ("code" | "a joke, by its mark" | "a quotation")) => Some(reason),
+        Guard::Doubt(reason) if INSTRUCTIONS.iter().any(|phrase| has(words, phrase)) => Some(reason),
+        _ if sentence.starts_with(['\u{AB}', '\u{201E}', '\u{300C}', '\u{300E}']) => Some("a quotation"),
+        _ => None,
+    }
+}
+
 /// "Do I prefer Python?", "what is my timezone": it asks for what is known, and tells nothing.
 fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
     let asks = sentence.ends_with('?') || among(&ASKS, &words[0].lower);
@@ -264,7 +353,7 @@ fn is_labelled(sentence: &str, words: &[Word]) -> bool {
     starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
 }
 
-/// What may stand before "forget" where somebody asks for it.
+/// Words that may stand before "forget" where somebody asks for it.
 const POLITE: [&str; 19] = [
     "please",
     "just",
@@ -286,10 +375,10 @@ const POLITE: [&str; 19] = [
     "i want you to",
     "i'd like you to",
 ];
-/// What asks that something be forgotten, or not kept.
+/// Phrases that ask to forget something, or not to keep it.
 const FORGET: [&str; 8] =
     ["forget", "stop remembering", "don't remember", "do not remember", "don't save", "do not save", "don't store", "do not store"];
-/// What asks so where it is followed by what the model knows.
+/// Phrases that ask so where a fact that the model knows follows.
 const REMOVE: [&str; 4] = ["delete", "erase", "remove", "clear"];
 const KNOWN: [&str; 4] = ["your memory", "your memories", "you know about me", "you remember"];
 /// Who tells something of their own behind a comma: "forget the pasta, I want pizza".
@@ -306,6 +395,177 @@ pub fn asks_to_forget(text: &str, words: &[Word]) -> bool {
     let tells = |pair: &[Word]| text[pair[0].end..pair[1].start].contains([',', ';', '\u{2014}']) && among(&TELLS, &pair[1].lower);
     (forgets || removes) && !words[at..].windows(2).any(tells)
 }
+
+/// Verbs that ask a model for work, and tell it nothing of who asks. Verbs of errands ("find", "book", "play", "add") are none of them: what
+/// somebody wants found informs.
+const WORK: [&str; 41] = [
+    "translate",
+    "summarize",
+    "summarise",
+    "paraphrase",
+    "rewrite",
+    "rephrase",
+    "reword",
+    "proofread",
+    "explain",
+    "generate",
+    "draft",
+    "debug",
+    "refactor",
+    "calculate",
+    "compute",
+    "convert",
+    "define",
+    "elaborate",
+    "brainstorm",
+    "outline",
+    "compare",
+    "analyze",
+    "analyse",
+    "fix",
+    "write",
+    "describe",
+    "list",
+    "solve",
+    "simplify",
+    "shorten",
+    "lengthen",
+    "expand",
+    "implement",
+    "rename",
+    "format",
+    "create",
+    "design",
+    "invent",
+    "compose",
+    "optimize",
+    "optimise",
+];
+/// The same of several words.
+const WORK_PHRASES: [&str; 43] = [
+    "tell me a",
+    "tell me about",
+    "tell me how",
+    "tell me why",
+    "tell me the difference",
+    "tell me something",
+    "give me an example",
+    "give me examples",
+    "give me a list",
+    "give me a summary",
+    "give me an overview",
+    "give me ideas",
+    "give me some ideas",
+    "give me your",
+    "give me tips",
+    "show me how",
+    "show me the last",
+    "show me all",
+    "show me the code",
+    "show me an",
+    "show me a",
+    "run the",
+    "run all",
+    "run it",
+    "run this",
+    "add a test",
+    "add tests",
+    "add a comment",
+    "add comments",
+    "add a section",
+    "add a paragraph",
+    "add a function",
+    "add a method",
+    "add a column",
+    "add a line",
+    "add a docstring",
+    "add docstrings",
+    "add type",
+    "add error",
+    "add logging",
+    "help me write",
+    "help me understand",
+    "help me fix",
+];
+/// What says that a request holds for more than once.
+const LASTING: [&str; 14] = [
+    "always",
+    "never",
+    "from now on",
+    "every time",
+    "each time",
+    "whenever",
+    "in future",
+    "in the future",
+    "going forward",
+    "by default",
+    "as a rule",
+    "from here on",
+    "at all times",
+    "permanently",
+];
+
+/// Whether it asks for something to be done each time.
+pub fn is_lasting(words: &[Word]) -> bool {
+    LASTING.iter().any(|phrase| has(words, phrase))
+}
+
+/// "Translate this into Dutch", "can you explain TCP?": work that a model is asked for now.
+pub fn asks_for_work(words: &[Word]) -> bool {
+    let mut at = 0;
+    while let Some(next) = POLITE.iter().find_map(|opening| starts(words, at, opening)) {
+        at = next;
+    }
+    let Some(verb) = words.get(at).map(|word| word.lower.as_str()) else { return false };
+    let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
+    let is_noun = ["is", "are", "was", "were", "of", "has", "must", "should", "will"].contains(&next);
+    let asks = among(&WORK, verb) && !is_noun && next != "it" || WORK_PHRASES.iter().any(|phrase| starts(words, at, phrase).is_some());
+    let counts =
+        starts(words, at, "give me").and_then(|next| words.get(next)).is_some_and(|word| word.is_number() || among(&NUMBERS, &word.lower))
+            && !has(words, "tickets");
+    let compares = verb == "make" && ["the", "this", "it", "my", "that"].contains(&next) && words.iter().skip(at + 2).any(is_comparative);
+    (asks || counts || compares) && !is_lasting(words)
+}
+
+/// "shorter", "more formal": another form of what there is, and no value.
+pub fn is_comparative(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    ["more", "less"].contains(&lower) || among(&COMPARATIVES, lower)
+}
+
+/// Comparatives that a text or a piece of work is asked to be.
+const COMPARATIVES: [&str; 30] = [
+    "shorter",
+    "longer",
+    "simpler",
+    "clearer",
+    "bigger",
+    "smaller",
+    "larger",
+    "faster",
+    "slower",
+    "better",
+    "nicer",
+    "louder",
+    "quieter",
+    "darker",
+    "lighter",
+    "brighter",
+    "cleaner",
+    "friendlier",
+    "funnier",
+    "stronger",
+    "softer",
+    "warmer",
+    "colder",
+    "cooler",
+    "wider",
+    "narrower",
+    "higher",
+    "lower",
+    "earlier",
+    "later",
+];
 
 /// Whether it only says that what was said before it was a joke.
 pub fn takes_back(words: &[Word]) -> bool {
@@ -337,7 +597,7 @@ fn is_task_state(words: &[Word]) -> bool {
     steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
-/// Verbs that only say what is not so where they are denied: what somebody does not like says something of them.
+/// Verbs whose denial only says what is not so. By contrast, a denied liking says something of a person.
 const DENIED: [&str; 15] =
     ["live", "work", "use", "have", "own", "speak", "drive", "run", "study", "belong", "come", "support", "depend", "need", "prefer"];
 
@@ -431,9 +691,31 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// More words that English is told by.
-const MORE: [&str; 17] = [
-    "make", "remember", "note", "prefers", "live", "work", "uses", "call", "today", "tomorrow", "decided", "switched", "love", "hate",
-    "team", "must", "our",
+const MORE: [&str; 24] = [
+    "correction",
+    "make",
+    "remember",
+    "note",
+    "prefers",
+    "live",
+    "work",
+    "uses",
+    "call",
+    "today",
+    "tomorrow",
+    "decided",
+    "switched",
+    "love",
+    "hate",
+    "team",
+    "must",
+    "our",
+    "keep",
+    "answer",
+    "answers",
+    "replies",
+    "responses",
+    "words",
 ];
 
 fn is_contraction(word: &str) -> bool {
@@ -453,7 +735,11 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     }
     let known =
         plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
-    if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+    // "Tom died yesterday." has no function word, and none of another language. What begins or looks like no sentence is none.
+    let plain_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b',' | b'.' | b'!' | b'?' | b'\'' | b'-');
+    let is_sentence = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && text.bytes().all(plain_sign);
+    let no_other = is_sentence && !plain.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower));
+    no_other || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 
 /// Whether an assistant says that it does not know.

@@ -1,20 +1,24 @@
-//! The write gate: what of a message deserves to be stored, as what, and why the rest does not.
+//! The write gate: which parts of a message deserve to be stored, in which form, and why the rest do not.
 //!
 //! Sentence by sentence: guards first (`guards`: quotes, questions, what might be, jokes, code), then rules (`rules`: slots, constraints,
 //! decisions), then a small linear model over the message (`model`), which says whether the rest informs. Times that a sentence names from
-//! where it stands become days (`dates`). It reads English and stores nothing else. A pure function of the text, what was said before, who
-//! speaks and when: it knows no store and asks no model of language.
+//! where it stands become days (`dates`). It reads English and stores nothing else. It is a pure function of the text, the message
+//! before, the speaker and the time: it knows no store and asks no language model.
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
 mod assign;
 mod blocks;
+mod corrects;
 mod dates;
 mod guards;
 mod lexicon;
+mod manner;
 mod model;
 mod relates;
 mod rules;
+mod told;
+mod values;
 mod words;
 
 #[cfg(test)]
@@ -24,22 +28,23 @@ pub use blocks::without_blocks;
 pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use relates::{Stated, of_slot, related};
+pub use values::{may_follow, spelled, spelling};
 
 use crate::{Error, Result};
 use guards::Guard;
 use rules::{Reading, Sentence};
 use words::{Span, Word, sentences, words};
 
-/// What something that was said is.
+/// The category of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// What somebody likes or wants.
+    /// A taste or a wish.
     Preference,
-    /// What was decided.
+    /// A decision.
     Decision,
     /// How a task ended.
     TaskOutcome,
-    /// What must hold.
+    /// A constraint.
     Constraint,
     /// A fact.
     Semantic,
@@ -116,30 +121,30 @@ impl Speaker {
 /// One message, as the gate reads it.
 #[derive(Debug, Clone, Copy)]
 pub struct Utterance<'a> {
-    /// What was said.
+    /// Its text.
     pub text: &'a str,
     /// Who said it.
     pub speaker: Speaker,
-    /// What the other side said last; empty where nothing was.
+    /// The other side's last message; empty where there was none.
     pub before: &'a str,
-    /// What the other side says next; empty where nothing is known.
+    /// The other side's next message; empty where it is not known.
     pub after: &'a str,
     /// When, in microseconds since 1970.
     pub at: i64,
 }
 
-/// What the gate makes of a part of a message.
+/// The gate's decision on a part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What it is.
+    /// Its category.
     pub category: Category,
-    /// What would be stored; of what is not, the words themselves.
+    /// The text that would be stored; where nothing is stored, the words themselves.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
     /// The value that it replaces, in the user's words.
     pub replaces: Option<String>,
-    /// What holds no longer, in the user's words.
+    /// The fact that holds no longer, in the user's words.
     pub ends: Option<String>,
     /// In thousandths.
     pub importance: u16,
@@ -153,6 +158,10 @@ pub struct Claim {
     pub doubt: Option<&'static str>,
 }
 
+/// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
+pub const DENIAL: &str = "a denial: it says what is not so";
+/// Corrections of corrections that are followed.
+const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
 const MAX_SENTENCES: usize = 64;
 /// Claims of an assistant that are kept for approval, of one message.
@@ -170,7 +179,7 @@ pub struct Heard {
     pub index: u64,
     /// Who said it.
     pub speaker: Speaker,
-    /// What was said.
+    /// Its text.
     pub text: String,
     /// When, in microseconds since 1970, where that is known.
     pub at: Option<i64>,
@@ -179,26 +188,43 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// A message of a role, by its place. Blocks that a prompt showed are no words of whoever quotes them.
+    /// A message of a role, by its place. Blocks that a prompt showed do not count as words of a speaker who quotes them.
     #[must_use]
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
         Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None }
     }
 }
 
-/// What a message among others claims. What the other side said last and says next stands beside it.
+/// What a message among others claims. What the other side said last and says next stands beside it. `at` is what the speaker's clock
+/// showed.
 #[must_use]
-pub fn judge_among(messages: &[Heard], place: usize, now: i64) -> Vec<Claim> {
-    let Heard { speaker, text, at, .. } = &messages[place];
+pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
+    judge_at(messages, place, at, CORRECTIONS)
+}
+
+/// The same with so many corrections of corrections.
+fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
+    let Heard { speaker, text, at: said_at, .. } = &messages[place];
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    judge(&Utterance { text, speaker: *speaker, before, after, at: at.unwrap_or(now) })
+    let earlier = || {
+        let own = |at: &usize| messages[*at].speaker == *speaker;
+        let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
+        let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
+        last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))
+    };
+    judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
 
-/// What a message claims, in order. Never empty: what is not stored is there with its reason.
+/// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
+    judge_after(said, &Vec::new)
+}
+
+/// The same of a message that may correct what its speaker claimed in the one before.
+fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
     match said.speaker {
@@ -215,7 +241,7 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     }
     let asked = said.before.trim_end().ends_with('?');
     if !guards::is_english(said.text, &own, asked) {
-        return nothing("not English, as far as its words tell");
+        return of_no_english(said, &own);
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
@@ -230,6 +256,10 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);
         }
+        if let Some(claim) = corrected(said, span, &own, &claims, earlier) {
+            claims.push(claim);
+            continue;
+        }
         for clause in clauses(said.text, span, &own) {
             match sentence(said, span, clause, &own) {
                 Some(claim) => claims.push(claim),
@@ -240,6 +270,36 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     claims
+}
+
+/// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it
+/// either.
+fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
+    const REASON: &str = "not English, as far as its words tell";
+    let fences = said.text.contains("```");
+    let reason = |span: &Span| {
+        let text = &said.text[span.start..span.end];
+        let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
+        if fenced { "code" } else { guards::of_any_language(text, within(own, *span)).unwrap_or(REASON) }
+    };
+    let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
+    if spans.iter().all(|span| reason(span) == REASON) {
+        return vec![discarded(said.text, (0, said.text.len()), REASON)];
+    }
+    spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
+}
+
+/// What a sentence makes of an earlier claim that it corrects.
+fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: &dyn Fn() -> Vec<Claim>) -> Option<Claim> {
+    let (text, words) = (&said.text[span.start..span.end], within(own, span));
+    let correction = corrects::correction(&Sentence { text: said.text, words }).filter(|_| !text.ends_with('?'))?;
+    if guards::of_sentence(text, words) != Guard::Open {
+        return None;
+    }
+    let asked = said.before.trim_end().ends_with('?');
+    let claim = corrects::applied(&correction, claims, asked).or_else(|| corrects::applied(&correction, &earlier(), asked))?;
+    let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
+    Some(Claim { text, span: (span.start, span.end), ..claim })
 }
 
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
@@ -258,7 +318,7 @@ fn within(own: &[Word], span: Span) -> &[Word] {
 }
 
 /// A sentence as the clauses that claim something each: "I live in Lisbon and | I prefer tea", "we use Go, | never deploy on Fridays".
-/// A cut is made only where rules read what follows, so what they do not know stays together.
+/// A cut is made only where rules read what follows, so text that they do not know stays together.
 fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     let words = within(own, span);
     let (mut out, mut start) = (Vec::new(), span.start);
@@ -271,7 +331,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
         let begins = joined || before.contains([',', ';', '\u{2014}']) || before.contains(" - ");
         if begins && rules::opens_clause(&words[at..]) && rules::read(&Sentence { text, words: &words[at..] }).is_some() {
             let last = if joined { at - 2 } else { at - 1 };
-            out.push(Span { start, end: words[last].end });
+            out.push(Span { start, end: words::widened(text, start, words[last].end).1 });
             start = words[at].start;
         }
     }
@@ -279,7 +339,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     out
 }
 
-/// What guards make of a sentence and rules of one clause of it; `None` leaves the clause to the model.
+/// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
 fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
@@ -296,15 +356,20 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
     let asks = text.ends_with('?');
     let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
     match (reading, doubt) {
-        (Some(reading), doubt) => Some(claimed(said, span, words, reading, doubt)),
+        (Some(reading), doubt) => {
+            let doubt = doubt.or_else(|| (reading.rule == DENIAL).then_some(DENIAL));
+            Some(claimed(said, span, words, reading, doubt))
+        }
+        (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
         (None, doubt) if doubt.is_some() || !asks && guards::denies(words) => {
-            let doubt = doubt.unwrap_or("a denial: it says what is not so");
+            let ends = if doubt.is_none() { rules::denied(&Sentence { text: said.text, words }) } else { None };
+            let doubt = doubt.unwrap_or(DENIAL);
             let reading = Reading {
-                category: Category::Episodic,
+                category: if ends.is_some() { Category::Semantic } else { Category::Episodic },
                 text: None,
                 slot: None,
                 replaces: None,
-                ends: None,
+                ends,
                 importance: 300,
                 confidence: 500,
                 rule: doubt,
@@ -335,7 +400,8 @@ fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, d
     }
 }
 
-/// What no rule reads, as one: stored where the model says that it informs. Questions beside what is told are not part of it.
+/// The clauses that no rule reads, as one text: stored where the model says that it informs. Questions beside statements are not part of
+/// it.
 fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
     let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
     let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
@@ -348,7 +414,7 @@ fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec
     let span = (first.start, last.end);
     let asked = words(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
-    // What a rule read or a guard kept out says nothing of the rest: "Hi there!" informs no more beside "Call me Ana."
+    // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
     let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
     let alone = text.join(" ");
     let score = model::informs(&left, said.before, &asked);
@@ -398,7 +464,7 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     }
 }
 
-/// What an assistant said: a fact that somebody has to approve, unless the user just did.
+/// An assistant's statement: a fact that somebody has to approve, unless the user just did.
 fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let confirmed = confirms(said.after);

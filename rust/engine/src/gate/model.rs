@@ -172,7 +172,7 @@ pub fn matters(text: &str, own: &[Word], before: &str) -> u16 {
     (1000.0 / (1.0 + libm::exp(-logit))) as u16
 }
 
-/// The features of a message, and its numbers, for whoever fits the weights.
+/// The features of a message, and its numbers, for fitting the weights.
 #[must_use]
 pub fn described(text: &str, before: &str) -> (Vec<String>, Vec<f64>) {
     let (own, asked, mut names) = (words(text), words(before), Vec::new());

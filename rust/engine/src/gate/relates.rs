@@ -80,7 +80,7 @@ const NO_NAME: [&str; 32] = [
 /// That something stands to something, as a text says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stated {
-    /// What it is said of.
+    /// The subject.
     pub subject: String,
     /// How it stands.
     pub relation: String,
@@ -99,10 +99,11 @@ pub fn related(text: &str) -> Vec<Stated> {
     told.filter_map(|span| stated(text, &all, span)).collect()
 }
 
-/// What a profile's or a slot's sentence says: "The user's timezone is CET." relates the user to it by the slot's name.
+/// The relations in a profile's or a slot's sentence: "The user's timezone is CET." relates the user to it by the slot's name.
 #[must_use]
 pub fn of_slot(text: &str, slot: &str) -> Option<Stated> {
-    let rest = text.strip_prefix("The user's ")?.strip_prefix(slot)?.strip_prefix(" is ")?;
+    let named = text.strip_prefix("The user's ")?;
+    let rest = named.get(..slot.len()).filter(|name| name.to_lowercase() == slot).and_then(|_| named[slot.len()..].strip_prefix(" is "))?;
     let object = rest.trim_end_matches('.').trim();
     let short = (1..=100).contains(&object.len());
     short.then(|| Stated { subject: "user".to_owned(), relation: slot.to_owned(), object: object.to_owned() })

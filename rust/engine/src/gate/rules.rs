@@ -1,16 +1,20 @@
 //! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value, and what
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
-use super::Category;
 use super::assign::assigned;
-use super::guards::{among, has, starts};
+use super::guards::{among, has, is_lasting, starts};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
-use super::words::Word;
+use super::manner::manner;
+use super::told::of_oneself;
+use super::values::{identifies, spelled};
+use super::words::{Word, widened};
+use super::{Category, DENIAL};
+use crate::units::calendar::is_named;
 
-/// What a sentence claims.
+/// The claims of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What it is about.
+    /// Its category.
     pub category: Category,
     /// Said so that it stands alone; `None` keeps the sentence.
     pub text: Option<String>,
@@ -42,6 +46,12 @@ impl Reading {
 
     pub(super) fn text(mut self, text: String) -> Self {
         self.text = Some(text);
+        self
+    }
+
+    /// The text where it says all that its sentence does; else the sentence is kept.
+    pub(super) fn told(mut self, text: String, whole: bool) -> Self {
+        self.text = whole.then_some(text);
         self
     }
 
@@ -102,21 +112,130 @@ const ENDS_VALUE: [&str; 39] = [
     "currently",
 ];
 
+/// Words behind "and" that begin another clause.
+const JOINED: [&str; 34] = [
+    "i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not", "am", "have", "work", "live", "teach", "study", "love",
+    "like", "hate", "own", "drive", "weigh", "speak", "prefer", "use", "can", "will", "do", "also", "usually", "was", "want", "need",
+];
+/// Words that no item of a list has.
+const NO_ITEM: [&str; 26] = [
+    "i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "our", "it", "it's", "you", "your", "is", "are", "was", "were", "have", "has",
+    "do", "don't", "am", "will", "can", "nice", "thanks",
+];
+/// Words of an item at most.
+const MOST_ITEM: usize = 4;
+/// Words behind a value that add nothing to it.
+const IDLE: [&str; 23] = [
+    "now",
+    "please",
+    "thanks",
+    "thank",
+    "you",
+    "anymore",
+    "any",
+    "more",
+    "lately",
+    "nowadays",
+    "these",
+    "days",
+    "today",
+    "already",
+    "currently",
+    "recently",
+    "though",
+    "too",
+    "instead",
+    "again",
+    "and",
+    "so",
+    "btw",
+];
+/// What begins a request that stands beside a value: "my name is Ana and I need help".
+const REQUESTS: [&str; 16] = [
+    "i need",
+    "i want",
+    "i'd like",
+    "i would like",
+    "i'm looking",
+    "can you",
+    "could you",
+    "what",
+    "how",
+    "where",
+    "who",
+    "when",
+    "nice to meet",
+    "pleased to meet",
+    "happy to",
+    "please",
+];
+
 impl Sentence<'_> {
     pub(super) fn word(&self, at: usize) -> &str {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
-    /// The text of words `from..to`.
+    /// The text of words `from..to`, with the signs that stand against them.
     pub(super) fn between(&self, from: usize, to: usize) -> Option<String> {
         let (first, last) = (self.words.get(from)?, self.words.get(to.checked_sub(1)?)?);
-        (from < to).then(|| self.text[first.start..last.end].to_owned())
+        let (start, end) = (from < to).then(|| widened(self.text, first.start, last.end))?;
+        Some(self.text[start..end].to_owned())
     }
 
     /// Whether a comma or another sign that parts stands before a word.
     pub(super) fn parted(&self, at: usize) -> bool {
         let between = at.checked_sub(1).map_or("", |before| &self.text[self.words[before].end..self.words[at].start]);
-        between.contains([',', ';', '(', '\u{2014}']) || between.contains(" - ")
+        // "9:30 - 17:00" is one value, and "1,200" behind a currency's sign.
+        let number = at > 1 && self.words[at].is_number();
+        between.contains([',', ';', '(', '\u{2014}']) && !(number && between == ",") || between.contains(" - ") && !number
+    }
+
+    /// Whether a place or a list goes on behind the comma before a word, and where it is over then: "Lyon, | France", "peanuts, | tree nuts
+    /// and shellfish".
+    pub(super) fn goes_on(&self, at: usize) -> Option<usize> {
+        let between = &self.text[self.words[at - 1].end..self.words[at].start];
+        if between.trim() != "," {
+            return None;
+        }
+        let region =
+            self.words[at].capital && (self.words[at].lower.len() == 2 || self.words[at - 1].capital && at + 1 == self.words.len());
+        if region { Some(at + 1) } else { self.list_end(at) }
+    }
+
+    /// Where a list is over whose next item begins here. It is one where "and" or "or" stands before its last item.
+    fn list_end(&self, begin: usize) -> Option<usize> {
+        let (mut at, mut item, mut joined) = (begin, 0, false);
+        while at < self.words.len() {
+            let word = self.word(at);
+            let joins = ["and", "or"].contains(&word);
+            if joined && item > 0 && (joins || self.parted(at) || among(&ENDS_VALUE, word) || self.words[at].is_mark()) {
+                return (!joins).then_some(at);
+            }
+            if among(&NO_ITEM, word) || !joins && !joined && among(&ENDS_VALUE, word) || self.words[at].is_mark() || item == MOST_ITEM {
+                return None;
+            }
+            let begins = at > begin && self.parted(at);
+            item = if joins { 0 } else { usize::from(!begins) * item + 1 };
+            joined |= joins;
+            at += 1;
+        }
+        (joined && item > 0).then_some(at)
+    }
+
+    /// Whether what stands behind a value says more than when it was so, and thanks: a rule that leaves it out would say something else.
+    pub(super) fn says_more(&self, end: usize) -> bool {
+        let rest = self.words.get(end..).unwrap_or_default();
+        let begin = usize::from(rest.first().is_some_and(|word| ["and", "so", "but"].contains(&word.lower.as_str())));
+        let asks = REQUESTS.iter().any(|phrase| starts(rest, begin, phrase).is_some());
+        !asks && rest.iter().any(|word| !word.is_mark() && !among(&IDLE, &word.lower))
+    }
+
+    /// The same where a time is no part of the value: "I moved to Porto last week".
+    pub(super) fn says_more_than_when(&self, end: usize) -> bool {
+        let rest = self.words.get(end..).unwrap_or_default();
+        let dated =
+            rest.first().is_some_and(|word| ["last", "yesterday", "ago", "this", "next", "tomorrow"].contains(&word.lower.as_str()));
+        !(dated && rest.len() <= 2) && self.says_more(end)
     }
 
     /// Where the value that begins at `from` is over: at a word that parts, at a sign, after eight words.
@@ -125,8 +244,10 @@ impl Sentence<'_> {
         while at < self.words.len() && at < from + 8 {
             let word = self.word(at);
             let is_over = among(&ENDS_VALUE, word) || self.words[at].is_mark() || at > from && self.parted(at);
-            let joins_clause =
-                word == "and" && ["i", "my", "we", "i'm", "it", "you", "the", "don't", "please", "our", "not"].contains(&self.word(at + 1));
+            let joins_clause = word == "and" && among(&JOINED, self.word(at + 1));
+            if let Some(end) = (at > from && self.parted(at)).then(|| self.goes_on(at)).flatten() {
+                return end;
+            }
             if at > from && (is_over || joins_clause) || at == from && is_over && word != "not" && word != "over" {
                 break;
             }
@@ -143,7 +264,7 @@ impl Sentence<'_> {
         self.between(from, end).map(|value| (value, end))
     }
 
-    /// What stands behind "for" in the rest of the sentence: "for scripting".
+    /// The words behind "for" in the rest of the sentence: "for scripting".
     fn purpose(&self, from: usize) -> Option<String> {
         let at = (from..self.words.len()).find(|at| self.word(*at) == "for")?;
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
@@ -159,7 +280,7 @@ impl Sentence<'_> {
     }
 }
 
-/// The slot of a value: what it is for, else the class of things that it is one of.
+/// The slot of a value: its purpose, else the class of things that it is one of.
 fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let class = CLASSES
         .iter()
@@ -171,12 +292,15 @@ fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     }
 }
 
-/// What a sentence claims; `None` where no rule reads it.
+/// The claims of a sentence; `None` where no rule reads it.
 pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = constraint(&rest)
+        .or_else(|| manner(&rest))
+        .or_else(|| lasting(sentence, &rest))
+        .or_else(|| not_allergic(&rest))
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
         .or_else(|| name(&rest))
@@ -186,7 +310,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| decision(&rest))
         .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
-        .or_else(|| outcome(&rest));
+        .or_else(|| outcome(&rest))
+        .or_else(|| of_oneself(&rest));
     match reading {
         Some(reading) => Some(reading),
         None if told && rest.words.len() >= 3 => {
@@ -206,7 +331,7 @@ pub fn opens_clause(words: &[Word]) -> bool {
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 fn preamble(sentence: &Sentence<'_>) -> usize {
-    const OPENINGS: [&str; 33] = [
+    const OPENINGS: [&str; 36] = [
         "please remember that",
         "please remember",
         "remember that",
@@ -240,6 +365,9 @@ fn preamble(sentence: &Sentence<'_>) -> usize {
         "sorry",
         "wait",
         "on second thought",
+        "turns out",
+        "it turns out that",
+        "it turns out",
     ];
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
@@ -281,11 +409,10 @@ const RULE_OPENINGS: [&str; 16] = [
 
 /// "never deploy on Fridays", "I'm allergic to nuts", "you must ...".
 fn constraint(s: &Sentence<'_>) -> Option<Reading> {
-    for opening in ["i'm allergic to", "i am allergic to", "i have an allergy to"] {
-        if let Some(at) = starts(s.words, 0, opening) {
-            let (value, _) = s.value(at)?;
-            return Some(Reading::new(Category::Constraint, "allergy").text(format!("The user is allergic to {value}.")));
-        }
+    if let Some((how, at)) = allergy(s) {
+        let (value, end) = s.value(at)?;
+        let text = format!("The user is {how}allergic to {value}.");
+        return Some(Reading::new(Category::Constraint, "allergy").told(text, !s.says_more(end)));
     }
     let is_rule = RULE_OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
@@ -294,22 +421,145 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
     (is_rule && !idle).then(|| Reading::new(Category::Constraint, "rule"))
 }
 
-/// "I don't use Python any more", "I no longer live in Berlin".
+/// How somebody is allergic, and where what they are allergic to begins.
+fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
+    const HOW: [&str; 9] = ["severely", "very", "highly", "extremely", "seriously", "deathly", "mildly", "slightly", "really"];
+    if let Some(at) = starts(s.words, 0, "i have an allergy to") {
+        return Some((String::new(), at));
+    }
+    let at = starts(s.words, 0, "i'm").or_else(|| starts(s.words, 0, "i am"))?;
+    let at = at + usize::from(s.word(at) == "also");
+    let degree = usize::from(among(&HOW, s.word(at)));
+    let how = if degree > 0 { format!("{} ", s.word(at)) } else { String::new() };
+    starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
+}
+
+/// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
+/// trust Acme any more", it says nothing.
+const DOES: [&str; 44] = [
+    "use", "using", "have", "having", "own", "owning", "need", "prefer", "live", "living", "stay", "staying", "reside", "work", "working",
+    "like", "love", "enjoy", "want", "drive", "driving", "play", "playing", "take", "taking", "drink", "drinking", "eat", "eating", "run",
+    "running", "smoke", "smoking", "support", "go", "going", "attend", "study", "studying", "learning", "follow", "wear", "speak", "teach",
+];
+
+/// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
 fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
-    if !["i", "we", "i'm", "we're"].contains(&s.word(0)) {
+    if !["i", "we", "i'm", "we're", "i've", "we've"].contains(&s.word(0)) {
         return None;
     }
-    let over = has(s.words, "any more") || has(s.words, "anymore") || has(s.words, "any longer");
-    let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1)) {
-        1 + usize::from(s.word(1) == "do") + 1
+    // "I don't need any more help" says nothing of what is over.
+    let is_last = |at: usize| at >= s.words.len() || s.parted(at) || ["because", "since", "so", "but", "and"].contains(&s.word(at));
+    let over = ["any more", "anymore", "any longer"]
+        .iter()
+        .any(|phrase| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last)));
+    let is = usize::from(["am", "are", "have"].contains(&s.word(1)));
+    let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1 + is)) {
+        2 + is + usize::from(s.word(1) == "do")
     } else {
-        starts(s.words, 1, "no longer").or_else(|| starts(s.words, 1, "stopped").or_else(|| starts(s.words, 1, "quit")))?
+        starts(s.words, 1 + is, "no longer").or_else(|| starts(s.words, 1 + is, "stopped").or_else(|| starts(s.words, 1 + is, "quit")))?
     };
-    let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
-    let (value, _) = s.value(object)?;
     let mut reading = Reading::new(Category::Preference, "not any more");
-    reading.ends = Some(value);
+    if is == 1 || ["i'm", "we're"].contains(&s.word(0)) {
+        let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
+        let (value, _) = s.value(begin)?;
+        let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value);
+        reading.category = if begin > at { Category::Semantic } else { reading.category };
+        reading.ends = Some(value);
+        return says_what.then_some(reading);
+    }
+    if !among(&DOES, s.word(at)) {
+        let stops = s.word(at).ends_with("ing") && at + 1 == s.words.len();
+        return (over || stops).then_some(reading);
+    }
+    let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
+    reading.ends = s.value(object).map(|(value, _)| value);
     Some(reading)
+}
+
+/// Whether a word of a value is one of a class.
+fn of_class(class: &str, value: &str) -> bool {
+    let words = CLASSES.iter().find(|(name, _)| *name == class).map_or(&[][..], |(_, words)| *words);
+    value.to_lowercase().split_whitespace().any(|word| words.contains(&word))
+}
+
+/// How an instruction to a model begins that holds where it says "always", "from now on", ...
+const INSTRUCTS: [&str; 38] = [
+    "answer",
+    "reply",
+    "respond",
+    "speak",
+    "talk",
+    "write",
+    "explain",
+    "use",
+    "keep",
+    "format",
+    "translate",
+    "summarize",
+    "summarise",
+    "call",
+    "address",
+    "include",
+    "add",
+    "show",
+    "give",
+    "tell",
+    "ask",
+    "run",
+    "check",
+    "be",
+    "start",
+    "end",
+    "put",
+    "name",
+    "list",
+    "describe",
+    "convert",
+    "send",
+    "remind",
+    "make",
+    "avoid",
+    "stop",
+    "don't",
+    "do",
+];
+
+/// "From now on write all comments in English", "answer in German, always".
+fn lasting(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> {
+    let at = starts(s.words, 0, "please").unwrap_or(0);
+    (among(&INSTRUCTS, s.word(at)) && s.words.len() >= 3 && is_lasting(whole.words)).then(|| Reading::new(Category::Constraint, "rule"))
+}
+
+/// "I'm not allergic to nuts": what must hold does not, or does so no longer.
+fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
+    const NOT: [&str; 4] = ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to"];
+    const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
+    let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    let is_over = ["any more", "anymore", "any longer", "after all"].iter().any(|phrase| has(s.words, phrase));
+    let (at, rule) = match opened(&NO_LONGER) {
+        Some(at) => (at, "no allergy any more"),
+        None => (opened(&NOT)?, if is_over { "no allergy any more" } else { DENIAL }),
+    };
+    let (value, _) = s.value(at)?;
+    let value = value.strip_suffix(" after all").unwrap_or(&value);
+    Some(Reading::new(Category::Constraint, rule).text(format!("The user is not allergic to {value}.")))
+}
+
+/// What a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
+pub fn denied(s: &Sentence<'_>) -> Option<String> {
+    let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    if let Some(at) = opened(&["i'm not", "we're not", "i am not", "we are not"]) {
+        let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
+        let (value, _) = s.value(begin)?;
+        return (begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value)).then_some(value);
+    }
+    if let Some(verb) = opened(&["i don't", "i do not", "we don't", "we do not"]).filter(|verb| among(&DOES, s.word(*verb))) {
+        let object = verb + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(verb + 1)));
+        return s.value(object).map(|(value, _)| value);
+    }
+    let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "isn't", "aren't"].contains(&s.word(*at)))?;
+    let value = verb + 1 + usize::from(s.word(verb + 1) == "not");
+    ["my", "our"].contains(&s.word(0)).then(|| s.value(value)).flatten().map(|(value, _)| value)
 }
 
 /// "I switched from Python to Go for scripting", "we moved to Postgres", "I now use Zed", "I'm back to Vim".
@@ -331,10 +581,11 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
         }
         None => (None, verb),
     };
-    let (value, end) = s.value(starts(s.words, verb, "to")?)?;
+    let to = starts(s.words, verb, "to")?;
+    let (value, end) = s.value(to)?;
     let slot = slot_of(&value, s.purpose(end).as_deref());
     if old.is_none() && slot.is_none() && s.word(at) == "moved" {
-        return (s.word(0) == "i" || s.word(0) == "i've").then(|| home(&value));
+        return is_place(s, to).then(|| home(s, &value, end));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
     reading.replaces = old.or_else(|| {
@@ -349,9 +600,75 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-fn home(place: &str) -> Reading {
-    let place = place.split(" with ").next().unwrap_or(place);
-    Reading::new(Category::Profile, "home").text(format!("The user lives in {place}.")).slot("home")
+/// What teams move to, and nobody lives in.
+const NO_HOME: [&str; 48] = [
+    "kubernetes",
+    "k8s",
+    "github",
+    "gitlab",
+    "bitbucket",
+    "aws",
+    "azure",
+    "gcp",
+    "google",
+    "amazon",
+    "microsoft",
+    "kafka",
+    "docker",
+    "terraform",
+    "slack",
+    "teams",
+    "discord",
+    "zoom",
+    "jira",
+    "linear",
+    "notion",
+    "confluence",
+    "asana",
+    "trello",
+    "bazel",
+    "react",
+    "vue",
+    "angular",
+    "svelte",
+    "graphql",
+    "grpc",
+    "rest",
+    "s3",
+    "bigquery",
+    "snowflake",
+    "databricks",
+    "jenkins",
+    "circleci",
+    "vercel",
+    "netlify",
+    "heroku",
+    "cloudflare",
+    "figma",
+    "hetzner",
+    "oracle",
+    "sap",
+    "salesforce",
+    "stripe",
+];
+
+/// Whether somebody who moved to what begins at a word lives there now: a name, and where "we" moved none of a tool.
+fn is_place(s: &Sentence<'_>, at: usize) -> bool {
+    let word = s.word(at);
+    let is_tool = among(&NO_HOME, word)
+        || word.contains(['.', '-', '/'])
+        || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
+    s.names(at) && !(["we", "we've"].contains(&s.word(0)) && (is_tool || !s.words[at].capital))
+}
+
+fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
+    // "We moved to York in May": the month says when.
+    let dated = |when: &str| {
+        when.split(' ').next().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_digit()) || is_named(&word.to_lowercase()))
+    };
+    let place = place.rsplit_once(" in ").filter(|(_, when)| dated(when)).map_or(place, |(place, _)| place);
+    let whole = !s.says_more_than_when(end) && !place.contains(" with ");
+    Reading::new(Category::Profile, "home").told(format!("The user lives in {place}."), whole).slot("home")
 }
 
 fn name(s: &Sentence<'_>) -> Option<Reading> {
@@ -362,13 +679,38 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let (value, end) = s.value(at)?;
-    (end - at <= 4).then(|| Reading::new(Category::Profile, "name").text(format!("The user's name is {value}.")).slot("name"))
+    let whole = !s.says_more(end);
+    (end - at <= 4 && identifies("name", &value))
+        .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
+}
+
+/// What follows "I work at the ..." that is nobody's name.
+const NO_EMPLOYER: [&str; 14] =
+    ["moment", "weekend", "weekends", "office", "night", "time", "same", "minute", "desk", "kitchen", "table", "end", "beginning", "day"];
+/// What follows "live in" and "work at" that is no place and no employer, where nothing is written with a capital.
+const NO_PLACE: [&str; 33] = [
+    "fear", "pain", "hope", "peace", "poverty", "luxury", "denial", "silence", "harmony", "misery", "terror", "comfort", "exile",
+    "constant", "sin", "debt", "night", "nights", "home", "weekends", "weekend", "times", "day", "days", "noon", "dawn", "least", "most",
+    "all", "a", "an", "the", "my",
+];
+
+impl Sentence<'_> {
+    /// Whether a name begins at a word: with a capital, or in a sentence whose writer uses none.
+    fn names(&self, at: usize) -> bool {
+        let plain = self.words.iter().all(|word| !word.capital);
+        let begin = at + usize::from(self.word(at) == "the");
+        let foreign = |word: &Word| !word.lower.as_bytes()[0].is_ascii();
+        self.words.get(begin).is_some_and(|word| word.capital || word.is_number() || foreign(word))
+            || plain && self.words.get(at).is_some_and(|word| !among(&NO_PLACE, &word.lower))
+    }
 }
 
 /// Where somebody lives and works, how old they are.
 fn person(s: &Sentence<'_>) -> Option<Reading> {
     let at = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
+    let profile = |rule, text: String, end, slot: &str| {
+        Some(Reading::new(Category::Profile, rule).told(text, !s.says_more_than_when(end)).slot(slot))
+    };
     if let Some(at) = at(&[
         "i live in",
         "i'm living in",
@@ -380,7 +722,9 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "we live in",
         "i relocated to",
     ]) {
-        return s.value(at).map(|(place, _)| home(&place));
+        let (place, end) = s.value(at)?;
+        // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
+        return Some(if s.names(at) { home(s, &place, end) } else { Reading::new(Category::Semantic, "how somebody lives") });
     }
     if let Some(at) = at(&[
         "i work at",
@@ -393,18 +737,23 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         "i now work for",
         "i started at",
     ]) {
-        let (company, _) = s.value(at)?;
-        return profile("employer", format!("The user works for {company}."), "employer");
+        let (company, end) = s.value(at)?;
+        let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !among(&NO_EMPLOYER, s.word(at + 1));
+        if !employs && !s.names(at) {
+            return Some(Reading::new(Category::Semantic, "how somebody works"));
+        }
+        return profile("employer", format!("The user works for {company}."), end, "employer");
     }
     if let Some(at) = at(&["i work as", "i'm working as", "i now work as"]) {
-        let (job, _) = s.value(at)?;
-        return profile("occupation", format!("The user works as {job}."), "occupation");
+        let (job, end) = s.value(at)?;
+        return profile("occupation", format!("The user works as {job}."), end, "occupation");
     }
     let aged = at(&["i'm", "i am", "i turned", "i just turned"])?;
     let years = s.words.get(aged).filter(|word| word.is_number() && word.lower.len() <= 3)?;
     let says_age = starts(s.words, aged + 1, "years old").is_some() || s.word(1) == "turned" || s.word(1) == "just";
     if says_age {
-        return profile("age", format!("The user is {} years old.", years.lower), "age");
+        let end = starts(s.words, aged + 1, "years old").unwrap_or(aged + 1);
+        return profile("age", format!("The user is {} years old.", years.lower), end, "age");
     }
     None
 }
@@ -471,7 +820,8 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "was"].contains(&s.word(*at)))?;
-    let attribute = s.between(1, verb)?.to_lowercase();
+    let named = s.between(1, verb)?;
+    let attribute = named.to_lowercase();
     let first = s.word(1);
     if s.word(verb) == "was"
         || NO_ATTRIBUTE.contains(&first)
@@ -480,9 +830,10 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     {
         return None;
     }
+    let is = s.word(verb);
     let verb = verb + usize::from(["now", "currently"].contains(&s.word(verb + 1)));
     let (value, end) = s.value(verb + 1)?;
-    if s.word(verb + 1).ends_with("ing") || end - verb > 8 {
+    if s.word(verb + 1).ends_with("ing") || end - verb > 8 && !(verb + 2..end).any(|at| s.parted(at)) {
         return None;
     }
     let favourite = ["favorite", "favourite", "preferred", "usual", "default"].contains(&first);
@@ -494,8 +845,10 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         Category::Semantic
     };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
-    let slot = attribute.replace("favourite", "favorite");
-    Some(Reading::new(category, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(slot))
+    let text = format!("{owner} {named} {is} {value}.");
+    let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
+    // How something is for now stands beside what it is.
+    Some(if identifies(&attribute, &value) { reading.slot(spelled(&attribute)) } else { reading })
 }
 
 /// "we decided to ...", "let's go with ...".

@@ -65,6 +65,9 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ("The region should be eu-west-1", Category::Semantic, Some("region"), "The region is eu-west-1."),
         ("For the genre, I want Rock.", Category::Semantic, Some("genre"), "The genre is Rock."),
         ("Set the destination to Seattle, WA", Category::Semantic, Some("destination"), "The destination is Seattle, WA."),
+        ("Keep answers under 100 words.", Category::Preference, Some("answer length"), "Keep answers under 100 words."),
+        ("Don't use emojis.", Category::Preference, None, "Don't use emojis."),
+        ("My flight was moved to 16:45.", Category::Semantic, Some("flight"), "The user's flight is 16:45."),
         ("I work at Acme Corp", Category::Profile, Some("employer"), "The user works for Acme Corp."),
     ] {
         let claim = one(text);
@@ -73,6 +76,45 @@ fn slots_are_read_where_a_sentence_gives_one() {
             (category, slot, stored, None),
             "{text}: {claim:?}"
         );
+    }
+}
+
+/// A minus, a list's rest and a condition were once left out, and another value was stored.
+#[test]
+fn a_value_is_whole_or_the_sentence_is_kept() {
+    for (text, stored) in [
+        ("I'm allergic to peanuts, tree nuts and shellfish.", "The user is allergic to peanuts, tree nuts and shellfish."),
+        ("I'm allergic to cats but not dogs.", "I'm allergic to cats but not dogs."),
+        ("My freezer setting is -18 degrees.", "The user's freezer setting is -18 degrees."),
+        ("My rate is 20%.", "The user's rate is 20%."),
+        ("My number is (212) 555-0147.", "The user's number is (212) 555-0147."),
+        ("My alarm is at 7:30 unless it rains.", "My alarm is at 7:30 unless it rains."),
+        ("My favourite colours are red, green and blue", "The user's favourite colours are red, green and blue."),
+        ("I live in Porto and work as a nurse.", "I live in Porto and work as a nurse."),
+        ("My flight to Boston is at 7 am", "The user's flight to Boston is at 7 am."),
+        ("My name is Ana, nice to meet you", "The user's name is Ana."),
+    ] {
+        assert_eq!(one(text).text, stored, "{text}");
+    }
+}
+
+#[test]
+fn words_are_widened_by_signs_that_belong_to_them() {
+    for (text, word, wide) in [
+        ("is -18.", "18", "-18"),
+        ("is $50, ok", "50", "$50"),
+        ("is (555), 12", "555", "555"),
+        ("is 5) or", "5", "5"),
+        ("is \"Red\".", "Red", "Red"),
+        ("at < 5 MB", "5", "< 5"),
+        ("is .5...", "5", ".5"),
+        ("the **bold** one", "bold", "bold"),
+        ("dial *12#.", "12", "*12#"),
+        ("is 80 %!", "80", "80 %"),
+    ] {
+        let at = text.find(word).unwrap();
+        let (from, to) = super::words::widened(text, at, at + word.len());
+        assert_eq!(&text[from..to], wide, "{text}");
     }
 }
 
@@ -231,7 +273,7 @@ fn clauses_of_one_sentence_claim_each_for_itself() {
         read,
         [
             (Category::Profile, "The user's name is Ana.", Some("name"), "Call me Ana"),
-            (Category::Profile, "The user lives in Lisbon.", Some("home"), "I live in Lisbon with my cat"),
+            (Category::Profile, "I live in Lisbon with my cat", Some("home"), "I live in Lisbon with my cat"),
             (Category::Preference, "I prefer tea over coffee.", Some("hot drink"), "I prefer tea over coffee."),
             (Category::Decision, "We go with PostgreSQL 16", None, "We go with PostgreSQL 16"),
             (Category::Constraint, "never use MySQL.", None, "never use MySQL."),
@@ -254,4 +296,126 @@ fn when_something_was_so_is_no_part_of_its_value() {
     let dated =
         judge(&Utterance { text: "We decided to deploy on Friday 2025-01-03", speaker: Speaker::User, before: "", after: "", at: AT });
     assert_eq!(dated[0].text, "We decided to deploy on Friday 2025-01-03");
+}
+
+fn stored(text: &str) -> Vec<Claim> {
+    let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: AT });
+    claims.into_iter().filter(|claim| claim.category != Category::Discard).collect()
+}
+
+#[test]
+fn how_something_is_for_now_takes_no_slot() {
+    for text in [
+        "My flight is delayed.",
+        "Our staging cluster is down.",
+        "My wife is pregnant.",
+        "My car is in the garage.",
+        "My son is allergic to eggs.",
+        "My son is 7.",
+        "My name is spelled with an i.",
+        "I live in fear of spiders.",
+        "I work at night.",
+    ] {
+        let claims = stored(text);
+        assert!(!claims.is_empty() && claims.iter().all(|claim| claim.slot.is_none()), "{text}: {claims:?}");
+    }
+    assert_eq!(one("i live in porto").slot.as_deref(), Some("home"), "who writes without capitals lives somewhere, too");
+    assert_eq!(one("I work for a small bakery").slot.as_deref(), Some("employer"));
+    assert_eq!(one("We moved to Lisbon last week.").slot.as_deref(), Some("home"));
+    assert!(stored("We moved to Kubernetes last week.").iter().all(|claim| claim.slot.as_deref() != Some("home")));
+    assert_eq!(one("I don't trust Siemens anymore.").ends, None);
+    assert_eq!(one("I'm no longer vegan.").ends.as_deref(), Some("vegan"));
+    assert!(stored("I don't need any more help.").iter().all(|claim| claim.reason != "rule: not any more"));
+}
+
+#[test]
+fn work_that_a_model_is_asked_for_is_not_remembered() {
+    for text in [
+        "Translate 'good morning' into Japanese.",
+        "Can you draft an email to my landlord about the heating?",
+        "Fix the typo in line 14.",
+        "Give me 3 ideas for dinner.",
+        "Generate a password with 16 characters.",
+        "Make the second sentence shorter.",
+        "Rename the variable x to total.",
+        "Compare PostgreSQL 16 with MySQL 8.",
+    ] {
+        assert_eq!(one(text).reason, "a request to the model", "{text}");
+    }
+    for text in
+        ["Always explain things in English.", "From now on write all comments in English.", "From now on use type hints in my code."]
+    {
+        assert_eq!(one(text).category, Category::Constraint, "{text}");
+    }
+    for text in ["Please fix it at 11:30 am", "List it as a visit on May 3", "I'd like to fly to Rome on May 3 with my sister."] {
+        assert_ne!(stored(text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_correction_gives_its_value_to_what_was_said_before() {
+    let talk = |texts: &[(&str, &str)]| {
+        let heard: Vec<Heard> = (0..).zip(texts).map(|(index, (role, text))| Heard::new(index, role, text, Some(AT))).collect();
+        let claims = judge_among(&heard, heard.len() - 1, AT);
+        claims.into_iter().map(|claim| (claim.text, claim.slot, claim.replaces)).collect::<Vec<_>>()
+    };
+    for (said, corrects, text) in [
+        ("I work at Boavista.", "No, I meant S\u{e3}o Jo\u{e3}o, not Boavista.", "The user works for S\u{e3}o Jo\u{e3}o."),
+        ("I live in Porto.", "Sorry, I meant Lisbon.", "The user lives in Lisbon."),
+        ("My anniversary is on June 12.", "It's June 21, sorry.", "The user's anniversary is on June 21."),
+        ("My meeting is on Friday.", "It's been moved to Thursday.", "The user's meeting is on Thursday (2025-01-02)."),
+        ("I take 20 mg of Lisinopril every morning.", "The doctor changed it to 10 mg.", "I take 10 mg of Lisinopril every morning."),
+        ("Our staging cluster is eu-2.", "Correction: eu-3.", "Our staging cluster is eu-3."),
+    ] {
+        let claims = talk(&[("user", said), ("assistant", "Noted."), ("user", corrects)]);
+        assert_eq!((claims.len(), claims[0].0.as_str()), (1, text), "{claims:?}");
+        assert!(claims[0].2.is_some());
+    }
+    for (said, other) in [
+        ("My flight is at 9:15.", "It's fine, sorry."),
+        ("I live in Leeds.", "I mean, it's ok."),
+        ("I live in Leeds.", "I meant to say thank you."),
+        ("I live in Leeds.", "It's cold, sorry for complaining."),
+        ("What's the weather in York?", "I meant Leeds."),
+    ] {
+        assert!(talk(&[("user", said), ("user", other)]).iter().all(|(_, slot, replaces)| slot.is_none() && replaces.is_none()), "{other}");
+    }
+    let asked = talk(&[("user", "My gym is FitX."), ("assistant", "Is it in Berlin?"), ("user", "No, it's Hamburg.")]);
+    assert!(asked.iter().all(|(_, slot, _)| slot.is_none()), "it answers a question, and corrects nothing: {asked:?}");
+}
+
+#[test]
+fn what_somebody_tells_of_themselves_in_few_words_is_kept() {
+    for (text, category, slot, stored) in [
+        ("I'm also allergic to milk.", Category::Constraint, None, "The user is allergic to milk."),
+        ("I'm severely allergic to peanuts.", Category::Constraint, None, "The user is severely allergic to peanuts."),
+        ("I have a peanut allergy.", Category::Constraint, None, "I have a peanut allergy."),
+        ("I am diabetic.", Category::Constraint, None, "I am diabetic."),
+        ("I can't eat gluten.", Category::Constraint, None, "I can't eat gluten."),
+        ("I use a wheelchair.", Category::Constraint, None, "I use a wheelchair."),
+        ("Keep explanations brief.", Category::Preference, None, "Keep explanations brief."),
+        ("Stop using emojis.", Category::Preference, None, "Stop using emojis."),
+        ("Please use metric units.", Category::Preference, None, "Please use metric units."),
+        ("I'm Maria.", Category::Profile, Some("name"), "The user's name is Maria."),
+        ("I'm a nurse.", Category::Profile, Some("occupation"), "The user works as a nurse."),
+        ("I got a new job at Siemens.", Category::Profile, Some("employer"), "The user works for Siemens."),
+        ("I weigh 82 kg now.", Category::Profile, Some("weight"), "The user's weight is 82 kg."),
+        ("We have a dog called Rex.", Category::Profile, None, "We have a dog called Rex."),
+        ("Tom died yesterday.", Category::Episodic, None, "Tom died yesterday (2024-12-31)."),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.category, claim.slot.as_deref(), claim.text.as_str()), (category, slot, stored), "{text}: {claim:?}");
+    }
+    for text in [
+        "I'm done.",
+        "I'm German.",
+        "I'm a bit tired.",
+        "I have a question.",
+        "I can't eat right now.",
+        "Don't use it yet.",
+        "The battery died.",
+    ] {
+        assert!(stored(text).iter().all(|claim| !matches!(claim.category, Category::Constraint | Category::Profile)), "{text}");
+    }
+    assert_eq!(one("Ich mag keinen Kaffee.").reason, "not English, as far as its words tell");
 }

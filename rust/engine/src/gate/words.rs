@@ -73,6 +73,58 @@ fn letters(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
+/// The bytes of some words with the signs that stand against them: "-18", "$50", "20 %", "(555) 123", "~/.config". What ends a sentence
+/// is none of them, nor a bracket or a quotation mark without its other half.
+pub fn widened(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b',' | b';' | b':' | b'?' | b'!');
+    let (mut from, mut to) = (start, end);
+    from -= bytes[..from].iter().rev().take_while(|byte| sign(byte)).count();
+    to += bytes[to..].iter().take_while(|byte| sign(byte)).count();
+    // "< 5" and "80 %" have a space between.
+    let compares = |byte: &u8| matches!(byte, b'<' | b'>' | b'=' | b'~' | b'$' | b'#');
+    if from == start && from > 1 && bytes[from - 1] == b' ' && compares(&bytes[from - 2]) {
+        from -= 1 + bytes[..from - 1].iter().rev().take_while(|byte| compares(byte)).count();
+    }
+    if to == end && bytes.get(to) == Some(&b' ') && matches!(bytes.get(to + 1), Some(b'%' | b'$')) {
+        to += 2;
+    }
+    while trim(&bytes[from..to], (start - from, end - from)).is_some_and(|(front, back)| {
+        (from, to) = (from + front, to - back);
+        front + back > 0
+    }) {}
+    (from, to)
+}
+
+/// How many signs at the two ends of a text say nothing of it. `kept` are the words.
+fn trim(text: &[u8], kept: (usize, usize)) -> Option<(usize, usize)> {
+    let (front, back) = (kept.0 > 0, kept.1 < text.len());
+    let (first, last) = (*text.first()?, *text.last()?);
+    let count = |byte: u8| text.iter().filter(|one| **one == byte).count();
+    let other = |byte: u8| match byte {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        b')' => b'(',
+        b']' => b'[',
+        _ => b'{',
+    };
+    let alone = |byte: u8| match byte {
+        b'"' | b'\'' | b'`' => count(byte) % 2 == 1,
+        b'(' | b'[' | b'{' | b')' | b']' | b'}' => count(byte) != count(other(byte)),
+        _ => false,
+    };
+    let pair = matches!((first, last), (b'"', b'"') | (b'\'', b'\'') | (b'`', b'`') | (b'*', b'*') | (b'_', b'_') | (b'(', b')'));
+    if front && back && pair {
+        return Some((1, 1));
+    }
+    if back && (matches!(last, b'.' | b'-' | b'(' | b'[' | b'{') || alone(last)) {
+        return Some((0, 1));
+    }
+    let dots = text.starts_with(b"...") || matches!(first, b')' | b']' | b'}' | b'&');
+    (front && (dots || alone(first))).then_some((1, 0))
+}
+
 /// A sentence of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {

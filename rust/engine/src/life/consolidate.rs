@@ -1,8 +1,8 @@
-//! Consolidation: what says nearly the same becomes one memory, and the originals are superseded by it, never destroyed.
+//! Consolidation: memories that say nearly the same become one, which supersedes the originals and never destroys them.
 //!
-//! A scope's vectors are clustered ([`super::cluster`]). What a cluster becomes is its caller's to say (a model's text) or the rules': the
+//! A scope's vectors are clustered ([`super::cluster`]). The caller says what a cluster becomes (a model's text), or else the rules: the
 //! most informative of its memories, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
-//! process that dies between two has merged some clusters and none by half. A merged memory is no candidate any more.
+//! process that dies between two has merged some clusters and none by half. A merged memory is no longer a candidate.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Group {
     pub stands: usize,
 }
 
-/// The clusters of a scope's memories with their groups, as whoever merges them reads them.
+/// The clusters of a scope's memories with their groups, as the merging code reads them.
 pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Vec<Cluster>> {
     let of = |cluster: Vec<Memory>| {
         let groups = groups(&cluster);
@@ -51,7 +51,7 @@ pub fn clusters(engine: &Core, scope: &Scope, rule: Rule, now: i64) -> Result<Ve
     near_each_other(engine, scope, rule, now)?.into_iter().map(of).collect()
 }
 
-/// Kinds that are merged: what must hold, who somebody is and what was decided stay as they were said.
+/// Kinds that are merged: constraints, the profile and decisions stay as they were said.
 fn merges(kind: Kind) -> bool {
     matches!(kind, Kind::Episodic | Kind::Semantic | Kind::Preference | Kind::TaskOutcome)
 }
@@ -102,8 +102,8 @@ fn by_kind(cluster: Vec<Memory>) -> Vec<Vec<Memory>> {
     kinds
 }
 
-/// What rules make of a cluster: groups of memories with the same names, numbers and denials, of events also the day, each with the place
-/// of the one that stands for it. A group of one stays as it is.
+/// The groups of a cluster by rules: groups of memories with the same names, numbers and denials, of events also the day, each with the
+/// place of the one that stands for it. A group of one stays as it is.
 fn groups(cluster: &[Memory]) -> Vec<Group> {
     let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (at, memory) in cluster.iter().enumerate() {
@@ -121,7 +121,8 @@ fn groups(cluster: &[Memory]) -> Vec<Group> {
     groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()
 }
 
-/// What two texts may not differ in to be one, and the words that carry what they say: all but function words, in order of the alphabet.
+/// The parts in which two texts may not differ to be one, and the words that carry their meaning: all but function words, in order of the
+/// alphabet.
 fn marks(text: &str) -> Vec<String> {
     const LIGHT: [&str; 34] = [
         "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",

@@ -1,6 +1,6 @@
-//! What is to become of a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
+//! The decisions on a page of messages: their claims as the gate reads them, sent where the policy says, until one write stores them.
 //!
-//! A judgement is a value. Whoever checks it (for what a prompt showed, with a model of language) makes another one of it.
+//! A judgement is a value. A check (against the texts of a prompt, or with a language model) makes another value of it.
 
 use std::iter;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// What is planned: "added", "quarantined" or "discarded".
+    /// The plan: "added", "quarantined" or "discarded".
     #[must_use]
     pub fn plan(&self) -> &'static str {
         match (self.is_wanted(), self.claim.doubt) {
@@ -66,7 +66,7 @@ impl Placed {
         reason.clone_into(&mut self.claim.reason);
     }
 
-    /// What somebody doubts says why; where that is dropped, it is the reason.
+    /// A doubted claim says why. Where it is dropped, that is the reason.
     fn doubted(mut self, discards: bool) -> Self {
         match self.claim.doubt {
             Some(doubt) if discards => self.discard(doubt),
@@ -80,14 +80,14 @@ impl Placed {
     }
 }
 
-/// What became of a claim, or is planned, as whoever asked for it reads it.
+/// The outcome of a claim, or its plan, for the caller.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// What was done: that of the write, or the plan ([`Placed::plan`]).
+    /// The action: that of the write, or the plan ([`Placed::plan`]).
     pub action: &'static str,
-    /// What the claim is.
+    /// The category of the claim.
     pub category: Category,
-    /// What is stored; of what is not, the words themselves.
+    /// The stored text; where nothing is stored, the words themselves.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
@@ -121,11 +121,11 @@ pub struct Wanted<'a> {
 pub struct ModelClaim {
     /// The place of its message among those that were heard.
     pub place: usize,
-    /// The place of the rules' claim whose doubt it shares.
+    /// The place of the rules' claim whose doubt it shares, or whose place it takes.
     pub like: Option<usize>,
-    /// What it is.
+    /// Its category.
     pub category: Category,
-    /// What is to be stored.
+    /// The claim to be stored.
     pub text: String,
     /// The attribute that it gives a value to.
     pub slot: Option<String>,
@@ -135,7 +135,7 @@ pub struct ModelClaim {
     pub confidence: f64,
     /// The characters of the message that it rests on.
     pub span: (usize, usize),
-    /// What the model is and what it said.
+    /// The model's name and its reason.
     pub reason: String,
 }
 
@@ -154,15 +154,43 @@ pub struct Judgement {
     heard: Arc<Vec<Heard>>,
     claims: Vec<Placed>,
     from: ReadFrom,
+    how: How,
+}
+
+/// How messages were judged: from which on, whether nothing waits for approval, and when that was.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    first: usize,
+    discards: bool,
+    now: i64,
 }
 
 impl Judgement {
-    /// What messages claim: those from `first` on, the ones before are read for what they ask. With `discards` nothing waits for approval.
+    /// The claims of messages from `first` on. The ones before are read for their questions. With `discards` nothing waits for approval.
     #[must_use]
     pub fn of(heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
-        let claimed = |place| judge_among(&heard, place, now).into_iter().map(move |claim| Placed { place, claim, writer: Writer::Rules });
-        let claims = (first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(discards)).collect();
-        Self { heard: Arc::new(heard), claims, from: ReadFrom::default() }
+        Self::judged(Arc::new(heard), How { first, discards, now }, &[])
+    }
+
+    /// `clocks` has of each message what the speaker's clock showed; where there is none, that was UTC.
+    fn judged(heard: Arc<Vec<Heard>>, how: How, clocks: &[i64]) -> Self {
+        let at = |place: usize| clocks.get(place).copied().or(heard[place].at).unwrap_or(how.now);
+        let placed = |place| move |claim| Placed { place, claim, writer: Writer::Rules };
+        let claimed = |place| judge_among(&heard, place, at(place)).into_iter().map(placed(place));
+        let claims = (how.first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(how.discards)).collect();
+        Self { heard, claims, how, from: ReadFrom::default() }
+    }
+
+    /// When each message was said; those of which nobody knows, when they were judged.
+    pub fn times(&self) -> impl Iterator<Item = i64> {
+        self.heard.iter().map(|heard| heard.at.unwrap_or(self.how.now))
+    }
+
+    /// The same messages judged again, with "tomorrow" as the speakers' clocks have it: what they showed at each message, as if that were
+    /// UTC.
+    #[must_use]
+    pub fn by_clocks(&self, clocks: &[i64]) -> Self {
+        Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
     /// The same for an open store, which counts what was judged.
@@ -208,7 +236,7 @@ impl Judgement {
         self.claims.iter().filter(|placed| placed.is_wanted())
     }
 
-    /// What names each of them.
+    /// The same claims, as the values that their ids are made of.
     #[must_use]
     pub fn wanted_by_name(&self) -> Vec<Wanted<'_>> {
         let of = |placed| {
@@ -243,28 +271,29 @@ impl Judgement {
         let kept = kept.iter().filter_map(|at| self.claims.get(*at).cloned());
         let mut claims: Vec<Placed> = kept.chain(added.into_iter().map(|read| self.placed(read))).collect();
         claims.sort_by_key(|placed| (placed.place, placed.claim.span));
-        Self { heard: Arc::clone(&self.heard), claims, from: self.from }
+        Self { heard: Arc::clone(&self.heard), claims, how: self.how, from: self.from }
     }
 
     fn placed(&self, read: ModelClaim) -> Placed {
         let text = self.heard.get(read.place).map_or("", |heard| heard.text.as_str());
         let thousandths = |share: f64| (share * 1000.0).round() as u16;
+        let like = read.like.and_then(|at| self.claims.get(at)).map(|placed| &placed.claim);
         let claim = Claim {
             category: read.category,
             text: read.text,
             slot: read.slot,
-            replaces: None,
-            ends: None,
+            replaces: like.and_then(|claim| claim.replaces.clone()),
+            ends: like.and_then(|claim| claim.ends.clone()),
             importance: thousandths(read.importance),
             confidence: thousandths(read.confidence),
             span: (byte_of(text, read.span.0), byte_of(text, read.span.1)),
             reason: read.reason,
-            doubt: read.like.and_then(|at| self.claims.get(at)).and_then(|placed| placed.claim.doubt),
+            doubt: like.and_then(|claim| claim.doubt),
         };
         Placed { place: read.place, claim, writer: Writer::Model }
     }
 
-    /// What is to be stored, each with its id, as of a session.
+    /// The claims to be stored, each with its id, as of a session.
     pub fn memories(&self, ids: Vec<Option<String>>, session: Option<&str>) -> Result<Vec<NewMemory>> {
         self.wanted().zip(ids).map(|(placed, id)| self.memory(placed, id, session)).collect()
     }
@@ -366,6 +395,19 @@ mod tests {
         assert_eq!((*action, *index, *span, memory.is_none()), ("added", 5, (0, 12), true));
         assert_eq!(judged.wanted_by_name().iter().map(|one| (one.place, one.begin)).collect::<Vec<_>>(), [(1, 0)]);
         assert!(judged.refined(&[], Vec::new()).claims().is_empty());
+    }
+
+    #[test]
+    fn days_are_those_of_the_speakers_clock() {
+        let evening = 1_777_863_600_000_000; // 2026-05-04 03:00 in UTC, the evening before in California
+        let heard = Heard { at: Some(evening), ..said(0, Speaker::User, "My flight to Boston is tomorrow at 7 am.") };
+        let judged = Judgement::of(vec![heard], 0, false, 0);
+        let text = |judged: &Judgement| judged.claims()[0].claim.text.clone();
+        assert_eq!(text(&judged), "The user's flight to Boston is tomorrow (2026-05-05) at 7 am.");
+        assert_eq!(judged.times().collect::<Vec<_>>(), [evening]);
+        let there = judged.by_clocks(&[evening - 7 * 3_600_000_000]);
+        assert_eq!(text(&there), "The user's flight to Boston is tomorrow (2026-05-04) at 7 am.");
+        assert_eq!(there.memories(vec![None], None).unwrap()[0].occurred_at, Some(evening), "an event is when it was");
     }
 
     #[test]

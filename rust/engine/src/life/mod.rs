@@ -1,7 +1,7 @@
-//! The life of memories beyond one write: what is near a claim, what clusters, what is related to what.
+//! The life of memories beyond one write: memories near a claim, clusters, relations.
 //!
-//! Each function reads one snapshot, or is one write transaction. What a message claims is [`crate::gate`]'s to say, what a claim does to
-//! what is known [`crate::memory::learn`]'s.
+//! Each function reads one snapshot, or is one write transaction. [`crate::gate`] finds the claims of a message, and
+//! [`crate::memory::learn`] applies a claim to known memories.
 
 pub mod cluster;
 pub mod consolidate;
@@ -61,7 +61,7 @@ fn near(engine: &Core, scope: &Scope, claims: &[NewMemory], now: i64) -> Result<
     })
 }
 
-/// What a scope knows, as claims are compared with it.
+/// The known memories of a scope, with which claims are compared.
 struct Known<'p, P> {
     pages: &'p P,
     reader: Reader<'p, P>,

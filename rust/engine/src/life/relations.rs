@@ -61,7 +61,7 @@ pub fn neighbors(engine: &Core, scope: &Scope, entity: &str, at: Option<i64>, no
     Ok(held.into_iter().filter(|one| slot_key(&one.subject) == entity || slot_key(&one.object) == entity).collect())
 }
 
-/// Now is no earlier than the last write: what that said holds also where the clock stood still or went back since.
+/// Now is not earlier than the last write: what that said holds also where the clock stood still or went back since.
 fn holding(engine: &Core, scope: &Scope, at: Option<i64>, now: i64) -> Result<Vec<Relation>> {
     engine.store().read(|snapshot| {
         let Some(partition) = scope.find(snapshot)? else { return Ok(Vec::new()) };

@@ -7,13 +7,13 @@ use std::ops::Range;
 use super::kind::Kind;
 use super::merge::CONSOLIDATION;
 use super::record::{self, Ending, Memory, State};
-use super::succession::expire;
+use super::succession::{expire, expiry};
 use super::writer::PartitionWriter;
 use crate::limits::MAX_DAYS;
 use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
-use crate::store::pages::PagesMut;
+use crate::store::pages::{Pages, PagesMut};
 use crate::units::calendar::DAY;
 use crate::{Error, Result};
 
@@ -89,24 +89,39 @@ pub(super) fn forget_many<P: PagesMut>(
     Ok(forgotten)
 }
 
-/// Forgets those of `numbers` whose time to live is over.
+/// Forgets those of `numbers` whose time to live is over, current or superseded.
 pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, numbers: &[u32], clock: i64) -> Result<u64> {
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut expired = 0;
     for number in numbers {
-        match record::current(writer.pages, partition, *number)? {
-            Some(memory) if memory.is_expired(clock) => {
-                expire(&mut writer, memory)?;
-                expired += 1;
-            }
-            _ => {}
+        let Some(memory) = super::writer::newest(writer.pages, partition, *number)?.filter(|memory| memory.is_expired(clock)) else {
+            continue;
+        };
+        if memory.ending.is_none() {
+            expire(&mut writer, memory)?;
+        } else {
+            let ending = expiry(&memory, writer.now);
+            forget_ended(&mut writer, memory, ending)?;
         }
+        expired += 1;
     }
     writer.finish()?;
     Ok(expired)
 }
 
-fn forget_one<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, reason: Option<&str>) -> Result<()> {
+/// The superseded memories of a partition whose time to live is over: no table names them, as one does those that are current.
+pub(crate) fn superseded_due<P: Pages + ?Sized>(pages: &P, partition: Partition, now: i64) -> Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    record::each_ended(pages, partition, &mut |memory| {
+        if memory.state() == State::Superseded && memory.is_expired(now) {
+            numbers.push(memory.number);
+        }
+        Continue(())
+    })?;
+    Ok(numbers)
+}
+
+fn forget_one<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory, reason: Option<&str>) -> Result<()> {
     let ending = Ending {
         state: State::Forgotten,
         known_until: writer.now,
@@ -118,7 +133,11 @@ fn forget_one<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memo
         writer.leave_slot(&memory)?;
         return writer.end(memory, ending);
     }
-    // Superseded before, or never approved: it is in no index, only its words are left.
+    forget_ended(writer, memory, ending)
+}
+
+/// Forgets what was superseded before, or never approved: it is in no index, only its words are left.
+fn forget_ended<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, ending: Ending) -> Result<()> {
     super::quarantine::leave(writer, memory.number)?;
     writer.erase(&mut memory)?;
     writer.forget_vector(memory.number);
@@ -148,7 +167,7 @@ impl Origin {
 }
 
 /// The numbers of all memories that come from there, current or not, and of what was made of them; in order.
-pub(super) fn from_origin<P: crate::store::pages::Pages>(pages: &P, partition: Partition, origin: &Origin) -> Result<Vec<u32>> {
+pub(super) fn from_origin<P: Pages>(pages: &P, partition: Partition, origin: &Origin) -> Result<Vec<u32>> {
     let (mut numbers, mut parents) = (BTreeSet::new(), Vec::new());
     let mut visit = |memory: Memory| {
         if !matches!(memory.state(), State::Forgotten | State::Expired) {
@@ -196,7 +215,8 @@ impl Traced {
 }
 
 /// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. What was said again
-/// elsewhere stays: who said it last is not known. So does what a deleted session of that id taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
+/// elsewhere stays: who said it last is not known. So does what a program remembered itself, too, and what a deleted session of that id
+/// taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
 pub(crate) fn forget_said<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
@@ -210,7 +230,8 @@ pub(crate) fn forget_said<P: PagesMut>(
     }
     let said = |memory: &Memory| {
         let own = memory.provenance.session.as_deref() == Some(session) && memory.created_at >= begun;
-        own && memory.provenance.message.is_some_and(|message| messages.contains(&message))
+        // Where nobody wrote it on the program's behalf, the program told it too.
+        own && memory.provenance.writer.is_some() && memory.provenance.message.is_some_and(|message| messages.contains(&message))
     };
     let (mut current, mut ended) = (BTreeMap::new(), BTreeMap::new());
     let trace = |known: &mut BTreeMap<u32, Traced>, memory: Memory| {

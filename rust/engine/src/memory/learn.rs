@@ -11,6 +11,7 @@ use super::outcome::{Action, Remembered};
 use super::record::{self, Memory};
 use super::writer::PartitionWriter;
 use crate::Result;
+use crate::gate;
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
@@ -126,6 +127,7 @@ const ASSISTANT: &str = "assistant";
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
     let claim = Statement::of(&memory.text, memory.kind);
+    leave_slot_of_another_kind(writer, memory, &claim)?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
     let slotted = attribute.map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
@@ -139,23 +141,42 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         }
         if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.now)) {
             writer.claims.note(&known);
-            compare(&mut met, memory, &claim, known, named);
+            compare(&mut met, memory, &claim, known, learning);
         }
     }
     Ok(met)
 }
 
+/// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234".
+fn leave_slot_of_another_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, claim: &Statement) -> Result<()> {
+    let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
+    let Some(number) = slot.current.last() else { return Ok(()) };
+    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.now));
+    if known.is_some_and(|known| !claim.may_follow(&Statement::of(&known.text, known.kind))) {
+        memory.slot = None;
+    }
+    Ok(())
+}
+
 /// What a claim does to one memory.
-fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, named: Option<&String>) {
+fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
     let other = Statement::of(&known.text, known.kind);
+    let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
     let replaces = may_replace(memory, &known) && met.ended.is_none();
-    if replaces && named.is_some_and(|named| other.speaks_of(named)) {
+    if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
+        && slot != older
+        && gate::spelled(slot) == gate::spelled(older)
+    {
+        memory.slot = known.slot.clone(); // a store of before has the slot in another spelling
+    }
+    if replaces && named.is_some_and(|named| other.speaks_of(named)) && (!ends || claim.fits(&known)) {
         return end(met, memory, known);
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
     match claim.stands_to(&other) {
         Relation::Same if known.slot == memory.slot && same_event(memory, &known) => met.same = met.same.take().or(Some(known)),
         Relation::Same => {}
+        _ if !claim.may_follow(&other) => {}
         _ if replaces && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
         Relation::Contradicts if comparable && replaces => end(met, memory, known),
         Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => {

@@ -6,6 +6,8 @@
 
 use super::kind::Kind;
 use super::occasion::Occasion;
+use super::record::Memory;
+use crate::gate;
 use crate::text::slot_key;
 
 /// How a new statement stands to an older one.
@@ -79,6 +81,9 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if let Some(verb) = lower.strip_suffix("n't") {
             out.push(Token { form: stem(verb), value: false });
             out.push(Token { form: "not".to_owned(), value: false });
+        } else if let Some(subject) = lower.strip_suffix("'m") {
+            out.push(Token { form: person(subject), value: false });
+            out.push(Token { form: "is".to_owned(), value: false });
         } else if !LIGHT.contains(&lower.as_str()) {
             let capital = word.chars().next().is_some_and(char::is_uppercase) && !out.is_empty();
             out.push(Token { form: person(&lower), value: capital });
@@ -92,9 +97,8 @@ fn person(word: &str) -> String {
     match word {
         "user" | "i" | "me" => "i".to_owned(),
         "user's" | "my" => "my".to_owned(),
-        "i'm" => "i'm".to_owned(),
-        "favourite" => "favorite".to_owned(),
-        _ => stem(word),
+        "am" => "is".to_owned(),
+        _ => stem(gate::spelling(word)),
     }
 }
 
@@ -117,6 +121,8 @@ pub struct Statement {
     lasts: bool,
     /// The attribute that it gives a value to in plain words, as a slot is called.
     pub attribute: Option<String>,
+    /// That value.
+    value: String,
     /// What it says of an occasion.
     pub occasion: Occasion,
 }
@@ -124,8 +130,9 @@ pub struct Statement {
 impl Statement {
     pub fn of(text: &str, kind: Kind) -> Self {
         let lasts = !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
-        let attribute = if lasts { attribute(text).map(|name| slot_key(&name)) } else { None };
-        Self { tokens: tokens(text), lasts, attribute, occasion: Occasion::of(text) }
+        let (attribute, value) = if lasts { attribute(text) } else { None }.unzip();
+        let attribute = attribute.map(|name| slot_key(&name));
+        Self { tokens: tokens(text), lasts, attribute, value: value.unwrap_or_default(), occasion: Occasion::of(text) }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
@@ -152,6 +159,29 @@ impl Statement {
         changed_value(a, b)
     }
 
+    /// Whether its value may take the place of an older one: both say which one something is, or both how it is. "The flight is delayed."
+    /// takes nothing from "The flight is TP1234.".
+    pub fn may_follow(&self, old: &Self) -> bool {
+        let same = self.attribute.as_ref().filter(|name| old.attribute.as_ref() == Some(*name));
+        same.is_none_or(|name| gate::may_follow(name, &self.value, &old.value))
+    }
+
+    /// Whether what it says is over can be what a memory says, by its verb: who does not work at a place any more lives where they lived.
+    pub fn fits(&self, known: &Memory) -> bool {
+        let slot = known.slot.as_deref().unwrap_or_default();
+        let mut words = affirmed(&self.tokens);
+        if words.next() == Some("my") {
+            let name: Vec<&str> = words.take_while(|word| *word != "is").collect();
+            return name.join(" ") == slot;
+        }
+        match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+            ("live" | "stay" | "reside", _) | ("is", "in") => slot == "home",
+            ("work", _) | ("is", "at" | "with") => matches!(slot, "employer" | "occupation"),
+            ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
+            _ => known.kind != Kind::Constraint && !matches!(slot, "home" | "employer" | "name" | "age"),
+        }
+    }
+
     /// Whether it speaks of what a user names: all its words are there, in order.
     pub fn speaks_of(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
@@ -166,7 +196,8 @@ fn forms(tokens: &[Token]) -> impl Iterator<Item = &str> {
 
 /// What is said, but for whether it is denied.
 fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
-    tokens.iter().filter(|token| !is_denial(token) && token.form != "do").map(|token| token.form.as_str())
+    let adds = |token: &&Token| !is_denial(token) && !matches!(token.form.as_str(), "do" | "any" | "more" | "anymore" | "longer");
+    tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
 /// The same sentence with another value at one place.
@@ -192,18 +223,22 @@ fn changed_value(a: &[Token], b: &[Token]) -> Relation {
 
 /// Words of an attribute's name at most.
 const MOST_NAME: usize = 4;
+/// Words of its value that are looked at.
+const MOST_VALUE: usize = 8;
 
-/// The attribute that a plain sentence gives a value to, as a slot is called: "The deploy region is eu-west-1." is about "deploy region".
-fn attribute(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().take(MOST_NAME + 3).collect();
+/// The attribute that a plain sentence gives a value to, as a slot is called, and the value: "The deploy region is eu-west-1." is about
+/// "deploy region".
+fn attribute(text: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = text.split_whitespace().take(MOST_NAME + 3 + MOST_VALUE).collect();
     let begin = match words.first()?.to_lowercase().as_str() {
         "the" if words.get(1).is_some_and(|word| word.to_lowercase() == "user's") => 2,
         "the" | "my" | "our" => 1,
         _ => return None,
     };
     let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
-    let name = words[begin..verb].join(" ").to_lowercase().replace("favourite", "favorite");
-    (verb + 1 < words.len() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))).then_some(name)
+    let name = gate::spelled(&words[begin..verb].join(" ").to_lowercase());
+    let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    (verb + 1 < words.len() && is_name).then(|| (name, words[verb + 1..].join(" ")))
 }
 
 #[cfg(test)]
@@ -269,9 +304,10 @@ mod tests {
 
     #[test]
     fn a_plain_sentence_names_its_attribute() {
-        assert_eq!(attribute("The deploy region is eu-west-1.").as_deref(), Some("deploy region"));
-        assert_eq!(attribute("The user's time is 11:45 am.").as_deref(), Some("time"));
-        assert_eq!(attribute("My favourite colour is red").as_deref(), Some("favorite colour"));
+        let named = |text| attribute(text).map(|(name, _)| name);
+        assert_eq!(named("The deploy region is eu-west-1.").as_deref(), Some("deploy region"));
+        assert_eq!(named("The user's time is 11:45 am.").as_deref(), Some("time"));
+        assert_eq!(attribute("My favourite colour is dark red"), Some(("favorite color".to_owned(), "dark red".to_owned())));
         for other in
             ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"]
         {

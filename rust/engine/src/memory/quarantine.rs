@@ -14,7 +14,7 @@ use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 
 fn key(partition: Partition, number: u32) -> Key {
     Key::new(partition, Table::Quarantine).u32(number)
@@ -87,16 +87,25 @@ pub(super) fn approve<P: PagesMut>(
 fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Memory> {
     let memory = super::read::find(&*writer.pages, writer.partition, writer.seed, id)?;
     let memory = memory.ok_or_else(|| super::read::no_such_memory(id))?;
-    if memory.state() == State::Quarantined {
-        return Ok(memory);
-    }
-    Err(Error::new(
-        ErrorKind::InvalidInput,
-        format!(
-            "approving {id:?}: only what is quarantined can be approved, and this one is {}: take ids from quarantined()",
-            memory.state().name()
-        ),
+    if memory.state() == State::Quarantined { Ok(memory) } else { Err(waits_not(&memory, id, ["approving", "approved", ""])) }
+}
+
+/// The error of a memory that waits for nobody: what was being done, what cannot be done to it, what to do instead.
+fn waits_not(memory: &Memory, id: &str, [doing, done, instead]: [&str; 3]) -> Error {
+    let state = memory.state().name();
+    Error::invalid(format!(
+        "{doing} {id:?}: only what is quarantined can be {done}, and this one is {state}: take ids from quarantined(){instead}"
     ))
+}
+
+/// Forgets what waited; `false` where it was forgotten before.
+pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock: i64) -> Result<bool> {
+    match super::read::get(pages, scope, id, clock)? {
+        Some(memory) if memory.state() != State::Quarantined => {
+            Err(waits_not(&memory, id, ["rejecting", "rejected", ", or call forget()"]))
+        }
+        _ => super::forget::forget(pages, scope, id, Some("rejected"), clock),
+    }
 }
 
 /// What approving a memory remembers: the same, trusted as the user's own word.

@@ -9,6 +9,7 @@ use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
 use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
+use crate::gate;
 use crate::index::bm25::{IndexId, Reader};
 use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::Scope;
@@ -145,16 +146,15 @@ impl Prepared {
             if let Some(known) = met.same {
                 return learn::reinforce(writer, known, &memory);
             }
-            if let Some(doubt) = &learning.doubt {
+            // What denies something that is known ends it, and waits for nobody.
+            let denies = learning.doubt.as_deref() == Some(gate::DENIAL) && met.ended.is_some();
+            if let Some(doubt) = learning.doubt.as_ref().filter(|_| !denies) {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
             memory.provenance.disputes = met.disputed;
         }
         let weaker = match duplicate(writer, &memory)? {
-            Some(known) if outlives(&known, &memory) => {
-                let reason = Some(format!("{} says the same", known.id()));
-                return Ok(Remembered { action: Action::Duplicate, memory: known, reason });
-            }
+            Some(known) if outlives(&known, &memory) => return told_again(writer, known, &memory),
             weaker => weaker.or(met.ended),
         };
         let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
@@ -294,6 +294,16 @@ fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) 
         }
     }
     Ok(None)
+}
+
+/// The answer to a memory that is known. Where a program tells what was learnt, the record names no writer any more, as that of what a
+/// program tells first: so that it stays where the message that it was learnt from is redacted.
+fn told_again<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut known: Memory, again: &Memory) -> Result<Remembered> {
+    if again.provenance.writer.is_none() && known.provenance.writer.take().is_some() {
+        record::put(writer.pages, writer.partition, &known)?;
+    }
+    let reason = Some(format!("{} says the same", known.id()));
+    Ok(Remembered { action: Action::Duplicate, memory: known, reason })
 }
 
 /// Whether a known memory is kept at least as long as a new one that says the same, and trusted at least as much.

@@ -65,9 +65,14 @@ pub(super) fn supersede<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, curren
 /// Forgets a memory whose time to live is over.
 pub(super) fn expire<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory) -> Result<()> {
     writer.leave_slot(&memory)?;
-    let at = memory.expires_at.unwrap_or(writer.now);
-    let ending = Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None };
+    let ending = expiry(&memory, writer.now);
     writer.end(memory, ending)
+}
+
+/// How a memory ends whose time to live is over at `now`.
+pub(super) fn expiry(memory: &Memory, now: i64) -> Ending {
+    let at = memory.expires_at.unwrap_or(now);
+    Ending { state: State::Expired, known_until: at, valid_until: at, superseded_by: None, reason: None }
 }
 
 /// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it

@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What a model takes by its capabilities; everything where none are known.
+/// The media that a model takes by its capabilities; all where none are known.
 pub fn media<S: AsRef<str>>(capabilities: &[S]) -> Media {
     let can = |name: &str| capabilities.is_empty() || capabilities.iter().any(|capability| capability.as_ref() == name);
     Media { images: can("vision"), documents: can("pdf"), audio: true } // the catalogue's sources do not say who takes sound

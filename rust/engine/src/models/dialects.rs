@@ -51,7 +51,7 @@ pub fn dialect(name: &str) -> Result<&'static Dialect> {
     })
 }
 
-/// The dialect of whoever serves a vendor's models by default.
+/// The dialect of a vendor's models by default.
 #[must_use]
 pub fn dialect_of(profile: &Profile) -> &'static Dialect {
     let served = |dialect: &&Dialect| dialect.vendors.iter().any(|vendor| **vendor == *profile.vendor);

@@ -1,4 +1,4 @@
-//! What a prompt must know of a language model: its window, how its tokens are counted, how its requests are framed.
+//! The facts about a language model that a prompt needs: its window, how its tokens are counted, how its requests are framed.
 //!
 //! Built-in models are rows of a table; a caller registers others by giving a [`Profile`]. A session stores the model it runs
 //! on, so that an old prompt is counted for ever as it was. Prices and the like are in the profile, for those who choose a model.
@@ -40,13 +40,13 @@ pub struct Model {
     pub max_input_tokens: u64,
     /// The most a reply may have.
     pub max_output_tokens: u64,
-    /// What counts its text: its own tokenizer, or for a closed one the reference that `factor` bounds.
+    /// The tokenizer that counts its text: its own, or for a closed one the reference that `factor` bounds.
     pub encoding: Encoding,
     /// [`Factor::EXACT`] where `encoding` is its own.
     pub factor: Factor,
     /// The frame of its requests.
     pub framing: Framing,
-    /// What was sent may not change: the model's signed thinking covers it.
+    /// Whether sent messages may not change, because the model's signed thinking covers them.
     pub append_only: bool,
     /// The shortest prefix that its provider caches, in tokens; 0 where it caches none.
     pub min_cached_tokens: u64,
@@ -88,7 +88,8 @@ impl Model {
         if self.base_url.is_empty() { Arc::clone(&self.name) } else { format!("{} at {}", self.name, self.base_url).into() }
     }
 
-    /// The limit of a request where the caller names none: what a prompt may fill of the window, with the default reserve for a reply.
+    /// The limit of a request where the caller names none: the share of the window that a prompt may fill, with the default reserve for a
+    /// reply.
     pub fn default_input_limit(&self) -> Result<u64> {
         let limit = input_limit(self.context_window, default_output(self.max_output_tokens), Share::FILL, None)?;
         Ok(limit.min(self.max_input_tokens))
@@ -145,7 +146,7 @@ impl Model {
         messages.iter().map(|message| self.framing.message(message, &counter).tokens).sum()
     }
 
-    /// What counts its text.
+    /// The counter of its text.
     #[must_use]
     pub fn counter(&self) -> CachedCounter {
         CachedCounter::new(self.encoding)

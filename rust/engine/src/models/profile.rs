@@ -1,23 +1,23 @@
-//! What is worth knowing of a model beyond what a prompt needs: what it costs, how its provider caches, what it can do.
+//! Facts about a model beyond those that a prompt needs: its prices, its provider's cache, its capabilities.
 //!
-//! Facts of a catalogue, for choosing a model and for reports; no prompt depends on them.
+//! They are for choosing a model and for reports. No prompt depends on them.
 
 use super::Model;
 
 /// A model with its facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// What a prompt needs.
+    /// The facts that a prompt needs.
     pub model: Model,
     /// Whose it is; empty where the program registered it.
     pub vendor: Box<str>,
     /// Up to where it was measured to work as well as on short texts; none where nobody measured.
     pub usable_window: Option<u64>,
-    /// What it costs.
+    /// Its prices.
     pub prices: Prices,
     /// How its provider caches.
     pub cache: CacheRules,
-    /// What it can do, as names, sorted.
+    /// Its capabilities, as sorted names.
     pub capabilities: Vec<Box<str>>,
     /// The day from which it is not served any more, `2026-10-23`.
     pub retires_on: Option<Box<str>>,

@@ -17,10 +17,10 @@ const MAX_BASE_URL: usize = 2_048;
 
 static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
 
-/// How often a model was registered: what was found before may be another's now.
+/// How often a model was registered: a name that was found before may mean another model now.
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// What a name stood for after so many registrations.
+/// The model of a name after so many registrations.
 struct Lookup {
     registrations: u64,
     name: Box<str>,
@@ -28,7 +28,7 @@ struct Lookup {
 }
 
 thread_local! {
-    /// What this thread found last. A program counts by one model for a long time.
+    /// The model that this thread found last. A program counts by one model for a long time.
     static LAST: RefCell<Option<Lookup>> = const { RefCell::new(None) };
 }
 

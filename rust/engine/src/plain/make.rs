@@ -1,11 +1,11 @@
-//! Making: values of the caller's language, put together part by part, by whoever reads them or says them.
+//! Makes values of the caller's language part by part, for code that reads or emits them.
 
 use std::borrow::Cow;
 
 use super::{Plain, read};
 use crate::Error;
 
-/// What a language makes values of.
+/// The maker of a language's values.
 pub trait Make {
     /// Its values.
     type Value: Clone;
@@ -19,7 +19,7 @@ pub trait Make {
     fn put(&self, into: &mut Self::Value, key: Option<Self::Value>, value: Self::Value) -> Result<(), Self::Error>;
 }
 
-/// Takes the parts of a value in their order. What is said once becomes JSON, or values of a language ([`Maker`]).
+/// Takes the parts of a value in their order. One emission becomes JSON, or values of a language ([`Maker`]).
 pub trait Parts: Sized {
     /// A text.
     fn text(&mut self, text: &str);
@@ -51,7 +51,7 @@ pub struct Maker<'m, M: Make> {
     make: &'m M,
     /// Each word is made once, and known by its place.
     words: Vec<(&'static str, M::Value)>,
-    /// What is being filled; in the end, what was made.
+    /// The value that is being filled; in the end, the finished value.
     into: Option<M::Value>,
     /// Of the next value of a map.
     key: Option<M::Value>,
@@ -65,7 +65,7 @@ impl<'m, M: Make> Maker<'m, M> {
         Self { make, words: Vec::new(), into: None, key: None, failed: None }
     }
 
-    /// What was made, or the first error.
+    /// The finished value, or the first error.
     pub fn finish(self) -> Result<M::Value, M::Error> {
         match self.failed {
             Some(error) => Err(error),

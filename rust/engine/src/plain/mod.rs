@@ -1,8 +1,8 @@
-//! Plain values: what JSON and MessagePack say, between their bytes and the values of whatever language calls the engine.
+//! Plain values: JSON and MessagePack between their bytes and the values of the language that calls the engine.
 //!
-//! Whoever reads says what a part becomes once it is known ([`make`]), whoever writes says what a value is ([`mod@write`]); forms, depths and
-//! numbers that a language does not hold are decided here. No tree is built between the two: a part becomes a value of the caller's before
-//! the next one is read ([`read`]) or said.
+//! The reading side says what a part becomes once it is known ([`make`]), and the writing side says what a value is ([`mod@write`]). This
+//! module decides about forms, depths, and numbers that a language does not hold. No tree is built between the two: a part becomes a value
+//! of the caller's before the next one is read ([`read`]) or said.
 
 use std::borrow::Cow;
 

@@ -25,7 +25,7 @@ pub fn json<M: Make>(text: &str, make: &M) -> Result<M::Value, M::Error> {
 }
 
 struct JsonReader<'j, 'm, M> {
-    /// What `json` reads, and how many bytes were before it.
+    /// The value that `json` reads, and how many bytes were before it.
     text: &'j str,
     before: usize,
     json: Jiter<'j>,

@@ -14,9 +14,9 @@ const MAX_GIVEN_JSON_DEPTH: usize = 100;
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// What providers are sent.
+    /// The JSON that providers are sent.
     Json,
-    /// What metadata is stored as.
+    /// The MessagePack that metadata is stored as.
     MessagePack,
 }
 
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// What keeps a value from being written.
+/// The reason why a value cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cannot {
     /// The form has nothing of its type.
@@ -59,7 +59,7 @@ pub trait Given: Sized {
     /// An error of that language, or one of the engine's.
     type Error: From<Error>;
 
-    /// What it is. An object that stands for others is looked at as those.
+    /// Its kind. An object that stands for others is treated as those.
     fn look(&self, form: Form) -> std::result::Result<std::result::Result<Whole<'_, Self>, Cannot>, Self::Error>;
 
     /// Itself and its type, in a few words.

@@ -1,11 +1,10 @@
-//! A question as a caller asks it: what is checked and decided around [`super::answer`], and everything that is shown of the answer,
-//! from one snapshot.
+//! A question as a caller asks it: the checks and decisions around [`super::answer`], and the whole answer, from one snapshot.
 
 use std::sync::Arc;
 
 use super::filter::check_conditions;
 use super::fusion::Parts;
-use super::when::{self, Range};
+use super::when::Range;
 use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Core, Named};
@@ -16,7 +15,7 @@ use crate::{Error, Result};
 /// A memory that was found, with the ids that it names.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was found.
+    /// The hits.
     pub named: Arc<Named>,
     /// Place of its scope in the request.
     pub scope: usize,
@@ -33,9 +32,9 @@ pub struct Found {
 pub struct Answer {
     /// The best first.
     pub found: Vec<Found>,
-    /// What was asked of each scope's words, for explanations.
+    /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
-    /// What stands beside the first.
+    /// The evidence beside the first hit.
     pub beside: Beside,
     /// Why vectors are missing that could have been used.
     pub degraded: Option<String>,
@@ -55,27 +54,9 @@ impl Answer {
 }
 
 impl Request {
-    /// Reads the time that the question asks about, by a clock on a wall: the time there of a time in UTC, and back. A caller whose
-    /// filter says which time is meant is believed.
-    pub fn read_time<E>(
-        &mut self,
-        to_local: impl FnOnce(i64) -> Result<i64, E>,
-        from_local: impl Fn(i64) -> Result<i64, E>,
-    ) -> Result<(), E> {
-        if self.filter.limits_time() {
-            return Ok(());
-        }
-        let Some(local) = when::read_local(&self.text, to_local(self.filter.now)?) else { return Ok(()) };
-        let side = |side: Option<i64>| side.map(&from_local).transpose();
-        self.filter.preferred = Some(Range { since: side(local.since)?, until: side(local.until)? });
-        Ok(())
-    }
-
-    /// The same in UTC.
-    pub fn read_time_in_utc(&mut self) {
-        if !self.filter.limits_time() {
-            self.filter.preferred = when::read(&self.text, self.filter.now, 0);
-        }
+    /// Prefers the time that its question asks about, as a caller read it. One whose filter says which time is meant is believed.
+    pub fn prefer(&mut self, asked: Option<Range>) {
+        self.filter.preferred = asked.filter(|_| !self.filter.limits_time());
     }
 
     /// Refuses what no question may be.

@@ -10,7 +10,7 @@ use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::related::{self, Related};
 use super::when::Range;
-use super::{Asked, Request, past};
+use super::{Asked, Question, Request, past};
 use crate::Result;
 use crate::index::bm25::{Hit, IndexId, Reader, Row, Statistics};
 use crate::index::vectors::graph::Nearest;
@@ -30,7 +30,7 @@ const SCORED_WHOLE: u64 = 20_000;
 pub struct Opened<'p, P> {
     /// Where it lives.
     pub partition: Partition,
-    /// What its hashes are keyed with.
+    /// The key of its hashes.
     pub seed: Seed,
     /// Its words.
     pub reader: Reader<'p, P>,
@@ -60,15 +60,15 @@ pub struct Candidate {
     pub dense: Option<i32>,
     /// It holds every identifier of the question, and there is one.
     pub identified: bool,
-    /// What its prior is made of.
+    /// The inputs of its prior.
     pub attributes: Attributes,
-    /// What it said, where it is not current any more.
+    /// Its text, where it is no longer current.
     pub past: Option<Box<Memory>>,
     /// How it is related to what the question names.
     pub related: Option<Box<Related>>,
 }
 
-/// What was nominated in all scopes so far.
+/// The nominees of all scopes so far.
 #[derive(Debug, Default)]
 pub struct Nominated {
     /// In the order of their scopes, then numbers.
@@ -110,9 +110,7 @@ pub fn nominate<P: Pages>(
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
     let (request, partition, seed) = (asked.request, opened.partition, opened.seed);
-    let head = Head::read(snapshot, partition)?;
-    let statistics = Statistics { documents: head.documents, total_length: head.total_length };
-    let mut query = LexicalQuery::new(asked.question, seed.terms, statistics);
+    let (head, mut query) = lexical_query(snapshot, partition, seed, asked.question)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
     let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
@@ -133,6 +131,13 @@ pub fn nominate<P: Pages>(
     Ok(query)
 }
 
+/// A scope's head, and a question as its words are asked.
+pub(super) fn lexical_query<P: Pages>(snapshot: &P, partition: Partition, seed: Seed, question: &Question) -> Result<(Head, LexicalQuery)> {
+    let head = Head::read(snapshot, partition)?;
+    let statistics = Statistics { documents: head.documents, total_length: head.total_length };
+    Ok((head, LexicalQuery::new(question, seed.terms, statistics)))
+}
+
 /// Who is nominated in a scope, and what it was scored by.
 struct Nominees {
     /// In no order, some more than once.
@@ -145,7 +150,7 @@ struct Nominees {
     identified: bool,
 }
 
-/// What the nominees of a scope are scored by.
+/// The inputs for the scores of a scope's nominees.
 struct Scored<'s, P> {
     snapshot: &'s P,
     place: usize,
@@ -203,15 +208,15 @@ fn beside(number: u32) -> [Option<u32>; 2] {
     [number.checked_sub(1), number.checked_add(1)]
 }
 
-/// What `of` says of another memory, where both are events of one time that were written one behind the other: a conversation, told turn by
-/// turn. 0 where they are not.
+/// The value of `of` for another memory, where both are events of one time that were written one behind the other: a conversation, told
+/// turn by turn. 0 where they are not.
 fn told_together<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, other: Option<u32>, of: impl FnOnce(u32) -> i64) -> Result<i64> {
     let Some(other) = other.filter(|_| row.kind == Kind::Episodic as u8) else { return Ok(0) };
     let is_told = reader.row(other)?.is_some_and(|beside| beside.kind == row.kind && beside.occurred_at == row.occurred_at);
     Ok(if is_told { of(other) } else { 0 })
 }
 
-/// What a current memory's prior is made of. What a fact was recalled counts for nothing where facts do not decay, and is not read.
+/// The inputs of a current memory's prior. Recalls of a fact count for nothing where facts do not decay, and are not read.
 fn attributes<P: Pages>(half_lives: &[Option<f64>; 7], row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
     let recalls = if kind == Kind::Semantic && half_lives[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
@@ -482,7 +487,7 @@ fn first(hits: &[Hit], n: usize) -> Vec<Hit> {
     best
 }
 
-/// What the words of a question found.
+/// The hits of a question's words.
 #[derive(Default)]
 struct Lexical {
     /// The best that the filter lets through.

@@ -1,8 +1,8 @@
 //! A closer look at the best candidates: their texts against the question, token by token.
 //!
-//! What the indexes know of a memory (its words, its vector) chooses who is looked at; what its text has of the question, whom it is about
-//! and how it is told orders them. The weights are [`WEIGHTS`]. English tells most here: of a question that the built-in
-//! table does not know there is no closer look, and the first order stays.
+//! The indexes (words, vectors) choose the candidates. Their texts order them: the parts of the question that a text has, the person it is
+//! about and the way it is told. The weights are [`WEIGHTS`]. This works best for English: where the built-in table does not know the words
+//! of a question, there is no closer look, and the first order stays.
 
 use std::borrow::Cow;
 
@@ -22,10 +22,10 @@ use crate::text::{Role, is_filler};
 /// Tokens of a slot that are compared with a question's.
 const SLOT_TOKENS: usize = 16;
 
-/// What is so far from [`LEAST`] is on its side of it by an exact cosine too.
+/// A value so far from [`LEAST`] is on the same side of it by an exact cosine too.
 const SURE: f64 = 0.02;
 
-/// What a question looks for in a text.
+/// The parts of a question that are sought in a text.
 pub(super) struct Look<'q> {
     wanted: Wanted,
     question: &'q Question,
@@ -71,7 +71,7 @@ impl<'q> Look<'q> {
             > 0.0
     }
 
-    /// Scores the hits anew; what speaks of the user has the user's own names.
+    /// Scores the hits anew. A memory that speaks of the user has the user's own names.
     pub fn weigh(&self, own: &Own, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
         let of = |hit: &Contender<'_>| {
@@ -122,8 +122,8 @@ impl<'q> Look<'q> {
         }
     }
 
-    /// What each feature weighs: the words more where the question names an identifier that is there. All are brought to a scale on which
-    /// a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
+    /// The weight of each feature: the words weigh more where the question names an identifier that is there. All are brought to a scale on
+    /// which a memory with everything that a fact can have of the question is 1, or the best of these, where it has more.
     fn weights(&self, features: &[Features]) -> [f64; WEIGHTS.len()] {
         let mut weights = WEIGHTS;
         if self.identified && weights[0] < IDENTIFIED_LEXICAL {

@@ -23,7 +23,7 @@ pub(super) struct Ranked<'p> {
 /// A memory that may be answered with.
 #[derive(Debug, Clone)]
 pub(super) struct Contender<'m> {
-    /// What ranks it.
+    /// The fields that rank it.
     pub memory: Outline<'m>,
     /// Its place among what was ranked.
     at: usize,
@@ -73,7 +73,7 @@ impl<'p> Ranked<'p> {
         Ok(contenders)
     }
 
-    /// What is answered with, whole.
+    /// The hit for an answer, with its whole record.
     pub fn hit(&self, contender: Contender<'_>) -> Result<Option<Hit>> {
         let Contender { at, scope, parts, duplicates, newer_at, .. } = contender;
         let (candidate, _) = &self.candidates[at];

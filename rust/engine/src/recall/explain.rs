@@ -12,7 +12,7 @@ use crate::text::{self, Analysis, Role};
 use crate::units::score::SCORE_UNIT;
 use crate::units::term_key::TermKey;
 
-/// What was asked of one scope's words.
+/// The query to one scope's words.
 #[derive(Debug, Clone, Default)]
 pub struct LexicalQuery {
     /// The question, as the analyzer sees it.
@@ -28,14 +28,14 @@ pub struct LexicalQuery {
     key: TermKey,
 }
 
-/// What one term of the question adds to one memory's score.
+/// The contribution of one term of the question to one memory's score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TermScore {
     /// The term.
     pub text: String,
-    /// What it is in the question: an identifier, a word, a stem.
+    /// Its role in the question: an identifier, a word, a stem.
     pub role: &'static str,
-    /// What a match of that role is worth.
+    /// The weight of a match in that role.
     pub weight: f64,
     /// Memories of the scope that have it.
     pub frequency: u64,
@@ -43,7 +43,7 @@ pub struct TermScore {
     pub idf: f64,
     /// How often this memory has it.
     pub count: u8,
-    /// What it adds, in units of 2^-32.
+    /// Its contribution, in units of 2^-32.
     pub score: i64,
 }
 
@@ -88,13 +88,13 @@ impl LexicalQuery {
         Self { parameters, ..self }
     }
 
-    /// What the index is asked.
+    /// The query to the index.
     #[must_use]
     pub fn question(&self) -> Query<'_> {
         Query { terms: &self.asked, parameters: self.parameters, statistics: self.statistics }
     }
 
-    /// What each term adds to the score of a text of this scope; those that it does not have are left out.
+    /// The contribution of each term to the score of a text of this scope. Missing terms are left out.
     #[must_use]
     pub fn terms_of(&self, text: &str) -> Vec<TermScore> {
         self.score(&analyze(text, self.key))

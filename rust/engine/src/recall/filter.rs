@@ -1,7 +1,7 @@
-//! What may be found: by kind, trust, time and metadata.
+//! Filters of a recall: by kind, trust, time and metadata.
 //!
-//! Two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
-//! asked while candidates are chosen, not afterwards. One of its times is a preference only: `preferred`.
+//! There are two times: an event's own (`since`, `until`, `valid_at`) and the store's (`known_at`). A filter never loses results: it is
+//! applied while candidates are chosen, not afterwards. One of its times is a preference only: `preferred`.
 
 use super::when::Range;
 use crate::index::bm25::Row;
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// Every kind of memory.
 pub const ALL_KINDS: u8 = 0x7f;
 
-/// What a memory must be to be found. Times are microseconds since 1970 (UTC).
+/// The conditions for a memory to be found. Times are microseconds since 1970 (UTC).
 #[derive(Debug, Clone)]
 pub struct Filter {
     /// Bits of the kinds that may be found.
@@ -27,13 +27,13 @@ pub struct Filter {
     pub valid_at: Option<i64>,
     /// The store knew it at this time.
     pub known_at: Option<i64>,
-    /// What happened in this range comes first, and what happened elsewhere is not lost: what [`super::when`] read in the question.
+    /// Events in this range come first, and others are not lost. [`super::when`] read it in the question.
     pub preferred: Option<Range>,
     /// At least so trusted.
     pub min_trust: u8,
     /// Only what has a word of the question or is near its meaning: see [`super::fusion::Parts::is_relevant`].
     pub relevant_only: bool,
-    /// The time of the question: what has expired by then is not found.
+    /// The time of the question. Memories that have expired by then are not found.
     pub now: i64,
 }
 

@@ -61,20 +61,22 @@ pub struct Parts {
     pub window: f64,
     /// See [`Self::window`].
     pub around: f64,
-    /// What a closer look at a memory gave, and what each part of it weighs; `None` where there was none.
+    /// The result of a closer look at a memory, with the weight of each part; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
     /// It holds every identifier of the question, and there is one.
     pub identified: bool,
     /// The relevance that relations give it; 0 where there are none.
     pub related: f64,
-    /// What counts besides relevance.
+    /// The prior: the factors besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.
     pub fixed: i64,
-    /// What of it is there because it says something newer than one that scored more.
+    /// The part of the score that it has for being newer than one that scored more.
     pub raised: i64,
     /// It stands before others of its score.
     pub is_raised: bool,
+    /// It answers a question that has no content ([`super::Overview`]): neither its words nor its meaning say how well.
+    pub overview: bool,
 }
 
 impl Parts {
@@ -84,7 +86,7 @@ impl Parts {
         self.fixed as f64 / ONE
     }
 
-    /// What words, vectors and a closer look give together, or relations where that is more: 0 to 1.
+    /// The score of words, vectors and a closer look together, or of relations where that is more: 0 to 1.
     #[must_use]
     pub fn relevance(&self) -> f64 {
         let sum = |(features, weights): &(Features, [f64; WEIGHTS.len()])| features.weighed(weights);
@@ -194,7 +196,7 @@ fn in_order<C: Borrow<Candidate>>(candidates: &[C], score: impl Fn(usize) -> i64
     keys.into_iter().map(|(_, at)| at).collect()
 }
 
-/// What the scores are measured by.
+/// The scale of the scores.
 #[derive(Debug)]
 struct Scale {
     best_lexical: i64,
@@ -235,7 +237,7 @@ impl Scale {
         if span == 0 { 1.0 } else { ((i64::from(score) - i64::from(self.lowest_dense)) as f64 / span as f64).clamp(0.0, 1.0) }
     }
 
-    /// What speaks for a closer look: the words beside it count as its own.
+    /// The score of first sight, which selects memories for a closer look. The words beside a memory count as its own.
     fn sight(&self, (lexical, dense): (f64, f64), candidate: &Candidate, prior: &Prior) -> i64 {
         let near = candidate.dense.map_or(0.0, |dense| self.dense(dense));
         let related = candidate.related.as_ref().map_or(0.0, |related| related.relevance);

@@ -1,6 +1,7 @@
 //! Recall: from a question to the memories that answer it.
 //!
 //! ```text
+//! overview   a question without content is answered by time, or by what is known of the user; all others go on
 //! nominate   every scope: BM25 over its words, an exact scan over its vectors, every memory that holds all identifiers
 //! fuse       score = w_lexical * lexical / best lexical + w_dense * (cosine - lowest) / (highest - lowest)
 //! weigh      relevance * prior: the time that was asked about, age, importance, use
@@ -9,7 +10,7 @@
 //! ```
 //!
 //! Deliberately not here: asking an embedder (the question comes with its vector, unless the embedding is the built-in one), reranking by a model.
-//! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, [`fusion`] and
+//! Start reading at [`recall`]; [`filter`] says what may be found, [`when`] which time a question asks about, `overview` what has no content, [`fusion`] and
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
@@ -21,6 +22,7 @@ pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod newest;
+mod overview;
 mod own;
 mod past;
 pub mod priors;
@@ -40,6 +42,8 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub use overview::Overview;
+pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub use sure::{Beside, confidence};
@@ -65,7 +69,7 @@ use priors::Moment;
 /// A question.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked.
+    /// The query.
     pub text: String,
     /// Its embedding, where there is an embedder and it did not fail. The built-in one makes its own where this is `None`.
     pub vector: Option<vectors::Query>,
@@ -95,7 +99,7 @@ pub struct Asked<'q> {
 /// A memory that was found.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    /// What was found.
+    /// The memory that was found.
     pub memory: Memory,
     /// Place of its scope in the request.
     pub scope: usize,
@@ -118,21 +122,27 @@ pub struct Recall {
     pub hits: Vec<Hit>,
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
-    /// Words of the question that no memory has, and what each was read as.
+    /// Words of the question that no memory has, and the reading of each.
     pub corrections: Vec<(String, String)>,
     /// Whether vectors of any scope were searched.
     pub by_vectors: bool,
-    /// What was asked of each scope's words, for explanations.
+    /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
     /// The hits that are current: scope and number.
     recalled: Vec<(usize, u32)>,
-    /// What stands beside the first hit.
+    /// The evidence beside the first hit.
     pub beside: Beside,
     /// The partition of each scope; `None` where nothing was ever written.
     pub partitions: Vec<Option<Partition>>,
 }
 
 impl Recall {
+    /// Keeps which of its hits were recalled.
+    fn note_hits(&mut self) {
+        let current = self.hits.iter().filter(|hit| hit.memory.ending.is_none());
+        self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
+    }
+
     /// 0 to 1: how sure the engine is that the first hit answers the question (`recall/sure.rs`). Costs an analysis of that hit.
     #[must_use]
     pub fn confidence(&self) -> f64 {
@@ -162,7 +172,7 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     }
 }
 
-/// What the built-in embedding makes of a question; nothing of a blank one, or where the store's embedding is another.
+/// The vector of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
 #[must_use]
 pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
     let place = engine.embedding_place();
@@ -195,6 +205,10 @@ fn built_in_question(question: &Question) -> Option<vectors::Query> {
 /// Answers a question from a snapshot; `question` is what the request asks.
 pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, question: &Question) -> Result<Recall> {
     let mut scopes = request.scopes.iter().map(|scope| Opened::new(snapshot, scope)).collect::<Result<Vec<_>>>()?;
+    let hits = overview::hits(snapshot, request, question.overview(), &mut scopes)?;
+    if !hits.is_empty() {
+        return answered_at_once(snapshot, &scopes, question, hits);
+    }
     let repaired = typos::repaired(&scopes, question)?;
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut found = Nominated::default();
@@ -228,9 +242,22 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     if !request.filter.limits_time() && request.filter.preferred.is_none() {
         disputed::lift(&mut recall.hits);
     }
-    let current = recall.hits.iter().filter(|hit| hit.memory.ending.is_none());
-    recall.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
+    recall.note_hits();
     recall.degraded = found.degraded;
+    Ok(recall)
+}
+
+/// The answer to a question that asks for no words.
+fn answered_at_once<P: Pages>(snapshot: &P, scopes: &[Option<Opened<'_, P>>], question: &Question, hits: Vec<Hit>) -> Result<Recall> {
+    let mut recall = Recall { hits, ..Recall::default() };
+    for scope in scopes {
+        recall.partitions.push(scope.as_ref().map(|scope| scope.partition));
+        recall.queries.push(match scope {
+            Some(scope) => candidates::lexical_query(snapshot, scope.partition, scope.seed, question)?.1,
+            None => LexicalQuery::default(),
+        });
+    }
+    recall.note_hits();
     Ok(recall)
 }
 

@@ -1,16 +1,17 @@
-//! The newest first: of memories that say something of the same thing, where no slot says so, the two newest stand before those that they
-//! replace, and each of these says when. Two, because the newest may be of another thing after all, and would hide the one that is not.
+//! Newest first: of memories about the same thing that have no slot, the two newest stand before those that they replace, and each
+//! replaced one is marked with the date. Two are raised because the newest may be about another thing after all, and would hide the right
+//! one.
 //!
-//! Before that, the best of those that are about whom the question asks for stands before what says the same of somebody else.
+//! Before that, the best memory about the person in question is put before memories that say the same of somebody else.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
 //! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
 //! question by itself ([`super::closer::Look::answers`]). The same person: it has every name
 //! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
-//! names nobody and says nothing of "I" is answered as it ranks: "the production server" is no newer "staging server".
+//! names nobody and does not say "I" is answered without this step: "the production server" is not a newer "staging server".
 //!
-//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. What asks for the past, or for a time, is
-//! answered as it ranks.
+//! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. A question about the past, or
+//! about a time, is answered without this step.
 
 use std::cell::OnceCell;
 
@@ -45,7 +46,7 @@ const PAST: [&str; 14] = [
 /// Words of who asks, and of how others write of them.
 const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
-/// What they begin with.
+/// Their first letters.
 const OWN_BEGINS: [u8; 5] = *b"imwou";
 /// Bytes of the longest of them, with a typographic apostrophe.
 const LONGEST_OWN: usize = "user\u{2019}s".len();
@@ -133,7 +134,7 @@ fn two_newest(
 
 /// Of whom and of what a question asks.
 struct Asked {
-    /// What a newer memory must have if the older one has it.
+    /// The parts that a newer memory must have if the older one has them.
     required: Vec<Sought>,
     key: TermKey,
     names: Vec<String>,
@@ -180,7 +181,7 @@ impl Asked {
         self.own && one.own(self) || !one.required(self).is_empty()
     }
 
-    /// Whether one is newer than another and about the same person or thing. What is cheap comes first: mostly no text is read.
+    /// Whether one is newer than another and about the same person or thing. The cheap checks come first: mostly no text is read.
     fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
@@ -194,7 +195,7 @@ impl Asked {
     }
 }
 
-/// What is known of a memory that holds.
+/// The known facts about a memory of a lasting kind.
 struct Seen<'h> {
     text: &'h str,
     tokens: Tokens<'h>,
@@ -232,7 +233,7 @@ impl<'h> Seen<'h> {
         })
     }
 
-    /// What it has of the names and identifiers of the question. Of many the text is analysed once.
+    /// The names and identifiers of the question that it has. Where there are many, the text is analysed once.
     fn required(&self, asked: &Asked) -> &[u64] {
         self.required.get_or_init(|| {
             let hashes = || asked.required.iter().map(|one| one.hash);
@@ -309,7 +310,7 @@ fn owner(text: &str, apostrophe: usize) -> Option<String> {
     word.starts_with(char::is_uppercase).then(|| word.to_lowercase())
 }
 
-/// What stands between spaces, without the marks around it.
+/// The text between spaces, without the marks around it.
 fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
 }

@@ -1,6 +1,6 @@
 //! Who the user is: "where does Ana live?" is answered by "The user lives in Porto." where Ana is the user whose memory is asked.
 //!
-//! The user's names are what the slots of a name hold, and what the scope is called. They are looked up only where the question names
+//! The user's names are the values of name slots, and the name of the scope. They are looked up only where the question names
 //! somebody.
 
 use super::closer::word_of;
@@ -38,7 +38,7 @@ impl Own {
         self.0.iter().flatten().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// The share of a hit's words that are no name of the user's: what speaks of the user has these names without a word.
+    /// The share of a hit's words that are not a name of the user's: a memory that speaks of the user has these names implicitly.
     pub fn share_beside(&self, hit: &Contender<'_>, queries: &[LexicalQuery]) -> f64 {
         let names = self.0.get(hit.scope).filter(|names| !names.is_empty());
         let Some((names, query)) = names.zip(queries.get(hit.scope)) else { return 1.0 };
@@ -55,8 +55,8 @@ impl Own {
     }
 }
 
-/// The question as the user asks it, where it names the user: "Where do I live?" of "Where does Ana live?". What was said is said by
-/// somebody, and who the user is stands in no message.
+/// The question as the user asks it, where it names the user: "Where do I live?" of "Where does Ana live?". Every message has a
+/// speaker, but no message says who the user is.
 pub(crate) fn asked_by_the_user<P: Pages>(pages: &P, scope: &Scope, partition: Partition, question: &Question) -> Result<Option<Question>> {
     if scope.scope_type != ScopeType::User || question.names().is_empty() {
         return Ok(None);

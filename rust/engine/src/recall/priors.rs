@@ -1,4 +1,4 @@
-//! What counts besides relevance: the time that was asked about, age, importance, use.
+//! Priors, the factors of a score besides relevance: the time that was asked about, age, importance, use.
 //!
 //! ```text
 //! score      = relevance * prior / highest prior of the candidates
@@ -16,7 +16,7 @@
 //! Because priors are compared with the highest, a question whose candidates are alike in them has its plain relevance as score,
 //! and one whose range holds nothing falls back to everything. Powers and logarithms are `libm`'s: the same bits on every CPU.
 //!
-//! Deliberately not here: relevance (`fusion`), hard limits of time (`filter`). docs/ranking.md says where each number was measured.
+//! Relevance is in `fusion`, and hard limits of time are in `filter`. docs/ranking.md says where each number was measured.
 
 use super::ranking::memories::{
     CERTAINTY_WEIGHT, EVENT_HALF_LIFE_DAYS, IMPORTANCE_WEIGHT, OUTCOME_HALF_LIFE_DAYS, OWN_RECENCY_WEIGHT, RECENCY_WEIGHT, TIME_EDGE_DAYS,
@@ -27,10 +27,10 @@ use crate::memory::Kind;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
 
-/// What a candidate's prior is made of.
+/// The inputs of a candidate's prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attributes {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// 0 to 255.
     pub importance: u8,
@@ -42,7 +42,7 @@ pub struct Attributes {
     pub doubt: u8,
     /// How often it was said again: 0 never, n at least 2^(n - 1) times.
     pub said_again: u8,
-    /// Who vouches for it: 0 nobody. It is no part of the prior; `recall/shares.rs` looks at it.
+    /// Who vouches for it: 0 nobody. It is not part of the prior; `recall/shares.rs` looks at it.
     pub trust: u8,
 }
 
@@ -51,7 +51,7 @@ impl Attributes {
     pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
 }
 
-/// What a question brings to its priors.
+/// The question's part in its priors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {
     /// The time of the question.
@@ -143,14 +143,14 @@ impl Prior {
         self.time * self.recency * self.importance * self.usage * self.certainty
     }
 
-    /// What relevance is multiplied by: above 0, at most 1.
+    /// The factor of relevance: above 0, at most 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.product() / self.highest
     }
 }
 
-/// The half-life of a kind of memory: events age, what holds does not.
+/// The half-life of a kind of memory: events age, lasting facts do not.
 fn half_life_days(kind: Kind) -> Option<f64> {
     match kind {
         Kind::Episodic => Some(EVENT_HALF_LIFE_DAYS),

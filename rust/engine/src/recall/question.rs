@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::Overview;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
 use crate::index::vectors::Query;
@@ -25,6 +26,7 @@ pub struct Question {
     about: OnceLock<Content>,
     vector: OnceLock<Option<Query>>,
     asks_when: OnceLock<bool>,
+    overview: OnceLock<Option<Overview>>,
 }
 
 /// Whom and what a question names, and the tokens of each.
@@ -109,12 +111,12 @@ impl Question {
         &self.naming().all
     }
 
-    /// What it is about, beside those whom it names.
+    /// Its subject, without the persons that it names.
     pub(crate) fn about(&self) -> &Content {
         self.about.get_or_init(|| self.content(self.all_name_tokens()))
     }
 
-    /// What it is about, beside these tokens (as [`distinct_tokens`] has them).
+    /// Its subject, without these tokens (as [`distinct_tokens`] has them).
     pub(crate) fn content(&self, left_out: &[u8]) -> Content {
         Content::of(self.cut(), left_out)
     }
@@ -122,6 +124,12 @@ impl Question {
     /// The vector of what it is [about](Self::about), by the built-in embedding; `None` where that does not know it.
     pub(crate) fn vector(&self) -> Option<&Query> {
         self.vector.get_or_init(|| self.about().vector().map(Query::from_unit)).as_ref()
+    }
+
+    /// What it asks for where it has no content.
+    #[must_use]
+    pub fn overview(&self) -> Option<Overview> {
+        *self.overview.get_or_init(|| Overview::of(&self.text))
     }
 
     /// Whether it asks for a time.

@@ -1,17 +1,17 @@
-//! Every constant that ranks what is found, in one place, each with where it is from; docs/ranking.md has the measurements.
+//! Every constant of the ranking, in one place, each with its origin. docs/ranking.md has the measurements.
 //!
-//! Three origins: FITTED by `tools/transcripts/fit.py` on `FriendsQA` and `RealMemBench` (it prints what stands here); MEASURED, chosen by a
-//! table in docs/ranking.md; SET, because no data has it. Nothing is fitted to `LoCoMo`. This is data: what it is applied to is in
+//! A constant is FITTED by `tools/transcripts/fit.py` on `FriendsQA` and `RealMemBench` (which prints the values below), MEASURED, that is
+//! chosen by a table in docs/ranking.md, or SET, because no data has it. Nothing is fitted to `LoCoMo`. The constants are applied in
 //! [`super::fusion`] and [`super::priors`] (memories), `session/search` (transcripts) and `collection/search` (passages).
 
 /// Names, weights and values of what a score is made of, from one list.
 macro_rules! features {
     ($($(#[$meaning:meta])* $name:ident: $weight:expr,)*) => {
-        /// What is known of a text, each from 0 to about 1.
+        /// The features of a text, each from 0 to about 1.
         #[derive(Debug, Clone, Copy, PartialEq, Default)]
         pub struct Features { $($(#[$meaning])* pub $name: f64,)* }
 
-        /// What the score of a text is made of, in the order of [`Features::values`].
+        /// The parts of a text's score, in the order of [`Features::values`].
         pub const FEATURES: [&str; COUNT] = [$(stringify!($name)),*];
         const COUNT: usize = [$(stringify!($name)),*].len();
         /// The weight of each in a score.
@@ -55,7 +55,7 @@ features! {
     closeness_around: 1.63,
     /// The share of the question's tokens that it has themselves.
     exact: -0.81,
-    /// What stands together in the question stands together in it.
+    /// Neighbouring words of the question are neighbours in the text too.
     phrase: 0.81,
     /// The same of the message before it.
     phrase_before: 0.20,
@@ -89,7 +89,7 @@ features! {
     identified: 12.00,
 }
 
-/// What speaks for a message before its row is read.
+/// The features of a message before its row is read.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Sight {
     pub words: f64,
@@ -116,8 +116,8 @@ pub(crate) const SIGHT: Sight = Sight {
     identified: 40.0,
 };
 
-/// What one in closeness counts by which those whom the question names are ahead of others, in logarithms of odds that a message answers.
-/// Fitted on the questions of `FriendsQA`, each also with another's name in it, which nothing answers.
+/// The weight of one unit of closeness by which the persons named in the question are ahead of others, in logarithms of odds that a message
+/// answers. Fitted on the questions of `FriendsQA`, each also with another's name in it, which nothing answers.
 pub(crate) const NAMED_CLOSER: f64 = 2.74;
 /// Messages with most words of the question: who spoke them is looked for in it. Measured: 16 find whom all would.
 pub(crate) const SPEAKERS_FROM: usize = 16;
@@ -147,7 +147,7 @@ pub(crate) const PRONOUNS_BESIDE: f64 = 3.0;
 
 /// Memories.
 pub mod memories {
-    // What a closer look at a memory gives (`recall/closer.rs`), with what it weighs, before it is brought to scale. Fitted by
+    // The parts of a closer look at a memory (`recall/closer.rs`), with their weights before they are brought to scale. Fitted by
     // `tools/ranking/fit.py`.
     features! {
         /// BM25 over that of the best candidate.
@@ -158,7 +158,7 @@ pub mod memories {
         around: 0.245,
         /// How close its tokens are to the question's (`embedding/closeness.rs`).
         closeness: 0.116,
-        /// What stands together in the question stands together in it.
+        /// Neighbouring words of the question are neighbours in the text too.
         phrase: 0.038,
         /// The share of the question's names that it has.
         name: 0.075,
@@ -172,14 +172,14 @@ pub mod memories {
         time_asked: 0.064,
     }
 
-    /// What tells that a newer memory answers the question as an older one does (`recall/newest.rs`): a logistic, fitted by
+    /// The test that a newer memory answers the question as an older one does (`recall/newest.rs`): a logistic, fitted by
     /// `tools/ranking/newest.py` to facts that were written for it.
     pub mod newest {
         /// The weight of its cosine with the question, both without the names in the question, by the built-in embedding.
         pub const MEANING: f64 = 17.8;
         /// Of how close it is to the question.
         pub const CLOSENESS: f64 = 1.4;
-        /// What both must come to: .2 less than where it is as likely as not, since the right person is put in front before.
+        /// The sum that both must reach: .2 less than where it is as likely as not, since the right person is put in front before.
         pub const LEAST: f64 = 4.1;
         /// Where more candidates than these have something newer, they are what was said of one thing rather than its values, and only the
         /// newest is raised. Chosen on DEVELOPED (the newest first: .869/.781/.825 without a second one, .887/.819/.838 from 12 on, and
@@ -187,14 +187,20 @@ pub mod memories {
         pub const MOST_REPLACED: usize = 12;
     }
 
-    /// What one in margin moves the logarithm of the odds of a confidence by. With [`NAMED`] the pair of a grid whose mean AUROC is highest
+    /// The change in the log odds of a confidence for one unit of margin. With [`NAMED`] the pair of a grid whose mean AUROC is highest
     /// over questions of `FriendsQA`: with and without the memories that answer them, and with another's name, which nothing answers
     /// (`tools/ranking/fit.py`).
     pub const MARGIN: f64 = 3.0;
     /// The margin that moves nothing: the mean of those questions.
     pub const USUAL_MARGIN: f64 = 0.487;
-    /// What one in closeness moves them by, by which those whom the question names are ahead.
+    /// Their change for one unit of closeness by which the persons named in the question are ahead.
     pub const NAMED: f64 = 4.0;
+
+    /// How sure an answer is to a question that has no content: what lies in a time, or who the user is. Set: it is what was asked for, but
+    /// for what the words of time and the kinds of memories get wrong.
+    pub const OVERVIEW: f64 = 0.9;
+    /// So many of a scope's newest memories may answer it. Their rows are read for each such question, 32 bytes each.
+    pub const OVERVIEW_OF: u32 = 1 << 16;
 
     /// The weight of the words; the vectors have the rest. Measured.
     pub const LEXICAL: f64 = 0.5;
@@ -208,29 +214,29 @@ pub mod memories {
     /// Candidates beyond the limit that are looked at closer. On LoCoMo (development split) R@10 of turns is 77.2 at 30 and 77.0 at 16,
     /// which costs a recall a seventh less (2026-11-22).
     pub const BEYOND: usize = 16;
-    /// What a memory just outside the asked time loses: enough to come behind its like from within.
+    /// The loss of a memory just outside the asked time: enough to come behind its like from within.
     pub const TIME_STEP: f64 = 0.1;
-    /// What one far from it loses. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
+    /// The loss of one far from it. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from
     /// .4 on, with a soft edge; with a hard one 85.7 at best (2026-11-22).
     pub const TIME_WEIGHT: f64 = 0.5;
-    /// Days from the range at which half of the rest is lost: what happened on a day is mostly told in the week after it.
+    /// Days from the range at which half of the rest is lost: events of a day are mostly told in the week after it.
     pub const TIME_EDGE_DAYS: f64 = 7.0;
-    /// What an event loses at most by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
+    /// The most that an event loses by its age. On LoCoMo R@10 of turns is 69.1 at 0, 69.8 at .05, 69.3 at .1, 68.8 at .15, 68.4 at .2.
     pub const RECENCY_WEIGHT: f64 = 0.1;
-    /// The same of a kind to which the program gives a half-life. Set: what is old by its own measure is to stand behind what is new.
+    /// The same of a kind to which the program gives a half-life. Set: memories that are old by their own measure stand behind new ones.
     pub const OWN_RECENCY_WEIGHT: f64 = 0.5;
-    /// What a memory loses that is wholly doubted. Set: less than relevance tells apart, as much as a high age.
+    /// The loss of a memory that is wholly doubted. Set: less than relevance tells apart, as much as a high age.
     pub const CERTAINTY_WEIGHT: f64 = 0.1;
     /// How relevant a memory is for the relation that it says: at one step from what the question names, at two. Set: less than the best
     /// by words, more than what shares a common word with it.
     pub const RELATED: [f64; 2] = [0.5, 0.4];
-    /// A month: what somebody did is mostly asked for within a few weeks.
+    /// A month: people mostly ask for events within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.
     pub const OUTCOME_HALF_LIFE_DAYS: f64 = 90.0;
-    /// What the highest importance adds, and the lowest takes: the order among memories that are about equally relevant.
+    /// The gain of the highest importance, and the loss of the lowest: the order among memories that are about equally relevant.
     pub const IMPORTANCE_WEIGHT: f64 = 0.05;
-    /// What use adds at most. Less than importance: what was recalled once is recalled more easily, and must not feed on itself.
+    /// The most that use adds. It is less than importance, because a recalled memory is recalled more easily, and must not feed on itself.
     pub const USE_WEIGHT: f64 = 0.03;
     /// log2 of how many recalls add all of it: 63.
     pub const USE_SATURATION: f64 = 6.0;

@@ -67,7 +67,7 @@ fn held<P: Pages>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> 
     Ok(all.into_iter().filter(|one| one.until.is_none()).collect())
 }
 
-/// What a question may name: each of its words, and runs of two and three.
+/// The possible names in a question: each of its words, and runs of two and three.
 fn names(question: &str) -> Vec<String> {
     let trimmed = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).trim_end_matches("'s").to_owned();
     let words: Vec<String> = question.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();

@@ -13,7 +13,8 @@ use crate::memory::Outline;
 /// Longer texts are compared as they stand.
 const MOST_BYTES: usize = 8192;
 
-/// What two memories of a scope share where they say the same; `None` for what is not current, each revision of which is its own.
+/// The signature that two memories of a scope share where they say the same. `None` for revisions that are not current, each of which is
+/// its own.
 pub(super) fn signature(memory: &Outline<'_>) -> Option<u64> {
     if memory.is_ended {
         return None;
@@ -35,8 +36,8 @@ pub(super) fn signature(memory: &Outline<'_>) -> Option<u64> {
     (!said.is_empty()).then(|| hash.digest())
 }
 
-/// What is alike in two memories with one signature, and mostly not in others: the bytes of the text that no rule of [`signature`] drops
-/// or changes. 0 of what is compared as it stands.
+/// A print that is equal in two memories with one signature, and mostly not in others: the bytes of the text that no rule of [`signature`]
+/// drops or changes. 0 of what is compared as it stands.
 pub(super) fn print(memory: &Outline<'_>) -> u64 {
     if memory.text.len() > MOST_BYTES {
         return 0;
@@ -45,12 +46,12 @@ pub(super) fn print(memory: &Outline<'_>) -> u64 {
     memory.text.bytes().map(|byte| PRINTS[usize::from(byte)]).fold(1 << 63 | folded, u64::wrapping_add) | 1 << 63
 }
 
-/// What a letter adds that is of ASCII once it is small: the sign of Kelvin. Other letters that are not of ASCII add nothing.
+/// The print of a letter whose small form is ASCII: the sign of Kelvin. Other letters that are not of ASCII add nothing.
 fn folded(letter: char) -> u64 {
     if letter == '\u{212a}' { PRINTS[usize::from(b'k')] } else { u64::from(letter == '\u{130}') * PRINTS[usize::from(b'i')] }
 }
 
-/// What each byte adds to a print: letters in either case alike, nothing for those of articles and for marks.
+/// The print of each byte: letters in either case alike, nothing for those of articles and for marks.
 static PRINTS: [u64; 256] = {
     let (mut prints, mut byte) = ([0; 256], 0);
     while byte < 128 {
@@ -62,7 +63,7 @@ static PRINTS: [u64; 256] = {
     prints
 };
 
-/// What a text says: its words, each with a space behind it, without case, articles and the marks around words.
+/// The normal form of a text: its words, each with a space behind it, without case, articles and the marks around words.
 fn words(text: &str) -> Vec<u8> {
     let mut said = String::with_capacity(text.len() + 1);
     for chunk in text.split_whitespace() {

@@ -1,11 +1,11 @@
-//! Who has which places of an answer: what nobody vouches for must not take all of them.
+//! The places of an answer: memories that nobody vouches for must not take all of them.
 //!
 //! A web page or an upload can be stuffed with the words of a question. So memories of trust 0
-//! 1. leave half of the places to those that somebody vouches for, where such ones are about as good ([`REACH`] of the best score),
-//! 2. have a quarter of the places for each source, two at least.
+//! 1. leave half of the places to vouched-for memories, where these are about as good ([`REACH`] of the best score),
+//! 2. take at most a quarter of the places for each source, but two at least.
 //!
-//! What says the same as a better one is put to it first ([`super::same`]). Places that stay free go to those that waited, so an
-//! answer is never shorter for it, and its order stays that of the scores.
+//! A memory that says the same as a better one is first listed as its duplicate ([`super::same`]). Places that stay free go to the memories
+//! that waited. So an answer never gets shorter, and its order stays that of the scores.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

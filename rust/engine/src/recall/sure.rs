@@ -8,17 +8,19 @@
 //! confidence  the odds of `sure`, moved by both
 //! ```
 //!
+//! What answers a question without content ([`super::Overview`]) is as sure as is set: it was chosen by when it was, or by what it is.
+//!
 //! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
 
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
-use super::ranking::memories::{Features, MARGIN, NAMED, USUAL_MARGIN};
+use super::ranking::memories::{Features, MARGIN, NAMED, OVERVIEW, USUAL_MARGIN};
 
 /// The place that the first is compared with.
 const TENTH: usize = 9;
 
-/// What stands beside the first hit.
+/// The evidence beside the first hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Beside {
     /// By how much the margin is above the usual one.
@@ -58,6 +60,9 @@ fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
 /// From 0 to 1: how sure a first hit alone is, from what was asked of its scope, its text and the parts of its score.
 #[must_use]
 pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
+    if parts.overview {
+        return OVERVIEW;
+    }
     let close = || parts.closer.map_or_else(|| query.map_or(0.0, |query| query.coverage(text)), |(features, _)| features.closeness);
     parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
 }

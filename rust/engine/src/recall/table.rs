@@ -12,7 +12,7 @@ use crate::units::score::SCORE_ONE;
 pub struct HitExplanation {
     /// The numbers.
     pub explanation: Explanation,
-    /// What the score is made of, by name, each before its weight.
+    /// The parts of the score, by name, each before its weight.
     pub named: Vec<(&'static str, f64)>,
     /// The ids of memories that were left out because they say the same.
     pub duplicates: Vec<String>,
@@ -55,7 +55,7 @@ impl Explanation {
         Self { terms: Vec::new(), length: 0, average_length: 0.0, parts }
     }
 
-    /// What the score of a memory or a passage is made of, by name, each before its weight.
+    /// The parts of the score of a memory or a passage, by name, each before its weight.
     #[must_use]
     pub fn named(&self) -> Vec<(&'static str, f64)> {
         let (parts, prior) = (&self.parts, self.parts.prior);
@@ -63,6 +63,7 @@ impl Explanation {
         named.extend(parts.further().map(|(name, _, value)| (name, value)));
         named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
         named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
+        named.extend(parts.overview.then_some(("overview", 1.0)));
         named
     }
 

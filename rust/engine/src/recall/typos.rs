@@ -7,7 +7,7 @@ use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, Spelling, repair};
 use crate::text::with_analyzer;
 
-/// What the memories of the scopes have.
+/// The words of the scopes' memories.
 struct Memories<'s, 'p, P> {
     question: &'s Question,
     scopes: &'s [Option<Opened<'p, P>>],
@@ -39,10 +39,10 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
     }
 }
 
-/// What was written and what it was read as, in order.
+/// The written words and their readings, in order.
 type Changes = Vec<(String, String)>;
 
-/// The question with other words, and what was changed in it; `None` where nothing was.
+/// The question with other words, and the changes; `None` where there are none.
 pub(super) fn repaired<P: Pages>(scopes: &[Option<Opened<'_, P>>], question: &Question) -> Result<Option<(Question, Changes)>> {
     let repaired = repair(question.text(), |word| question.is_word(word), &mut Memories { question, scopes })?;
     Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))

@@ -11,7 +11,7 @@ use crate::store::keys::{Partition, STORE, Table, u32_at};
 use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
-/// What a value belongs to.
+/// The owner of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Home {
     /// The store itself: which embeddings it knows, what it learned of tokenizers.
@@ -52,7 +52,7 @@ impl Home {
 pub struct Written {
     /// Whose it is.
     pub home: Home,
-    /// What was put or deleted.
+    /// The put or the delete.
     pub change: Change,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn homes<P: Pages + ?Sized>(pages: &P, changes: Vec<Change>) -> Resul
 
 /// Sees what every operation writes, before it is committed.
 pub trait Witness: Send + Sync + std::fmt::Debug {
-    /// What one operation put and deleted, in its order. It runs inside of the transaction, so it must be short and must not use the
+    /// The puts and deletes of one operation, in its order. It runs inside of the transaction, so it must be short and must not use the
     /// store; an error undoes the operation.
     fn written(&self, changes: &[Written]) -> Result<()>;
 }

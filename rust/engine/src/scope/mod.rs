@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind, Result};
 pub(crate) use home::homes;
 pub use home::{Home, Witness, Written};
 
-/// What a scope belongs to.
+/// The owner of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ScopeType {
@@ -128,7 +128,7 @@ pub enum Row {
     Collection {
         /// The scope's partition.
         owner: Partition,
-        /// What it is called in its scope.
+        /// Its name in its scope.
         name: String,
     },
     /// Nobody's any more: its collection was dropped, and its number is never given again.

@@ -54,9 +54,9 @@ pub(super) struct Prepared {
     pub request: u64,
     pub rest: Vec<u8>,
     pub blobs: Vec<(Hole, Arc<[u8]>)>,
-    /// What it is found by; nothing where it has no text.
+    /// Its index entries; none where it has no text.
     pub findable: Option<Findable>,
-    /// What its hashes were keyed with.
+    /// The key that its hashes were made with.
     pub seed: Seed,
     counted: Option<CountedFor>,
 }
@@ -126,7 +126,7 @@ impl Prepared {
     }
 }
 
-/// What the prompts of a session may count.
+/// The token limits of a session's prompts.
 fn room(record: &SessionRecord, epoch: &StoredEpoch) -> Result<u64> {
     Ok(epoch.model.factor.room(record.budget.limit(&epoch.model)?.0))
 }

@@ -1,11 +1,11 @@
 //! How the plain types of prompts are stored: nested MessagePack arrays inside the bodies of sessions, epochs and calls.
 //!
-//! Every type is an array of its own, so that a later format may append to any of them: a reader takes the fields it knows and
-//! leaves the others; a field that is missing is 0, empty or none. Enums have numbers that never change, whatever their order
-//! in the source; a number that is not known is damage, since a guess would be another prompt. An item that is a memory is
-//! stored without its text and attributes: they are the memory's, and what is forgotten must be gone from here too.
+//! Every type is an array of its own, so that a later format may append to any of them. A reader takes the fields it knows and
+//! leaves the others. A field that is missing is 0, empty or none. Enums have numbers that never change, whatever their order
+//! in the source. An unknown number is damage, since a guess would be another prompt. An item that is a memory is stored
+//! without its text and attributes: they are the memory's, and a forgotten memory must be gone from here too.
 //!
-//! Not here: which bodies hold these arrays, and under which keys.
+//! This module does not know which bodies hold these arrays, or under which keys.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ fn write_framing(w: &mut Writer, framing: &Framing) {
     }
 }
 
-/// What a model does not take, as bits: images, documents, audio. 0, which is not written, is nothing.
+/// The media that a model does not take, as bits: images, documents, audio. 0, which is not written, means none.
 fn lacks(media: Media) -> u64 {
     u64::from(!media.images) | u64::from(!media.documents) << 1 | u64::from(!media.audio) << 2
 }

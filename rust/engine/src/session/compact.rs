@@ -19,6 +19,7 @@ use super::window::fixed::scopes;
 use super::window::recount;
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Source, Summary};
+use crate::context::turns::opens_round;
 use crate::context::{History, Message, Reason, Role, Share};
 use crate::limits;
 use crate::models::Model;
@@ -26,6 +27,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
 use crate::{Error, ErrorKind, Result, interrupt};
 
+/// Newest exchanges that stay as they are, at most, where the caller names no number.
+const KEPT_EXCHANGES: u64 = 3;
 /// A summary has this part of a prompt's limit, where the caller names no number.
 const LIMIT_SHARE: u64 = 8;
 /// And from so many to so many tokens.
@@ -33,7 +36,7 @@ const SUMMARY_TOKENS: std::ops::RangeInclusive<u64> = 200..=2_000;
 /// The largest that may be asked for, as a part of the limit: history needs room too.
 const MOST_OF_LIMIT: u64 = 2;
 
-/// What a compaction is made of.
+/// The input of a compaction.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The session.
@@ -87,7 +90,7 @@ fn newest_exchanges(messages: &[Source], keep: usize) -> usize {
     opens.len().checked_sub(keep).map_or(0, |at| if at == 0 { 0 } else { opens[at] })
 }
 
-/// What a compaction did.
+/// The report of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Committed {
     /// The epoch that began.
@@ -147,7 +150,7 @@ impl Session<'_> {
         })
     }
 
-    /// What its prompts may cost, and when it is to be compacted.
+    /// The limits of its prompts, and when it is to be compacted.
     pub fn budget(&self) -> Result<(SessionBudget, Policy)> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -173,14 +176,20 @@ impl Session<'_> {
         })
     }
 
-    /// What a compaction would be made of; `None` where no turn is old enough. An ended session is compacted whole.
-    pub fn draft(&self, keep_exchanges: u64, max_tokens: Option<u64>) -> Result<Option<Draft>> {
-        limits::within("keep_exchanges", keep_exchanges, 0..=limits::MAX_KEPT_EXCHANGES)?;
+    /// What a compaction would be made of; `None` where no turn is old enough. An ended session is compacted whole. `keep_exchanges` stay as
+    /// they are: by default at most [`KEPT_EXCHANGES`], and no more than fit half of what prompts may have.
+    pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>) -> Result<Option<Draft>> {
+        if let Some(keep) = keep_exchanges {
+            limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
+        }
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
             let most = summary_tokens(max_tokens, limit)?;
-            let boundary = boundary(pages, &status, keep_exchanges)?;
+            let boundary = match keep_exchanges {
+                Some(keep) => boundary(pages, &status, keep)?,
+                None => own_boundary(pages, &status, Policy::read(pages, status.place)?)?,
+            };
             let Some(draft) = make_draft(pages, &status, status.epoch.model.clone(), boundary, most)? else { return Ok(None) };
             let worth = if max_tokens.is_some() { most } else { worth(pages, &status, &draft)? };
             Ok(Some(Draft { max_tokens: most.min(worth), ..draft }))
@@ -201,7 +210,7 @@ impl Session<'_> {
         })
     }
 
-    /// What a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
+    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
             let mut status = self.expect(pages)?;
@@ -219,7 +228,7 @@ impl Session<'_> {
         })
     }
 
-    /// What switching to `model` would keep, with a summary that is not written yet.
+    /// The plan of a switch to `model`, with a summary that is not written yet.
     pub fn plan_switch_with(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| {
             let mut status = self.expect(pages)?;
@@ -291,6 +300,9 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     if status.record.state == SessionState::Ended {
         return Ok((messages > covered).then_some(Due::SessionEnd));
     }
+    if own_boundary(pages, status, policy)? <= covered {
+        return Ok(None); // what is full is what stays
+    }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let epoch = &status.epoch.epoch;
     let origin = epoch.origin.max(covered).min(messages);
@@ -321,7 +333,7 @@ fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
     }
 }
 
-/// What a summary may have so that it is worth its place: that of the one before, and half of what leaves.
+/// The most tokens of a summary that is worth its place: those of the one before, and half of those that leave.
 fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
@@ -330,16 +342,41 @@ fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
     Ok((before + leaving / 2).max(*SUMMARY_TOKENS.start()))
 }
 
-/// The first message that stays: the beginning of the oldest of the newest exchanges.
+/// The first message that stays: the beginning of the oldest of the newest exchanges. A turn without its answer always stays.
 fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
+    let messages = status.record.tally.messages;
     if status.record.state == SessionState::Ended {
-        return Ok(status.record.tally.messages);
+        return Ok(messages);
     }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    if keep == 0 && messages > 0 && status.record.tally.open.is_empty() && opens_round(&view.message(messages - 1)?.message) {
+        return Ok(messages);
+    }
     match view.turns().checked_sub(keep.max(1)) {
         Some(turn) => view.turn_start(turn),
         None => Ok(0),
     }
+}
+
+/// The same where the caller names no number: so many of the newest exchanges that they leave half of the prompts' limit, or of the share
+/// of it from which on a compaction is due. What came before the end of a task leaves with it.
+fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
+    let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
+    let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+    let full = if policy.at == Share::default() { limit } else { policy.at.of(limit) };
+    let room = (full / 2).saturating_sub(status.epoch.epoch.fixed_tokens);
+    let view = View::cold(pages, status.place, &status.record, &status.epoch);
+    let (messages, newest) = (status.record.tally.messages, boundary(pages, status, 1)?);
+    let stored = view.tokens_before(messages)?;
+    let mut first = newest;
+    for keep in 2..=most {
+        let start = boundary(pages, status, keep)?;
+        if stored.saturating_sub(view.tokens_before(start)?) > room || start < policy.task_ended.min(newest) {
+            break;
+        }
+        first = start;
+    }
+    Ok(first)
 }
 
 fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64, max_tokens: u64) -> Result<Option<Draft>> {

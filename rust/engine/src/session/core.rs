@@ -1,4 +1,4 @@
-//! What sessions need of an open store: the core, and what this process has read of its sessions.
+//! The core of sessions: an open store, and the cached parts of its sessions that this process has read.
 
 use std::ops::Deref;
 use std::sync::atomic::AtomicUsize;
@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use super::window::warm::WarmSessions;
 use crate::memory::Core;
 
-/// The core, and what this process has read of its sessions.
+/// The core, and the cached parts of its sessions.
 #[derive(Debug)]
 pub struct SessionCore {
     core: Core,
@@ -32,7 +32,7 @@ impl SessionCore {
         self.warm.forget();
     }
 
-    /// What this process has read of its sessions.
+    /// The cached parts of its sessions that this process has read.
     pub(super) fn warm(&self) -> &WarmSessions {
         if self.core.store().is_reopened(&self.warm_of) {
             self.warm.forget();
@@ -41,7 +41,7 @@ impl SessionCore {
     }
 }
 
-/// Whoever takes a core takes this, too.
+/// A caller that takes a core takes this, too.
 impl Deref for SessionCore {
     type Target = Core;
 

@@ -1,5 +1,5 @@
-//! Taking back: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction, and what
-//! was learnt from it alone is forgotten there.
+//! Edits of a session: rewind, redact, delete. A message that is taken back leaves every index and the transcript in the same transaction,
+//! which also forgets the memories that were learnt from it alone.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ use crate::{Error, ErrorKind};
 pub(super) const STEP: u64 = 256;
 /// Keys of other tables that one transaction removes.
 const KEYS: usize = 1_024;
-/// What goes with a session besides its transcript, epochs and record.
+/// The parts of a session besides its transcript, epochs and record, which are removed with it.
 const OWN_TABLES: [Table; 12] = [
     Table::Call,
     Table::Turn,

@@ -1,7 +1,7 @@
 //! A copy of a session up to a message, under another id: transcript, ledger and epochs, each its own from then on.
 //!
-//! It is copied in bounded transactions, hidden until the last one names it. What fails on the way is purged. A compaction removes what is
-//! not whole, since it cannot tell whether anybody works on it: then the copy begins anew.
+//! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged. A compaction removes a
+//! copy that is not whole, since it cannot tell whether anybody works on it. The copy begins anew then.
 
 use super::edit::{STEP, sent_block, tally_before};
 use super::key::{SessionKey, SessionsHead};

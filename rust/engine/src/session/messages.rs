@@ -29,7 +29,7 @@ const AHEAD_CHUNKS: usize = 64;
 /// A message with the JSON it was given as.
 #[derive(Debug, Clone)]
 pub struct StoredMessage {
-    /// What is known of it.
+    /// Its record.
     pub record: MessageRecord,
     /// Its JSON, byte for byte as it was given, or as little as is left of it.
     pub given: String,
@@ -38,7 +38,8 @@ pub struct StoredMessage {
 }
 
 impl Session<'_> {
-    /// What its messages from `begin` to before `end` claim: those from the `first` of them on, the ones before are read for what they ask.
+    /// The claims of its messages from `begin` to before `end`. Only those from `first` on count; the ones before are read for their
+    /// questions.
     pub fn judged(&self, begin: u64, end: u64, first: usize, discards: bool, now: i64) -> Result<Judgement> {
         let (status, messages) = self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -63,7 +64,7 @@ impl StoredMessage {
         self.neutral().map(|message| message.role)
     }
 
-    /// What was said, as the write gate is given it: neither calls of tools nor their results, and no block that a prompt showed.
+    /// The words of a message for the write gate, without tool calls, their results, and blocks that a prompt showed.
     pub fn heard(&self) -> Result<Heard> {
         let (record, message) = (&self.record, self.neutral()?);
         let text = if record.state == MessageState::Redacted { String::new() } else { message.spoken() };

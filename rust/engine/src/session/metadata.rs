@@ -1,6 +1,6 @@
-//! What a caller keeps with a session and no model ever sees: one map in MessagePack.
+//! The caller's own metadata of a session, which no model ever sees: one map in MessagePack.
 //!
-//! Kept beside the record, because most sessions have none.
+//! It is kept beside the record, because most sessions have none.
 
 use super::key::SessionKey;
 use super::session::Session;
@@ -25,7 +25,7 @@ pub(super) fn write(pages: &mut impl PagesMut, place: SessionKey, metadata: &[u8
 }
 
 impl Session<'_> {
-    /// What the caller keeps with it, as MessagePack; empty where it is nothing.
+    /// The caller's metadata, as MessagePack; empty where there is none.
     pub fn metadata(&self) -> Result<Vec<u8>> {
         self.engine.store().read(|pages| read(pages, self.expect(pages)?.place))
     }

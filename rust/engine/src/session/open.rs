@@ -193,7 +193,7 @@ fn new_tools(stored: &[u8], options: &Options, tools: Option<&GivenTools>) -> Re
     Ok(if options.tools.is_none() || same_tools(tools, stored)? { None } else { Some(ToolsChange::to(tools)) })
 }
 
-/// What a session is to be told from now on; `None` keeps what it is told.
+/// The instructions of a session from now on; `None` keeps the present ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instructions {
     /// The system prompt; an empty one is none.

@@ -9,7 +9,7 @@ use crate::store::envelope::{self, Codec};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
-/// What a caller wants of a session's compaction.
+/// A caller's settings for a session's compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Policy {
     /// From this share of a prompt's limit on a compaction is due; 0 for never.

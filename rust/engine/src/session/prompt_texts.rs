@@ -1,4 +1,4 @@
-//! What the prompts of a session showed beside what was said in it, so that nothing learns it again from a reply.
+//! The texts that prompts of a session showed beside its messages, so that nothing learns them again from a reply.
 
 use super::ledger::Call;
 use super::session::Session;
@@ -6,7 +6,7 @@ use super::transcript::view::TurnRecord;
 use super::window::pinned;
 use crate::Result;
 
-/// What the calls of one turn showed.
+/// The texts that the calls of one turn showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptTexts {
     /// The turn's first message.
@@ -16,7 +16,8 @@ pub struct PromptTexts {
 }
 
 impl Session<'_> {
-    /// What the calls of the turns with messages from `first` to before `end` showed, newest turn first. What was forgotten since is not among it.
+    /// The texts that calls of the turns with messages from `first` to before `end` showed, newest turn first, without those forgotten
+    /// since.
     pub fn shown_texts(&self, first: u64, end: u64, now: i64) -> Result<Vec<PromptTexts>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;

@@ -49,7 +49,7 @@ fn body(assembled: &Assembled) -> Vec<u8> {
     render::to_openai(&assembled.prompt, OPTIONS)
 }
 
-/// What a sent prompt was: turn, call, bytes, and whether something in it was erased since.
+/// A sent prompt: turn, call, bytes, and whether something in it was erased since.
 struct Sent {
     turn: u64,
     call: u16,
@@ -303,7 +303,7 @@ fn the_same_words_are_another_reply_in_another_turn() {
     }
 }
 
-/// A service names its instructions with every request: what is the same must not even wait for the writer lock.
+/// A service names its instructions with every request: unchanged ones must not even wait for the writer lock.
 #[test]
 fn opening_a_session_as_it_is_writes_nothing() {
     let folder = Folder::new();
@@ -324,7 +324,7 @@ fn opening_a_session_as_it_is_writes_nothing() {
     assert_eq!(commits(), before + 1, "the control: what is new is written");
 }
 
-/// What was sent with a call was counted for the model of then, and stays in its turn by the count of the model of now.
+/// The block of a call was counted for the model of that time, and stays in its turn by the count of the present model.
 #[test]
 fn a_rewind_behind_a_switch_counts_by_the_new_model() {
     let folder = Folder::new();

@@ -1,6 +1,6 @@
-//! What a session's prompts may recall: how many memories, messages and passages, of whom, and how sure they must be.
+//! Limits on the texts that a session's prompts recall: how many memories, messages and passages, of whom, and how sure they must be.
 //!
-//! Kept with the session; nothing here is asked or ranked.
+//! They are kept with the session. This module neither searches nor ranks.
 
 use super::codec;
 use crate::context::{Budget, Message, Part, Role, Share};
@@ -48,7 +48,7 @@ pub(in crate::session) fn role_of(message: &Message) -> (&'static str, u8) {
     Roles::NAMES[if answers { 2 } else { usize::from(message.role == Role::Assistant) }]
 }
 
-/// What prompts may recall.
+/// Limits on the texts that prompts recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recalls {
     /// The most memories.

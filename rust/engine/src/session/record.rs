@@ -22,7 +22,7 @@ const SCHEMA: u8 = 1;
 /// Of the record of a session that names its reserve for the reply.
 const NAMED_OUTPUT_SCHEMA: u8 = 2;
 
-/// What may be done with a session.
+/// The state of a session, which decides what may be done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
     /// It goes on.
@@ -42,12 +42,12 @@ pub struct BlobRef {
     pub length: u64,
 }
 
-/// What a session's prompts may cost.
+/// The limits of a session's prompts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionBudget {
     /// The limit, where the caller named one.
     pub max_input_tokens: Option<u64>,
-    /// What is reserved for the reply; `None` is [`DEFAULT_OUTPUT_TOKENS`], or what the model can write where that is less.
+    /// The reserve for the reply; `None` is [`DEFAULT_OUTPUT_TOKENS`], or the model's maximum where that is less.
     pub output_tokens: Option<u64>,
     /// How much of the window a prompt may fill.
     pub fill: Share,
@@ -63,16 +63,16 @@ impl Default for SessionBudget {
     }
 }
 
-/// What a recalled memory must score, its share of the best times the answer's confidence, in units of 2^-32: 0.15.
+/// The least score of a recalled memory, its share of the best times the answer's confidence, in units of 2^-32: 0.15.
 ///
 /// Every third question of LoCoMo's development split shows 107 of the 115 evidence turns among its first twelve, and 1,029 turns; 0.2
 /// shows 100. While confidence was the greater of coverage and cosine 0.2 showed 105 and 1,013 (2026-11-22).
 const MIN_SCORE: i64 = 644_245_094;
 
-/// What models that think before they answer, and count it as their reply, should have at least (`OpenAI`, "Reasoning models").
+/// The least reserve for models that think before they answer and count their thinking as reply (`OpenAI`, "Reasoning models").
 const REASONING_OUTPUT: u64 = 25_000;
 
-/// What a reply has where nobody said: room for hidden thinking too, in a window that is large enough.
+/// The reserve of a reply where the caller names none: room for hidden thinking too, in a window that is large enough.
 fn reply_tokens(model: &Model) -> u64 {
     let usual = default_output(model.max_output_tokens);
     let thinks = crate::models::get(&model.name).is_ok_and(|profile| profile.thinks_by_default());
@@ -149,7 +149,7 @@ fn read_state(r: &mut Reader<'_>, key: &[u8]) -> Result<SessionState> {
 pub struct SessionRecord {
     /// The caller's id.
     pub id: String,
-    /// What may be done with it.
+    /// Its state.
     pub state: SessionState,
     /// When it was made.
     pub created_at: i64,
@@ -157,21 +157,21 @@ pub struct SessionRecord {
     pub last_time: i64,
     /// Number of its epoch.
     pub epoch: u64,
-    /// Counts up whenever something that was written changes: what a process has cached is void then.
+    /// Counts up whenever something that was written changes. Caches of processes are void then.
     pub edits: u64,
     /// The state of its transcript.
     pub tally: Tally,
     /// The block of the newest turn, once it was sent.
     pub sent: Option<SentBlock>,
-    /// What its prompts may cost.
+    /// The limits of its prompts.
     pub budget: SessionBudget,
     /// The scopes it reads along.
     pub reads: Vec<Scope>,
     /// The collections that its prompts may show passages of.
     pub collections: Vec<CollectionName>,
-    /// What its window is made of, where the model's tokenizer is closed.
+    /// The content of its window by class, where the model's tokenizer is closed.
     pub window: Option<WindowContent>,
-    /// What its prompts may recall.
+    /// Limits on the texts that its prompts recall.
     pub recalls: Recalls,
 }
 
@@ -289,7 +289,7 @@ impl SessionRecord {
         Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
     }
 
-    /// The state of a session and how many messages it has: what is behind these in its record is not decoded.
+    /// The state of a session and how many messages it has. The fields behind these in its record are not decoded.
     pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<(SessionState, u64)>> {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What the messages of a scope are found by, under the hashes that their store has now.
+//! Rewrites the index of a scope's messages under the hashes that their store has now.
 
 use std::ops::Bound::{Excluded, Unbounded};
 

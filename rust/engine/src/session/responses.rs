@@ -26,9 +26,9 @@ pub struct Replied {
     pub added: Added,
     /// Its call in its turn.
     pub call: u16,
-    /// What it was billed, where the provider told.
+    /// Its bill, where the provider reported one.
     pub usage: Option<UsageTokens>,
-    /// What its prompt was planned to cost.
+    /// The planned cost of its prompt.
     pub planned: Option<u64>,
     /// It cost more than the bound.
     pub exceeded: bool,
@@ -107,7 +107,7 @@ impl Session<'_> {
         add(&metrics.usages_ignored, u64::from(replied.usage_ignored));
     }
 
-    /// What a provider counted of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost,
+    /// A provider's count of a prompt, by its endpoint for that or in the refusal of one that was too long: the truth of its cost,
     /// which may be more than the window has. Gives whether it was above the bound and something was learned of it.
     ///
     /// # Errors

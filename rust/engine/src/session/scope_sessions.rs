@@ -14,11 +14,11 @@ use crate::store::pages::Pages;
 pub struct Listed {
     /// Its number: the list goes on behind it.
     pub number: u32,
-    /// What is known of it.
+    /// Its record.
     pub record: SessionRecord,
     /// The name of its model.
     pub model: String,
-    /// What the caller keeps with it, as MessagePack.
+    /// The caller's metadata, as MessagePack.
     pub metadata: Vec<u8>,
 }
 

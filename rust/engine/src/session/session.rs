@@ -37,7 +37,7 @@ pub struct Session<'e> {
     pub id: &'e str,
 }
 
-/// What is asked to be true of a session that is opened; `None` keeps what is stored.
+/// The requested settings of a session that is opened; `None` keeps the stored ones.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The model. A new session needs one; another than the stored one is refused.
@@ -50,9 +50,9 @@ pub struct Options {
     pub reads: Option<Vec<Scope>>,
     /// Collections that its prompts may show passages of.
     pub collections: Option<Vec<CollectionName>>,
-    /// What its prompts may cost.
+    /// The limits of its prompts.
     pub budget: Option<super::record::SessionBudget>,
-    /// What its prompts may recall.
+    /// Limits on the texts that its prompts recall.
     pub recalls: Option<super::recalls::Recalls>,
 }
 
@@ -165,7 +165,7 @@ impl Session<'_> {
         Ok(done)
     }
 
-    /// What is kept of it in this process is found by this.
+    /// The key of its cached parts in this process.
     fn warm_key(&self) -> u128 {
         self.scope.seed(self.engine.store().secret()).hash128(self.id.as_bytes())
     }
@@ -220,7 +220,7 @@ impl Session<'_> {
         })
     }
 
-    /// What a call was sent, composed again; `None` where its caller did not say.
+    /// The prompt that a call was sent, composed again; `None` where its caller did not pass it.
     pub fn sent_prompt(&self, turn: u64, call: u16, now: i64) -> Result<Option<Replayed>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;

@@ -1,7 +1,7 @@
 //! Never over the window, through whole sessions: a tokenizer that the session does not know counts what is sent.
 //!
 //! The truth is another encoding's count, times a factor of each class of content, plus tokens of its own for each message. Content is
-//! of four classes, and what a conversation is about shifts every few turns. Each turn retrieves more than fits; some call tools.
+//! of four classes, and the topic of a conversation shifts every few turns. Each turn retrieves more than fits; some call tools.
 //! Figures are printed: `cargo test -p memspan-engine --lib session::simulation -- --nocapture`, and with `--ignored` the long form.
 
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ impl Counter for Truth {
 }
 
 impl Truth {
-    /// What a prompt costs.
+    /// The cost of a prompt.
     fn of(&self, prompt: &Assembled) -> u64 {
         let framing = Framing::ANTHROPIC;
         let segments = prompt.prompt.segments.iter().map(|segment| match &segment.body {
@@ -74,7 +74,7 @@ fn text(source: &mut Fuzz, class: Class, size: usize) -> String {
     out
 }
 
-/// What was sent.
+/// The prompt that was sent.
 #[derive(Default)]
 struct Seen {
     requests: u64,
@@ -305,7 +305,7 @@ fn an_answered_prompt_is_the_anchor_of_the_next_and_replays_as_it_was() {
     assert_eq!(replayed.assembled.prompt.total_tokens, first.prompt.total_tokens);
     let usage = session.usage(0, 10).unwrap();
     assert_eq!((usage.len(), usage[0].planned, usage[0].billed.unwrap().input_tokens), (1, Some(first.prompt.total_tokens), cost));
-    // What cannot be is stored and not believed.
+    // Impossible usage is stored and not believed.
     let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "9000"}], "stop_reason": "end_turn",
         "usage": {"input_tokens": -5, "output_tokens": 3}});
     let replied = session.add_response(body.to_string().as_bytes(), Some(&second), 16).unwrap();

@@ -14,16 +14,16 @@ use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, HitExplanation, Question, about, question_vector, tokens_of};
+use crate::recall::{self, HitExplanation, Question, about, question_vector, spread, tokens_of};
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 
 /// A kind of text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// What was remembered.
+    /// Long-term memories.
     Memories,
-    /// What was said.
+    /// Messages of sessions.
     Transcripts,
     /// Documents.
     Collections,
@@ -63,7 +63,7 @@ pub struct Request {
 /// A hit: where it stands among the answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// What it is.
+    /// Its source.
     pub source: Source,
     /// Which answer of its source has it: of transcripts one a scope, of collections one each.
     pub answer: usize,
@@ -73,7 +73,7 @@ pub struct Ranked {
     pub score: f64,
 }
 
-/// What was found.
+/// The answer of a search.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// Of memories.
@@ -128,7 +128,8 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
 fn transcript_request(every: &recall::Request) -> search::Request {
     let (filter, limit) = (&every.filter, every.limit);
     let said = Range { since: filter.since, until: filter.until };
-    search::Request { said, metadata: filter.metadata.clone(), ..search::Request::new(&every.text, limit, filter.now) }
+    let asked = search::Request::new(&every.text, limit, filter.now);
+    search::Request { said, preferred: filter.preferred, metadata: filter.metadata.clone(), ..asked }
 }
 
 fn passages<P: Pages>(
@@ -235,6 +236,9 @@ impl Answer {
         let weighed = |(source, answer, confidence)| self.weighed(source, answer, confidence);
         let mut order: Vec<Ranked> = self.sureness().flat_map(weighed).collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first
+        if order.iter().any(|one| self.said_or_done(*one).is_some()) {
+            order = self.in_order_of_time(order, asked.limit);
+        }
         order.truncate(asked.limit);
         let mut left = asked.max_tokens;
         let mut fits = |one: &Ranked| {
@@ -244,6 +248,39 @@ impl Answer {
         let count = order.iter().take_while(|one| fits(one)).count();
         order.truncate(count);
         self.order = order;
+    }
+
+    /// When a hit was said or done that answers a question for a time alone; `None` of every other.
+    fn said_or_done(&self, one: Ranked) -> Option<i64> {
+        match one.source {
+            Source::Memories => {
+                let hit = self.memories.as_ref().map(|all| &all.found[one.place])?;
+                (hit.parts.overview && hit.parts.prior.asked.is_some()).then_some(hit.named.memory.occurred_at)
+            }
+            Source::Transcripts => self.transcripts[one.answer][one.place].said_then,
+            Source::Collections => None,
+        }
+    }
+
+    /// What answers a question for a time alone in the order of time, from all of it alike and each text once; everything else behind it.
+    fn in_order_of_time(&self, order: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+        let (mut then, mut others): (Vec<(i64, Ranked)>, Vec<Ranked>) = (Vec::new(), Vec::new());
+        for one in order {
+            match self.said_or_done(one) {
+                Some(at) if then.iter().all(|(_, other)| self.text(*other) != self.text(one)) => then.push((at, one)),
+                Some(_) => {}
+                None => others.push(one),
+            }
+        }
+        then.sort_by_key(|(at, _)| *at); // stable: of one time memories come before messages
+        let mut chosen = spread(then, limit, |_| 0);
+        let best = chosen.iter().map(|(_, one)| one.score).fold(0.0, f64::max);
+        for (place, (_, one)) in chosen.iter_mut().enumerate() {
+            one.score = best - place as f64 / SCORE_ONE as f64;
+        }
+        let least = chosen.last().map_or(best, |(_, one)| one.score);
+        let behind = others.into_iter().map(|one| Ranked { score: one.score.min(least), ..one });
+        chosen.into_iter().map(|(_, one)| one).chain(behind).collect()
     }
 
     /// Each answer: its source, its number, how sure it is.

@@ -1,7 +1,7 @@
-//! What an interrupted delete or fork leaves behind, blobs that nobody refers to, and tasks whose time is over: removed by maintenance and
-//! before each compaction, in bounded steps.
+//! Maintenance removes, in bounded steps, the remains of an interrupted delete or fork, blobs that nobody refers to, and tasks whose time is
+//! over. A compaction removes these remains before it copies.
 //!
-//! | left behind | maintenance | compaction |
+//! | remains | maintenance | compaction |
 //! |---|---|---|
 //! | a session that was being deleted | at once | at once |
 //! | a fork that is not whole | after a day | at once: one that is still going on begins anew |
@@ -19,7 +19,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::reserve;
 
-/// What is hidden for so long is not being worked on any more: a day, in microseconds.
+/// A session hidden for so long is no longer being worked on: a day, in microseconds.
 const ABANDONED: i64 = crate::units::calendar::DAY;
 /// The last write of a hidden session that is being removed: it is older than whatever may still be worked on, for versions before, too.
 pub(super) const REMOVED: i64 = i64::MIN;

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::context::Reason;
 use crate::models::Model;
 
-/// What a switch of models would do.
+/// The plan of a switch of models.
 #[derive(Debug, Clone)]
 pub struct SwitchPlan {
     /// The model of now.
@@ -18,15 +18,15 @@ pub struct SwitchPlan {
     pub to: Model,
     /// The limit of prompts for it.
     pub limit: u64,
-    /// What history may have of it.
+    /// The tokens of it that history may have.
     pub history_tokens: u64,
-    /// What stays.
+    /// The messages that stay.
     pub kept: Kept,
     /// Counted tokens of tools, system prompt, pinned memory, summary and the reply's frame.
     pub fixed_tokens: u64,
 }
 
-/// What a switch of models tells the model from then on; `None` keeps what is there.
+/// The instructions of the model after a switch; `None` keeps the present ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewInstructions<'a> {
     /// The system prompt.
@@ -36,7 +36,7 @@ pub struct NewInstructions<'a> {
 }
 
 impl Session<'_> {
-    /// What switching to `model` would keep.
+    /// The plan of a switch to `model`: the messages that it would keep.
     pub fn plan_switch(&self, model: &Model, now: i64) -> Result<SwitchPlan> {
         self.plan_switch_with(model, None, now)
     }
@@ -51,7 +51,7 @@ impl Session<'_> {
         now: i64,
     ) -> Result<SwitchPlan> {
         let new = compacted.as_ref().map(|(_, made)| &made.summary);
-        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: what it counts again is in the cache
+        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: a second count finds the cache
         let (model, parsed) = (model.clone(), super::open::read_tools(told.tools)?);
         let (system, replaces) = (told.system.map(str::to_owned), told.tools.is_some());
         let compacted = compacted.map(|(draft, made)| (draft.place, draft.seen, made));

@@ -31,7 +31,7 @@ pub struct TaskState {
     pub name: String,
     /// When it is over, in microseconds since 1970; `None` where only its end is.
     pub expires_at: Option<i64>,
-    /// Counts its changes: whoever computes a new value from an old one compares it.
+    /// Counts its changes. A caller that computes a new value from an old one compares it.
     pub version: u64,
     /// Keys and values, in the order in which the keys were first set. A value is JSON text.
     pub entries: Vec<(String, String)>,
@@ -225,7 +225,7 @@ fn each_within<P: Pages>(pages: &P, range: &Range<Vec<u8>>, visit: &mut dyn FnMu
     })
 }
 
-/// What of tasks is shown in a prompt: an item for each entry. A JSON string is shown as its text, anything else as JSON.
+/// The items of tasks in a prompt, one for each entry. A JSON string is shown as its text, anything else as JSON.
 #[must_use]
 pub fn items(tasks: &[TaskState]) -> Vec<Item> {
     tasks.iter().flat_map(TaskState::items).collect()

@@ -26,7 +26,7 @@ pub struct Reached {
     pub window: u64,
 }
 
-/// What was reached in a session's epoch.
+/// The thresholds reached in a session's epoch.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     epoch: u64,

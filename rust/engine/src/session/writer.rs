@@ -23,7 +23,7 @@ use crate::tokens::CachedCounter;
 use crate::tokens::bound::Class;
 use crate::{Error, ErrorKind, Result};
 
-/// What became of a message.
+/// The outcome of adding a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddAction {
     /// It is the newest message now.
@@ -55,7 +55,7 @@ pub struct Added {
     pub turn: u64,
     /// Its count.
     pub tokens: u64,
-    /// What became of it.
+    /// Its outcome.
     pub action: AddAction,
 }
 
@@ -73,9 +73,9 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub words: Words,
     /// Messages were added or the budget changed: the window may have moved.
     pub(super) unsettled: bool,
-    /// A turn began: what its prompts will begin with is looked at.
+    /// A turn began: the beginning of its prompts is checked.
     pub(super) turn_opened: bool,
-    /// What this process knows of its turns.
+    /// Its turns, as far as this process knows them.
     pub(super) past: PastTurns,
     /// Turns before this one have their blocks for good, whatever becomes of this transaction.
     pub(super) settled: u64,
@@ -211,7 +211,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         Ok(Added { index, turn: placed.turn, tokens: shown.stored.cost.tokens, action: AddAction::Added })
     }
 
-    /// What the caller's budget lets a tool result have; only asked for messages that have one.
+    /// The tokens that the caller's budget gives a tool result; only asked for messages that have one.
     fn most_of_result(&self, message: &crate::context::Message) -> Result<Option<u64>> {
         if message.tool_results().next().is_none() {
             return Ok(None);
@@ -279,7 +279,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         TurnRecord { start: placed.index, kept: None }.write(self.pages, self.place, placed.turn)
     }
 
-    /// What the turn before was sent with leaves the window, or stays in it: `kept` are its call and its turn.
+    /// The block of the turn before leaves the window, or stays in it: `kept` are its call and its turn.
     fn end_turn(&mut self, kept: Option<(u16, u64)>) -> Result<()> {
         if self.record.window.is_none() {
             return Ok(());
@@ -308,7 +308,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         self.unsettled = true;
     }
 
-    /// Applies what was collected: the last step of every transaction. What is known of its turns then, once that is committed.
+    /// Applies the collected changes: the last step of every transaction. Returns the known turns, valid once that is committed.
     pub fn finish_knowing(mut self) -> Result<PastTurns> {
         if self.unsettled {
             self.settle()?;
@@ -326,7 +326,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     }
 }
 
-/// What stands before the first epoch.
+/// The epoch before the first.
 fn no_epoch(model: &Model) -> Epoch {
     Epoch {
         number: 0,
@@ -358,7 +358,7 @@ pub(super) fn moved(record: &SessionRecord, expected: u64) -> Error {
     .with("messages", messages as i64)
 }
 
-/// What is known of a caller's id.
+/// The record of a caller's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KnownId {
     pub index: u64,

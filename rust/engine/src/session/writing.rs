@@ -1,4 +1,4 @@
-//! A draft while a model writes its summary: replies are held against the messages, and what passed is made into the summary once.
+//! A draft while a model writes its summary: replies are checked against the messages, and the lines that pass become the summary once.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -14,7 +14,7 @@ use crate::models::Model;
 use crate::store::fork::lock;
 use crate::tokens::CachedCounter;
 
-/// A draft, what a model wrote for it, and what was made of both.
+/// A draft, the lines that a model wrote for it, and the resulting summary.
 #[derive(Debug)]
 pub struct Writing {
     /// The draft.
@@ -26,7 +26,7 @@ pub struct Writing {
 /// A reply held against the messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckedReply {
-    /// What is wrong with its shape; no line of it was taken then.
+    /// The fault of its shape; no line of it was taken then.
     pub wrong: Option<String>,
     /// Lines that were taken.
     pub taken: usize,
@@ -63,7 +63,7 @@ pub struct SummaryText {
 /// A summary that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeSummary {
-    /// Its text.
+    /// The summary itself.
     pub summary: SummaryText,
     /// Different identifiers of the messages and of the summary before.
     pub identifiers: u64,
@@ -129,7 +129,7 @@ impl Writing {
         lock(&self.written).clear();
     }
 
-    /// Makes the summary. Once it was made the draft is closed: what is shown is what is committed.
+    /// Makes the summary. Once it was made the draft is closed, so that the shown summary is the committed one.
     pub fn make(&self) -> MadeSummary {
         let made = self.compacted();
         let Compacted { summary, identifiers, kept } = made;
@@ -160,7 +160,7 @@ impl Session<'_> {
         Ok(Some(SummaryText::new(&stored.summary, &self.status()?.epoch.model)))
     }
 
-    /// What a switch would keep, with the summary that is being written.
+    /// The messages that a switch would keep, with the summary that is being written.
     pub fn plan_switch_written(&self, model: &Model, writing: Option<&Writing>, now: i64) -> Result<SwitchPlan> {
         self.plan_switch_with(model, writing.map(|writing| &writing.compacted().summary), now)
     }

@@ -1,4 +1,4 @@
-//! What a transaction changed, in its order: recorded where somebody asked for it, and costing nothing where nobody did.
+//! The changes of a transaction, in their order. They are recorded only where somebody asked for it, and else cost nothing.
 
 /// A value that was put, or a key that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]

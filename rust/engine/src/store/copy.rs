@@ -3,6 +3,7 @@
 //! Every value's checksum is verified on the way, and the copy is written in key order, so that its pages are full and
 //! nothing that was deleted comes along.
 
+use std::io::ErrorKind as IoKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use super::envelope;
 use super::environment::{Environment, Mode, Snapshot, WriteTransaction};
-use super::folder::{Folder, Found};
+use super::folder::{Folder, io_error};
 use super::fork;
 use super::gate::Store;
 use super::generation::{self, Replaced, Site};
@@ -40,16 +41,19 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     generation::found(&Folder::new(target.to_owned()), build)
 }
 
-/// Refuses a target that holds something.
+/// Refuses a target that holds something, or that cannot be a folder.
 pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
-    if Folder::new(target.to_owned()).look()? == Found::Store || std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some())
-    {
-        return Err(Error::invalid(format!(
-            "{doing} {}: the target must not exist or be an empty folder, and it holds something: give another path",
-            target.display()
-        )));
-    }
-    Ok(())
+    let wrong = match std::fs::read_dir(target) {
+        Ok(mut entries) => entries.next().map(|_| "it holds something"),
+        Err(error) if error.kind() == IoKind::NotFound => None,
+        Err(error) if error.kind() == IoKind::NotADirectory && target.symlink_metadata().is_ok() => Some("it is a file"),
+        Err(error) if error.kind() == IoKind::NotADirectory => Some("what should be a folder above it is a file"),
+        Err(error) => return Err(io_error(doing, target, &error)),
+    };
+    wrong.map_or(Ok(()), |wrong| {
+        let target = target.display();
+        Err(Error::invalid(format!("{doing} {target}: the target must not exist or be an empty folder, and {wrong}: give another path")))
+    })
 }
 
 /// Rewrites the store into a new generation and moves every process over to it.

@@ -1,8 +1,8 @@
-//! The door: an exclusive `flock` on the file `door`, held by whoever opens an environment, while it does.
+//! The door: an exclusive `flock` on the file `door`, which a process holds while it opens an environment.
 //!
 //! LMDB's first opener resets the reader table: it sets the number of the last transaction to 0 and writes the true one at its very
-//! end. If it fails or dies in between, whoever waits beside it goes on with 0, reads the tree of an old meta page and writes over
-//! the new one. Behind the door nobody waits beside it: the next one finds either a table that a living process completed, or
+//! end. If it fails or dies in between, a process that waits beside it goes on with 0, reads the tree of an old meta page and writes
+//! over the new one. Behind the door nobody waits beside it: the next one finds either a table that a living process completed, or
 //! no process at all, and then resets it again. The kernel opens the door when its holder dies.
 
 use std::fs::{File, OpenOptions};
@@ -16,7 +16,7 @@ use super::waiting;
 use super::writer_lock::flock;
 use crate::{Error, ErrorKind, Result};
 
-/// The door, closed behind whoever has this.
+/// The door, which stays closed while this value exists.
 #[derive(Debug)]
 pub struct Door(File);
 

@@ -52,7 +52,7 @@ pub struct Envelope<'v> {
     pub key_id: u16,
     /// The stored checksum.
     pub checksum: u32,
-    /// What the value holds.
+    /// The content of the value.
     pub body: &'v [u8],
 }
 
@@ -82,7 +82,7 @@ pub fn seal_vouched(schema: u8, codec: u8, value: &mut [u8]) {
     value[4..ENVELOPE_BYTES].copy_from_slice(&vouched().to_le_bytes());
 }
 
-/// What stands in place of a checksum there. Each process draws its own, so that no file can have it.
+/// The mark in place of a checksum there. Each process draws its own, so that no file can have it.
 fn vouched() -> u32 {
     static DRAWN: OnceLock<u32> = OnceLock::new();
     *DRAWN.get_or_init(|| RandomState::new().hash_one(0) as u32)

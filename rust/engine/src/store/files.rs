@@ -1,7 +1,7 @@
 //! Whether an open file is still the one at its path.
 //!
-//! A file that was removed, or replaced by a rename, lives on behind its descriptor: locks on it keep nobody out, and what is
-//! written to it is gone with the process.
+//! A file that was removed, or replaced by a rename, lives on behind its descriptor. Locks on it keep nobody out, and
+//! data written to it is gone with the process.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -52,7 +52,7 @@ fn replaced(path: &Path) -> Error {
     .with("path", path.display().to_string())
 }
 
-/// Opens a file for reading. Whoever opens a pipe that stands in its place waits for somebody to write to it, without end.
+/// Opens a file for reading. Opening a pipe in its place would wait without end for somebody to write to it.
 pub fn open_regular(path: &Path) -> std::io::Result<File> {
     if std::fs::metadata(path)?.is_file() { File::open(path) } else { Err(std::io::ErrorKind::Unsupported.into()) }
 }

@@ -29,7 +29,7 @@ pub const FORMAT_VERSION: u32 = 7;
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
 
-/// The mode of files that only their owner may read: whoever can read a lock can hold it, and stop everybody.
+/// The mode of files that only their owner may read: a user who can read a lock can hold it, and stop everybody.
 pub const PRIVATE: u32 = 0o600;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
@@ -41,7 +41,7 @@ pub struct Folder {
     root: PathBuf,
 }
 
-/// What stands at a path that is to be opened.
+/// The kind of object at a path that is to be opened.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing, or an empty folder.
@@ -63,7 +63,7 @@ impl Folder {
         &self.root
     }
 
-    /// What is there; a file, or a folder with something else in it, is an error.
+    /// The kind of object there. A file, or a folder with something else in it, is an error.
     pub fn look(&self) -> Result<Found> {
         let entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
@@ -175,7 +175,7 @@ impl Folder {
         corrupt(&self.root, &format!("CURRENT names gen-{number}, which is missing: it was renamed or removed"))
     }
 
-    /// What CURRENT says, where it can be read.
+    /// The content of CURRENT, where it can be read.
     #[must_use]
     pub fn current(&self) -> Option<GenerationNumber> {
         generation_number(read_text(&self.root.join("CURRENT")).ok()?.trim_end())
@@ -273,7 +273,7 @@ fn sync_name(path: &Path) -> Result<()> {
     }
 }
 
-/// What a generation says of itself before it is mapped: `key=value` lines.
+/// The manifest of a generation, which is read before it is mapped: `key=value` lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The layout of its bytes.

@@ -1,4 +1,4 @@
-//! What survives a `fork`, and how.
+//! Keeps a process correct across a `fork`.
 //!
 //! An LMDB environment must not cross a fork: the child would share the parent's reader slot and lock descriptors. So handlers
 //! of `pthread_atfork` close every open environment just before any fork of the process (waiting for reads and writes under way),
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::gate::{Gate, State, Store};
 
-/// A lock that a panic elsewhere does not spoil: what it guards is whole between any two statements.
+/// A lock that a panic elsewhere does not spoil: the guarded value is whole between any two statements.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -89,7 +89,7 @@ struct Held {
 }
 
 thread_local! {
-    /// What the forking thread holds between the handlers.
+    /// The guards that the forking thread holds between the handlers.
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 

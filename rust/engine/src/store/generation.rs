@@ -1,8 +1,8 @@
 //! Replacing the generation of a store by one that is built beside it: a compaction, another key, a load, a step to another format.
 //!
-//! One commit replaces it: the record `Retired` in the old generation. What fails before it leaves the store as it was, and nothing of what
-//! was built. What fails behind it undoes nothing: CURRENT is a hint, which whoever follows `Retired` corrects, and files that are left
-//! over are removed by the next to open the store for writing.
+//! One commit replaces it: the record `Retired` in the old generation. A failure before it leaves the store as it was, and nothing of
+//! the new generation. A failure after it undoes nothing: CURRENT is a hint, which every process that follows `Retired` corrects, and the
+//! next process that opens the store for writing removes files that are left over.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{Error, ErrorKind, Result, interrupt};
 #[derive(Debug)]
 pub(super) struct Site<'s> {
     folder: &'s Folder,
-    /// What is replaced.
+    /// The generation that is replaced.
     pub from: &'s Environment,
     /// All that is in it: nobody writes before it is replaced.
     pub snapshot: Snapshot,
@@ -53,7 +53,7 @@ impl Site<'_> {
 /// A generation that took the place of another.
 #[derive(Debug)]
 pub(super) struct Replaced<T> {
-    /// What building it made.
+    /// The result of building it.
     pub made: T,
     /// Why files of the one before are still there, where they are.
     pub left: Option<Error>,
@@ -166,7 +166,7 @@ pub(super) fn discard(workshop: &Path) {
     let _ = std::fs::remove_dir_all(workshop); // what stays is swept by the next to open the store
 }
 
-/// What to do where nobody knows whether a generation was replaced, and both hold the same.
+/// The advice where it is unknown whether a generation was replaced, and both have the same content.
 pub(super) const EITHER: &str =
     "the store is whole in this generation and in the next: open it again, and repeat the call if nothing changed";
 

@@ -29,7 +29,7 @@ pub trait Committer {
     fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()>;
 }
 
-/// What becomes of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Something was written and all of it is whole.
@@ -127,7 +127,7 @@ impl GroupCommit {
         deliver(members, &committed)
     }
 
-    /// Runs the members, then whoever queues, until the time to gather is over.
+    /// Runs the members, then those that queue, until the time to gather is over.
     fn run(&self, txn: &mut WriteTransaction<'_>, members: &mut Vec<Member>) -> Decision {
         let started = Instant::now();
         let mut next = 0;
@@ -257,7 +257,7 @@ impl Member {
         }
         let before = txn.changes();
         let mut run = || (self.operation)(txn);
-        // What belongs to another writer must not end because this thread's caller wants to.
+        // Work of another writer must not end because this thread's caller wants to.
         let own = self.ticket.is_none();
         let outcome = catch_unwind(AssertUnwindSafe(|| if own { run() } else { interrupt::never(run) }));
         let outcome = outcome.unwrap_or_else(|panic| Err(Error::of_panic(&*panic)));

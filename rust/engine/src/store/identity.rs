@@ -39,7 +39,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// What a store's hashes are keyed with. It never leaves the store's files and is no protection against who reads them: it keeps
+/// The key of a store's hashes. It never leaves the store's files and is not a protection against readers of them: it keeps
 /// those who choose names and texts from choosing their hashes.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Secret {
@@ -81,7 +81,7 @@ impl Secret {
         if self.keyed { sip(self.halves(), &[b"name\0", name]) } else { xxh3_128(name) }
     }
 
-    /// What the hashes of a scope are keyed with.
+    /// The key of a scope's hashes.
     #[must_use]
     pub fn seed(self, scope: &[u8]) -> Seed {
         if !self.keyed {
@@ -112,7 +112,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What the hashes of one scope, or of one collection, are keyed with: its names and contents by `SipHash-2-4`, so that nobody who
+/// The key of the hashes of one scope, or of one collection: its names and contents by `SipHash-2-4`, so that nobody who
 /// chooses them can choose two of one hash; its words by XXH3 with a seed of its own, since what two words of one hash cost is a memory
 /// too many in an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]

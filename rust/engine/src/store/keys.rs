@@ -23,7 +23,7 @@ pub const MAX_KEY: usize = 24;
 #[repr(u8)]
 pub enum Table {
     // --- partition 0
-    /// One value: what the store is.
+    /// One value: the identity of the store.
     Meta = 0x01,
     /// One value, written last in a generation: the number of the next one.
     Retired = 0x02,

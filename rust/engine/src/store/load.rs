@@ -22,7 +22,7 @@ pub type Put<'p> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'p;
 
 /// Where values come from.
 pub trait Values {
-    /// When their store was made, microseconds since 1970 (UTC), and what its hashes are keyed with.
+    /// When their store was made, microseconds since 1970 (UTC), and the key of its hashes.
     fn origin(&self) -> (i64, Secret);
     /// Gives the next values to `put`, in the order of their keys; whether there were any.
     fn next(&mut self, put: &mut Put<'_>) -> Result<bool>;

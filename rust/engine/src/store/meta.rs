@@ -1,4 +1,4 @@
-//! The two records of a generation about itself: what it is, and whether it has been retired.
+//! The two records of a generation about itself: its identity, and whether it has been retired.
 
 use super::envelope::{self, Codec};
 use super::folder::GenerationNumber;
@@ -9,7 +9,7 @@ use super::pages::{Pages, PagesMut};
 use super::vault::{self, Sealed};
 use crate::Result;
 
-/// What a store says of itself.
+/// The record of a store about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meta {
     /// The layout of its bytes.
@@ -20,9 +20,9 @@ pub struct Meta {
     pub store: Option<StoreId>,
     /// The number of the generation that the record is in.
     pub generation: GenerationNumber,
-    /// What its hashes are keyed with; in an encrypted store it is sealed.
+    /// The key of its hashes; in an encrypted store it is sealed.
     pub secret: Secret,
-    /// What the caller's key opens; none in a store that is not encrypted.
+    /// The values that the caller's key opens; none in a store that is not encrypted.
     pub sealed: Option<Sealed>,
 }
 
@@ -82,7 +82,7 @@ impl Meta {
         self.store.ok_or_else(|| envelope::damaged(Key::new(STORE, Table::Meta).as_slice(), "it does not say which store it is"))
     }
 
-    /// What is sealed, from its second copy.
+    /// The sealed values, from their second copy.
     pub fn read_copy_of_sealed(pages: &(impl Pages + ?Sized)) -> Result<Option<Sealed>> {
         let key = copy_of_sealed();
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };

@@ -24,7 +24,7 @@ pub const META_BYTES: usize = FIELDS.end;
 /// Reading goes on beside a writer; pages that do not fit each other are read again.
 const TRIES: usize = 50;
 
-/// What one meta page says.
+/// The fields of one meta page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetaPage {
     /// The transaction that wrote it.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 macro_rules! metrics {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
-        /// What happened since this process opened the store.
+        /// Counters since this process opened the store.
         #[derive(Debug, Default)]
         pub struct Metrics {
             $($(#[$doc])* pub $name: AtomicU64,)+

@@ -1,6 +1,6 @@
-//! What is on disk: the key space, the envelope of every value, the LMDB environment behind one gate.
+//! The store on disk: the key space, the envelope of every value, the LMDB environment behind one gate.
 //!
-//! From the outside in: [`gate::Store`] is what the rest of the engine holds; it runs reads on a snapshot and hands writes
+//! From the outside in: the rest of the engine holds a [`gate::Store`], which runs reads on a snapshot and hands writes
 //! to [`group_commit`], which shares one sync among concurrent writers. [`folder`] knows the files of a store and its
 //! generations, [`environment`] one generation, [`writer_lock`] and [`presence`] the two locks between processes.
 

@@ -86,13 +86,13 @@ impl Writer {
         let _ = encode::write_nil(&mut self.0);
     }
 
-    /// What was written.
+    /// The written bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// What was written.
+    /// The written bytes.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.0

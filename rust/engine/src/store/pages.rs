@@ -12,7 +12,7 @@ use crate::Result;
 
 /// A snapshot that can be read.
 pub trait Pages {
-    /// What the store's hashes are keyed with.
+    /// The key of the store's hashes.
     fn secret(&self) -> Secret {
         Secret::default()
     }

@@ -1,7 +1,7 @@
 //! Who else has the store open: the file `open`, on which every open store holds a shared `flock`.
 //!
 //! LMDB's reader table and its mutex work only between processes that see each other's process ids and share one C
-//! library. The first to open writes the identity of its world; whoever joins later must live in the same one.
+//! library. The first to open writes the identity of its world. A process that joins later must live in the same one.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -36,9 +36,9 @@ pub struct Presence {
 impl Presence {
     /// Announces this process; refuses where another world has the store open.
     ///
-    /// Whoever finds nobody writes the file anew. From the exclusive lock to the shared one is not one step, and whoever dies on the
-    /// way leaves the file half written and unlocked; so each round begins with the exclusive one, and what the file says counts only
-    /// under the shared one.
+    /// A process that finds nobody writes the file anew. The change from the exclusive lock to the shared one is not one step, and a
+    /// process that dies on the way leaves the file half written and unlocked. So each round begins with the exclusive one, and the
+    /// content of the file counts only under the shared one.
     pub fn announce(folder: &Path, deadline: Instant) -> Result<Self> {
         let path = folder.join("open");
         let failed = |e: &std::io::Error| io_error("announcing this process", &path, e);

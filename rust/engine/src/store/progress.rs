@@ -1,9 +1,9 @@
 //! The file `progress` of a generation: which transaction was acknowledged last, apart from LMDB's own files.
 //!
-//! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too, and whoever opens the
-//! generation or builds a transaction on it compares: an older tree than the last acknowledged one is an error. The record is one
+//! LMDB believes its newest meta page, whatever became of it. So every commit leaves its number here, too. Every opening and every
+//! transaction compares it: an older tree than the last acknowledged one is an error. The record is one
 //! `pwrite` of 96 bytes behind the commit, which announces the next one as well; the first commit since the store was closed is
-//! announced before it. None is synced: after a power cut the file may be older than the data, and what it says is then a lower bound.
+//! announced before it. None is synced: after a power cut the file may be older than the data, and its number is then a lower bound.
 //!
 //! ```text
 //! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last
@@ -30,7 +30,7 @@ use crate::Result;
 const MAGIC: [u8; 4] = *b"mspg";
 const BYTES: usize = 96;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Record {
     store: StoreId,
@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// What is to be thought of a generation that is being opened.
+/// The verdict on a generation that is being opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is what was acknowledged last.
@@ -128,7 +128,7 @@ impl Progress {
         Ok(Self { file, path, store, generation, data, boot: boot_id(), read_only })
     }
 
-    /// Whether the open file is the one at its path: what is written to a removed one, the next to open does not see.
+    /// Whether the open file is the one at its path. The next to open does not see writes to a removed file.
     pub fn check_file(&self) -> Result<()> {
         self.file.as_ref().map_or(Ok(()), |file| require_named(file, &self.path))
     }
@@ -184,7 +184,7 @@ impl Progress {
         self.within_a_boot(record, pages).map(|()| Verdict::Sound)
     }
 
-    /// What was written since the machine started is in the system's cache, on disk or not.
+    /// Data written since the machine started is in the system's cache, on disk or not.
     fn within_a_boot(&self, record: &Record, pages: &MetaPages) -> Result<()> {
         let newest = pages.newest.transaction;
         if !self.same_boot(record) || newest == record.last {
@@ -239,7 +239,7 @@ impl Progress {
     pub fn committed(&self, announced: &Announced, meta: u32, synced: bool) {
         let last = announced.0.next;
         let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
-        // It announces the next one, too. Where this fails, what was announced is there, and stands for it.
+        // It announces the next one, too. Where this fails, the announced number is there, and stands for it.
         let _ = self.store(&Record { last, next: last + 1, durable, meta, ..announced.0 });
     }
 

@@ -1,4 +1,5 @@
-//! What the file vouches for, and what it contradicts: each case a few commits on a real environment, and the files changed behind it.
+//! Tests of the states that the file confirms, and of those that it contradicts. Each case is a few commits on a real environment, whose
+//! files are changed afterwards.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -19,12 +19,12 @@ use super::pages::PagesMut;
 use super::tree::page::{Kind, Order, Page};
 use crate::{Result, interrupt};
 
-/// What became of a damaged store.
+/// The report on the repair of a damaged store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Values in the new store.
     pub saved: u64,
-    /// What was lost: damaged pages and values, one sentence each, in the order they were met.
+    /// The losses: damaged pages and values, one sentence each, in the order they were met.
     pub lost: Vec<String>,
 }
 

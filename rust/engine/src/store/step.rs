@@ -7,7 +7,7 @@ use crate::Result;
 
 /// Values that one transaction removes.
 const VALUES: usize = 1024;
-/// What a value of a graph counts among them: it has up to 2 MiB.
+/// The count of one graph value among them: it has up to 2 MiB.
 const GRAPH_VALUE: usize = VALUES / 8;
 
 /// The values that one transaction removes, gathered by a scan.

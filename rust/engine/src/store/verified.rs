@@ -2,16 +2,16 @@
 //!
 //! A direct-mapped table of (address, checksum), one atomic word each. LMDB never changes a page that a reader can see, and a
 //! new version of a page carries a new checksum, so a value with the same checksum at the same address is the one that was
-//! verified. Forgetting (two values of one slot) costs a second verification, never a wrong answer. What this does not
-//! notice: memory that goes bad while the process runs; backups and the doctor read everything anew.
+//! verified. Forgetting (two values of one slot) costs a second verification, never a wrong answer. It does not
+//! notice memory that goes bad while the process runs. Backups and the doctor read everything anew.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::envelope::{self, ENVELOPE_BYTES};
 use crate::Result;
 
-/// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. What lies side by side in a
-/// store has slots side by side, so that the values of a scope touch few pages of the table: each costs an interruption.
+/// 4 MiB of zeros that the system hands out as they are touched: 512 MiB of pages, with so many slots each. Values that lie side by side in
+/// a store has slots side by side, so that the values of a scope touch few pages of the table: each costs an interruption.
 const SLOTS: usize = PAGES * SLOTS_OF_A_PAGE;
 const PAGES: usize = 1 << 17;
 const SLOTS_OF_A_PAGE: usize = 4;
@@ -37,7 +37,7 @@ fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     (slot, u64::from(tag) << 32 | u64::from(checksum))
 }
 
-/// What stands in a slot.
+/// The content of a slot.
 #[inline]
 fn seen(slot: usize) -> u64 {
     let page = slot / NEAR;
@@ -47,7 +47,7 @@ fn seen(slot: usize) -> u64 {
     SEEN[slot].load(Relaxed)
 }
 
-/// Writes to a page for the first time. What another thread noted in the slot meanwhile is verified once more.
+/// Writes to a page for the first time. A value that another thread noted in the slot meanwhile is verified once more.
 #[cold]
 #[inline(never)]
 fn touch(slot: usize) {
@@ -89,7 +89,7 @@ pub fn note(value: &[u8]) {
     }
 }
 
-/// What stands in place of `word` where only the checksum was compared: `open` asks for more.
+/// The word in place of `word` where only the checksum was compared: `open` asks for more.
 fn weaker(word: u64) -> u64 {
     word ^ u64::from(u32::MAX)
 }

@@ -1,6 +1,6 @@
 //! Waiting for other processes: in short tries, until a deadline, and never for ever.
 //!
-//! `flock` itself would wait without end and deaf to signals. So whoever needs a lock tries, sleeps a little, and tries again, unless
+//! `flock` itself would wait without end and deaf to signals. So a call that needs a lock tries, sleeps a little, and tries again, unless
 //! its caller was interrupted ([`crate::interrupt`]).
 
 use std::thread;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Result, interrupt};
 
-/// Between two tries. Short: whoever polls rarely starves beside a process that takes the lock again at once.
+/// Between two tries. Short, because a process that polls rarely starves beside one that takes the lock again at once.
 const LONGEST_PAUSE: Duration = Duration::from_micros(200);
 
 /// Calls `attempt` until it gives something, fails, or `deadline` has passed: `None` then. It is called once at least.

@@ -73,7 +73,7 @@ impl WriterLock {
         !timeout.timed_out()
     }
 
-    /// Writes who holds the lock, for the error of whoever waits in vain. Nothing depends on it.
+    /// Writes the holder of the lock, for the error of a process that waits in vain. Nothing depends on it.
     fn sign(&self) {
         let _ = self.file.write_at(&std::process::id().to_le_bytes(), 0);
     }

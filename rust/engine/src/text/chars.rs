@@ -1,4 +1,4 @@
-//! What a character is to the analyzer: one table for ASCII, a few ranges for the rest.
+//! The classes of characters for the analyzer: one table for ASCII, a few ranges for the rest.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -59,7 +59,7 @@ pub(super) fn is(byte: u8, flags: u8) -> bool {
     TABLE[byte as usize] & flags != 0
 }
 
-/// A letter, a digit or a mark on one: what words are made of. `_` is a connector.
+/// A letter, a digit or a mark on one: the parts of words. `_` is a connector.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() { is(c as u8, ALNUM) } else { c.is_alphanumeric() || is_combining_mark(c) }
 }

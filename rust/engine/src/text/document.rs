@@ -13,7 +13,7 @@ pub struct TermCount {
     pub count: u8,
 }
 
-/// What BM25 needs to know of a document.
+/// The figures of a document that BM25 needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// Sorted by hash, each hash once.

@@ -1,9 +1,9 @@
-//! Identifiers as they stand in a text, byte for byte: what a summary must not change.
+//! Identifiers as they stand in a text, byte for byte, which a summary must not change.
 //!
 //! The runs are those of [`super::spans`], so that what is kept whole here is what search keeps whole. A run is an identifier if it has a
 //! digit, capitals inside, a connector other than one hyphen between plain words, eight and more hexadecimal letters, or four and more
-//! capitals. What stands before it (`#`, `$`, `@`, `--`, `/`) and a per cent sign behind it belong to it here; a URL goes on to white
-//! space or a bracket. Not here: what an identifier means, and names of people, which have no shape.
+//! capitals. A sign before it (`#`, `$`, `@`, `--`, `/`) and a per cent sign behind it belong to it here. A URL goes on to white
+//! space or a bracket. This module does not know what an identifier means, and finds no names of people, which have no shape.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What folding makes of single characters of Latin, Greek, Cyrillic and of general punctuation, looked up.
+//! A table of the folded forms of single characters of Latin, Greek, Cyrillic and of general punctuation.
 //!
 //! Normalising composes and reorders marks, so in general a text is not folded character by character. In these ranges, without
 //! combining marks, no character composes with its neighbour, and the lookup equals the long way; a text with any other character

@@ -2,7 +2,7 @@
 //!
 //! `https://payments-api.internal:8443/health` is one whole; `payments-api.internal:8443`, `payments-api.internal` and
 //! `payments-api` are identifiers inside it; `https`, `payments`, `api`, `internal`, `8443`, `health` are its parts. The whole is
-//! case folded, without the scheme of a URL, with `/` for `\`; what stands before it (`#4521`, `$HOME`, `@alice`, `:8443`, `/etc`)
+//! case folded, without the scheme of a URL, with `/` for `\`. A sign before it (`#4521`, `$HOME`, `@alice`, `:8443`, `/etc`)
 //! tells that it is an identifier and is not part of it, so that `PR #4521`, `#4521` and `4521` are one term.
 
 use super::chars::{ALNUM, CONNECTOR, DIGIT, LETTER, LOWER, UPPER, URL_CONNECTOR, is};
@@ -102,7 +102,7 @@ fn starts_part(bytes: &[u8], at: usize) -> bool {
     is(bytes[at], UPPER) && (is(bytes[at - 1], LOWER) || next_is_lower && is(bytes[at - 1], UPPER | DIGIT))
 }
 
-/// Calls `each` with the parts of camelCase and with the letters and digits of `python3`; one letter alone is no part.
+/// Calls `each` with the parts of camelCase and with the letters and digits of `python3`; one letter alone is not a part.
 fn for_each_camel_part(text: &str, mut each: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let parts = 1 + (1..bytes.len()).filter(|at| starts_part(bytes, *at)).count();

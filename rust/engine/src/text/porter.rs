@@ -28,7 +28,7 @@ const BEGINNINGS: [&str; 9] = ["arsen", "commun", "emerg", "gener", "inter", "la
 const KEEP_EED: [&str; 3] = ["succ", "proc", "exc"];
 const KEEP_ING: [&str; 6] = ["even", "cann", "inn", "earr", "herr", "out"];
 const DOUBLES: [&str; 9] = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
-/// What may stand before `-li`.
+/// Letters that may stand before `-li`.
 const VALID_LI: &[u8] = b"cdeghkmnrt";
 
 // Of endings where one ends with another the longer stands first.
@@ -97,7 +97,7 @@ pub(super) fn stem(letters: &mut [u8]) -> usize {
     len
 }
 
-/// A word on the way to its stem. `Y` is a `y` that is no vowel.
+/// A word on the way to its stem. `Y` is a `y` that is not a vowel.
 struct Word<'w> {
     letters: &'w mut [u8],
     len: usize,
@@ -195,7 +195,7 @@ impl Word<'_> {
         }
     }
 
-    /// What is left without `-ed` or `-ing` gets the end that it had before.
+    /// The stem without `-ed` or `-ing` gets the end that it had before.
     fn mend(&mut self) {
         if self.ending(&["at", "bl", "iz"]).is_some() {
             self.replace(0, "e");

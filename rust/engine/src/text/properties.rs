@@ -1,4 +1,4 @@
-//! What must hold for every text: random texts and random identifiers, with a generator of our own and fixed seeds.
+//! Properties of every text: random texts and random identifiers, with a generator of our own and fixed seeds.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
@@ -166,7 +166,7 @@ fn case_never_matters_to_words() {
     }
 }
 
-/// What one text left in the scratch must not reach the next.
+/// Remains of one text in the scratch must not reach the next.
 #[test]
 fn used_scratch_changes_nothing() {
     let mut random = Random(5);

@@ -20,9 +20,9 @@ const ENOUGH_CONTENT: usize = 2;
 pub struct QueryTerm {
     /// The keyed hash, as documents have it.
     pub hash: u64,
-    /// What a match is worth; the weight of `role`.
+    /// The weight of a match; that of `role`.
     pub weight: f32,
-    /// What the term is in this query.
+    /// The role of the term in this query.
     pub role: Role,
     /// The class that was hashed.
     pub class: TermClass,

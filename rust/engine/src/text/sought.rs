@@ -1,7 +1,7 @@
 //! Whether a text has a term of a question, without analysing all of it.
 //!
 //! White space ends a chunk, and each chunk gives its terms by itself (`scan`). So only the chunks that have the letters of the term are
-//! looked at, and of these only what is no plain word is analysed. The answer is that of [`analyze()`].
+//! looked at, and of these only those that are not plain words are analysed. The answer is that of [`analyze()`].
 
 use super::analyze::analyze;
 use super::chars::{SPACE, is};

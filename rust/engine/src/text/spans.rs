@@ -18,7 +18,7 @@ pub(super) enum Span {
     Grams(Range<usize>),
 }
 
-/// The runs of a normalised chunk, in order. Linear: what is looked ahead is bounded.
+/// The runs of a normalised chunk, in order. Linear: the look-ahead is bounded.
 pub(super) struct Spans<'a> {
     chunk: &'a str,
     at: usize,

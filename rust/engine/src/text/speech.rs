@@ -1,4 +1,4 @@
-//! What a text does: whether it only asks, or only says that it does not know. A question is no answer, and neither is "Sorry, no idea."
+//! Speech acts: whether a text only asks, or only says that it does not know. A question is not an answer, and neither is "Sorry, no idea."
 //!
 //! ```text
 //! clauses   cut at . ! ? and their kin of other scripts, at line ends, and before "but", "aber", "pero" ...
@@ -21,10 +21,10 @@ use super::speech_words::{
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
 const MOST_IGNORANT_WORDS: usize = 24;
-/// The most bytes of a text that are looked at: what is longer is no question and no excuse.
+/// The most bytes of a text that are looked at: a longer one is neither a question nor an excuse.
 const MOST_BYTES: usize = 2_000;
 
-/// What a clause does.
+/// The speech act of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clause {
     Asks,
@@ -87,7 +87,7 @@ fn only(text: &str, wanted: Clause) -> bool {
     lack(text) == Some(wanted)
 }
 
-/// What a text that states nothing does instead: it asks, or does not know. Most texts state something in their first clause.
+/// The speech act of a text that states nothing: it asks, or does not know. Most texts state something in their first clause.
 fn lack(text: &str) -> Option<Clause> {
     if text.len() > MOST_BYTES {
         return None;
@@ -216,7 +216,7 @@ fn without_closing_marks(clause: &str) -> &str {
     clause.trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '!' | '"' | '\'' | ')' | '\u{201d}' | '\u{300d}'))
 }
 
-/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is no courtesy.
+/// Whether a clause ends with a question mark: it asks, or says that it does not know, and is not a courtesy.
 fn is_marked_as_question(clause: &str) -> bool {
     without_closing_marks(clause).ends_with(is_question_mark)
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a word is known for.
+/// The lists that a word is in.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The lists that it stands in, a bit for each.
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// What a word is known for, in every list at once.
+/// The lists that a word is in, all at once.
 pub(super) fn known(word: &str) -> &'static Known {
     static NOTHING: Known = Known { lists: 0, phrases: Vec::new() };
     static KNOWN: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
@@ -75,10 +75,10 @@ pub(super) fn known(word: &str) -> &'static Known {
     KNOWN.get(word).unwrap_or(&NOTHING)
 }
 
-/// What opens a clause of its own.
+/// Words that open a clause of their own.
 pub(super) const BUT: [&str; 9] = [", but ", " but ", ", aber ", " aber ", ", pero ", ", mais ", ", mas ", " \u{43d}\u{43e} ", ", ma "];
 
-/// What may stand before a question.
+/// Words that may stand before a question.
 const LEADS: [&str; 26] = [
     "and", "so", "ok", "okay", "hey", "hi", "hello", "but", "also", "please", "well", "oh", "wow", "sorry", "und", "also", "et", "y", "e",
     "hola", "bonjour", "hallo", "thanks", "by", "the", "way",
@@ -97,7 +97,7 @@ const SUBJECTS: [&str; 20] = [
 
 const DETERMINERS: [&str; 12] = ["the", "my", "your", "our", "his", "her", "their", "its", "any", "a", "an", "some"];
 
-/// What a question begins with.
+/// The beginnings of questions.
 const QUESTIONS: [&str; 49] = [
     "whats",
     "wheres",
@@ -370,7 +370,7 @@ pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
     "\u{91c}\u{93e}\u{928}\u{915}\u{93e}\u{930}\u{940} \u{928}\u{939}\u{940}\u{902}",
 ];
 
-/// What acknowledges beside [`COURTESY_WORDS`]. A text of these alone is no hit of a search.
+/// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.
 const ACKNOWLEDGEMENTS: [&str; 15] =
     ["noted", "got", "it", "understood", "will", "do", "done", "thats", "that", "all", "right", "alright", "cool", "nice", "bye"];
 
@@ -428,7 +428,7 @@ const COURTESY_WORDS: [&str; 50] = [
     "dear",
 ];
 
-/// What an offer or a request for help begins with.
+/// The beginnings of an offer or a request for help.
 const OFFERS: [&str; 27] = [
     "let me know",
     "if you tell me",

@@ -1,4 +1,4 @@
-//! What a term is: its class (which is hashed), its role (which gives its weight in a query), its hash.
+//! A term: its class (which is hashed), its role (which gives its weight in a query), its hash.
 
 use crate::units::term_key::TermKey;
 
@@ -34,11 +34,11 @@ pub enum TermClass {
     Gram = 4,
     /// A word as it is accented, only where that differs from the word.
     Accent = 5,
-    /// What is looked up and never scored: an id, a duplicate's text.
+    /// A key that is looked up and never scored: an id, a duplicate's text.
     Key = 6,
 }
 
-/// What a term is in a query, strongest first: the order in which terms are kept when there are too many.
+/// The roles of a term in a query, strongest first: the order in which terms are kept when there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// An identifier of the query, whole.

@@ -21,7 +21,7 @@ const MOST_TRIED: usize = 8;
 /// Words of a question that are looked for to tell whether any text has them.
 const MOST_LOOKED_UP: usize = 256;
 const SHORTEST: usize = 4;
-/// Above it a word is no word.
+/// Above it a word is not a word.
 const LONGEST: usize = 24;
 
 /// A question as it was read.
@@ -29,11 +29,11 @@ const LONGEST: usize = 24;
 pub(crate) struct Repaired {
     /// The question with other words in it.
     pub text: String,
-    /// What was written and what it was read as, in order.
+    /// The written words and their readings, in order.
     pub changes: Vec<(String, String)>,
 }
 
-/// What looks up how many texts have each of some words: in any form, or as they are spelt.
+/// Looks up how many texts have each of some words: in any form, or as they are spelt.
 pub(crate) trait Frequencies {
     /// Whether any text has a word in any of its forms.
     fn has_form(&mut self, word: &str) -> Result<bool>;
@@ -100,7 +100,7 @@ fn plain_words(question: &str) -> impl Iterator<Item = (usize, &str)> {
 /// A word of small ASCII letters, one edit away from one that is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spelling {
-    /// The class of a word, then the letters: what a term's hash is made of.
+    /// The class of a word, then the letters: the input of a term's hash.
     bytes: [u8; LONGEST + 2],
     length: u8,
 }

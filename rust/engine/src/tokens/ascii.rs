@@ -44,7 +44,7 @@ impl Contractions {
 pub(super) struct Cuts<'a> {
     pub(super) text: Text<'a>,
     base: usize,
-    /// A bit for each start, from `base` on: what stands between two of them is a pretoken.
+    /// A bit for each start, from `base` on: the text between two of them is a pretoken.
     starts: u64,
 }
 
@@ -141,7 +141,7 @@ impl Ascii {
         all
     }
 
-    /// What these bits do not tell apart: line ends behind an indent, slashes behind line ends.
+    /// Cases that these bits do not tell apart: line ends behind an indent, slashes behind line ends.
     #[inline]
     fn untold(self, kinds: &Kinds) -> u64 {
         let blanks = kinds.white & !kinds.lines;

@@ -140,7 +140,7 @@ mod tests {
             let vocabulary = Vocabulary::get(encoding);
             for id in 0..vocabulary.len() as u32 {
                 let token = vocabulary.spelling(id);
-                // What is missing of its first and last character, in every way that gives the fewest reasons to hold them together.
+                // Missing bytes of its first and last character, in every way that gives the fewest reasons to hold them together.
                 let head = token.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
                 let last = (0..token.len()).rev().find(|&at| token[at] & 0xC0 != 0x80).unwrap_or(0);
                 let missing = character(token, last).1.saturating_sub(token.len() - last);

@@ -85,7 +85,7 @@ impl CountCache {
         self.count_by(encoding, text, || count_until(encoding, text, limit)).filter(|count| *count <= limit)
     }
 
-    /// How many tokens `text` is, if the cache knows. A text that it does not know is not a miss: whoever asks will count it.
+    /// How many tokens `text` is, if the cache knows. A text that it does not know is not a miss: the caller will count it.
     #[must_use]
     pub fn known(&self, encoding: Encoding, text: &str) -> Option<usize> {
         let key = (text.len() >= SHORTEST).then(|| Key::new(encoding, text))?;

@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// What [`Counter::splits_at_tags`] promises.
+    /// The promise of [`Counter::splits_at_tags`].
     #[test]
     fn texts_split_at_tags_add_up() {
         let mut fuzz = Fuzz::new(73);

@@ -1,4 +1,4 @@
-//! Counting: cut, look up, merge what is no token.
+//! Counting: cut, look up, merge any piece that is not a token.
 
 use super::ascii::Cuts;
 use super::cl100k::{Cl100k, Qwen2};
@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
 use crate::interrupt::Steps;
 
-/// How many tokens `text` is: what tiktoken's `len(encode_ordinary(text))` is.
+/// How many tokens `text` is: as many as tiktoken's `len(encode_ordinary(text))` is.
 ///
 /// Linear in the length of the text, whatever is in it. The first call for an encoding unpacks its vocabulary (about 25 ms).
 #[must_use]

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! So a number, or the border of what the second pattern takes, is to the third what the end of the text is; and the third cuts what
-//! the second took once more (`フ゛テ` are three: `゛` is a symbol). What no alternative matches (control characters, unassigned code
+//! the second took once more (`フ゛テ` are three: `゛` is a symbol). Text that no alternative matches (control characters, unassigned code
 //! points) is a pretoken too, up to where the next match begins.
 
 use std::sync::OnceLock;
@@ -48,7 +48,7 @@ impl Pattern for DeepSeek {
     }
 }
 
-/// What the third pattern sees: characters on one side of the second.
+/// The text that the third pattern sees: characters on one side of the second.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     text: Text<'a>,

@@ -65,7 +65,7 @@ impl Encoding {
         })
     }
 
-    /// What tells it apart in hashes and tables: of an embedded one, its place in [`Self::ALL`].
+    /// Its number in hashes and tables: of an embedded one, its place in [`Self::ALL`].
     pub(super) fn number(self) -> u64 {
         match self {
             Self::Cl100k => 0,

@@ -1,7 +1,7 @@
 //! The tokens of a long pretoken (a line of Chinese, base64, a million spaces), in time linear in its length.
 //!
 //! A sequence of tokens is what merging gives if and only if every two neighbours are ([`super::backtrack`]). So the piece is
-//! merged window by window: what ends well inside a window is kept, the next window starts behind it, and the two tokens that
+//! merged window by window: tokens that end well inside a window are kept, the next window starts behind them, and the two tokens that
 //! meet there are checked. A text that repeats the last token needs no merging, only that check. Where two tokens do not fit,
 //! or a window is all one token, a larger window follows; where that does not do (no text is known that gets there), the
 //! piece is left to `backtrack`, which is slower and linear for every input.
@@ -36,7 +36,7 @@ struct Piece<'a> {
     tokens: &'a mut Vec<u32>,
 }
 
-/// What became of a window.
+/// The outcome of a window.
 enum Outcome {
     Kept,
     /// It is one token, or ends in one that is most of it.

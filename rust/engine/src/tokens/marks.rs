@@ -1,4 +1,4 @@
-//! What each of 64 bytes is, a bit each: where a pretoken of ASCII starts is a few shifts of them (`ascii`).
+//! The classes of 64 bytes, a bit each: where a pretoken of ASCII starts is a few shifts of them (`ascii`).
 //!
 //! The bytes are told apart sixteen at a time by SSE2, which every x86-64 has, else eight at a time in ordinary registers.
 
@@ -129,7 +129,7 @@ mod sse2 {
         }
     }
 
-    /// Comparisons are of signed bytes, and what is beyond ASCII is negative.
+    /// Comparisons are of signed bytes, and bytes beyond ASCII are negative.
     #[inline]
     #[target_feature(enable = "sse2")]
     fn within(part: __m128i, from: u8, to: u8) -> __m128i {

@@ -1,4 +1,4 @@
-//! What counts a text, and how far a count can be from the truth.
+//! The counter of a text, and how far its count can be from the truth.
 
 use crate::{Error, Result};
 

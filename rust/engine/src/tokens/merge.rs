@@ -15,7 +15,7 @@ const POSITION_BITS: u32 = 12;
 
 /// The parts of a piece while they are merged. A part is known by the position of its first byte.
 struct Parts<const N: usize> {
-    /// What each part would merge to with the next one, and its own position; `NO_PAIR` where no part starts.
+    /// The token that each part would merge to with the next one, and its own position; `NO_PAIR` where no part starts.
     pairs: [i32; N],
     /// Where the next part starts.
     next: [u16; N],

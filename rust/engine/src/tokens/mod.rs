@@ -3,10 +3,10 @@
 //! A hand-written scanner cuts a text into pretokens (`scan`, one file for each family of patterns). A pretoken that is a token is found in
 //! a hash table (`pieces`). The others are merged (`merge`, or `backtrack` where they are long). The result is `tiktoken`'s
 //! `encode_ordinary`, for every string (for Qwen after its normal form C; for gemma3 `sentencepiece`'s `encode`): the strings of special
-//! tokens inside a text are text like any other, and whoever frames messages adds the framing's own tokens. `o200k_harmony` cuts and counts
+//! tokens inside a text are text like any other, and the framing of messages adds its own tokens. `o200k_harmony` cuts and counts
 //! ordinary text as `o200k_base` does.
 //!
-//! [`load()`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Not here: message framing.
+//! [`load()`] reads other tokenizers from a user's file, [`bound`] bounds those that are closed. Message framing is elsewhere.
 //!
 //! Sources and licences of the vocabularies are in NOTICE. Packed they take 342 KB (`cl100k_base`), 727 KB (`o200k_base`), 568 KB
 //! (`qwen2`), 465 KB (`tekken`), 453 KB (`deepseek_v3`) and 1,047 KB (`gemma3`); the first use of an encoding unpacks it into 8 to 20 MB.

@@ -1,10 +1,10 @@
 //! The bytes of a packed vocabulary, which `tools/build_vocabularies.py` writes and documents.
 //!
-//! They are embedded and checked by a test, so a damaged one is a bug and not an input: what is not there reads as zeros.
+//! They are embedded and checked by a test, so a damaged one is a bug and not an input: missing bytes read as zeros.
 
 use super::vocabulary::FIRST_MERGED;
 
-/// What stands before the bits.
+/// The header before the bits.
 pub(super) struct Packed {
     /// How many tokens there are.
     pub(super) count: u32,

@@ -29,7 +29,8 @@ pub(super) struct PieceTable {
     wide: Vec<u8>,
 }
 
-/// Open addressing with linear probing, two thirds full. Key and id stand together: what a lookup costs is the cache lines it touches.
+/// Open addressing with linear probing, two thirds full. Key and id stand together, because the cost of a lookup is the cache lines it
+/// touches.
 ///
 /// In front stands a filter of about ten bits a token, small enough for the second-level cache: merging mostly asks for what is
 /// no token, and without the filter each such question is a miss in the caches.

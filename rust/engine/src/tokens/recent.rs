@@ -1,6 +1,6 @@
-//! What was counted lately, by any thread: the number of tokens of pretokens of up to 15 bytes that do not show at first sight to be one.
+//! Recent counts of any thread: the number of tokens of pretokens of up to 15 bytes that do not show at first sight to be one.
 //!
-//! About one pretoken in ten of prose has to be merged or sought for, which costs ten times what a look costs; but names and rare
+//! About one pretoken in ten of prose has to be merged or sought for, which costs ten times as much as a look. But names and rare
 //! words come again within minutes. An entry is two 64-bit words, the bytes themselves with their number and the count, so a hit is exact.
 //! The first word is stored XOR a mix of the second: two threads that write one entry at a time leave words that match no key
 //! (as in [`super::cache`]). No thread waits for another. A pair of entries is one row: the newest, and the one before.
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use super::load::bring;
 
-/// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are no tokens, and little against its vocabulary.
+/// Rows a table. A row is 32 bytes, the table 512 KiB: the words of a language that are not tokens, and little against its vocabulary.
 const ROWS: usize = 1 << 14;
 /// Where the count stands in the second word, above the number of bytes.
 const COUNT_SHIFT: u32 = 60;

@@ -7,7 +7,7 @@ use super::load::load_8;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 pub(super) const TOPS: u64 = 0x80 * ONES;
-/// What makes an upper-case letter lower case.
+/// The bit that makes an upper-case letter lower case.
 pub(super) const CASE: u64 = 0x20 * ONES;
 
 /// The top bit of each byte of `word` that is in `a..=z`.

@@ -13,7 +13,7 @@ use super::{Encoding, count_until};
 /// How many characters a cut moves before it falls back to the border of a pretoken.
 const TRIES: usize = 8;
 
-/// The start of `text` that is at most `max_tokens` tokens: what is too much is cut off its end.
+/// The start of `text` that is at most `max_tokens` tokens: the rest is cut off its end.
 ///
 /// Linear in what is returned, not in the text.
 #[must_use]
@@ -37,7 +37,7 @@ pub fn truncate_end(encoding: Encoding, mut text: &str, max_tokens: usize) -> &s
     text
 }
 
-/// The end of `text` that is at most `max_tokens` tokens: what is too much is cut off its start.
+/// The end of `text` that is at most `max_tokens` tokens: the rest is cut off its start.
 ///
 /// Linear in what is returned, not in the text.
 #[must_use]

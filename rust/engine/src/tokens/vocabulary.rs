@@ -134,7 +134,7 @@ impl Vocabulary {
         self.parents.len()
     }
 
-    /// What a token spells. `id` must be one of this vocabulary.
+    /// The bytes of a token. `id` must be one of this vocabulary.
     #[inline]
     pub(super) fn spelling(&self, id: u32) -> &[u8] {
         &self.bytes[self.offsets[id as usize] as usize..self.offsets[id as usize + 1] as usize]

@@ -14,7 +14,7 @@ pub fn encode(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// The bytes of a text; `None` where it is no base64 as [`encode`] writes it.
+/// The bytes of a text; `None` where it is not base64 as [`encode`] writes it.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {

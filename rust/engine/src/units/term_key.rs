@@ -1,4 +1,4 @@
-//! What the hashes of a scope's terms are keyed with.
+//! The key of the hashes of a scope's terms.
 
 use std::fmt;
 use std::hash::Hasher as _;
@@ -14,10 +14,10 @@ pub struct TermKey {
     pub stems: bool,
 }
 
-/// A hash is 64 bits either way; what differs is what somebody learns who has the files and no key.
+/// A hash is 64 bits either way. The difference is how much somebody learns who has the files and no key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
-    /// XXH3 with this seed: fast, and no secret from whoever reads the files.
+    /// XXH3 with this seed: fast, and not a secret from a reader of the files.
     Seed(u64),
     /// `SipHash-2-4` with this key, in stores that were made encrypted: the files show that two places have one term, and not which.
     Secret(u64, u64),

@@ -13,7 +13,7 @@ pub(super) fn looks_like(text: &str) -> bool {
     lines(text).take(GUESSED_LINES).any(|(_, line)| heading(line).is_some() || line.starts_with("```"))
 }
 
-/// What a line is by itself.
+/// The kind of a line by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Paragraph,

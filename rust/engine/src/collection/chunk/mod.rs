@@ -83,7 +83,7 @@ impl Format {
         }
     }
 
-    /// What the ending of a document's id says of it: `notes/today.md` is Markdown, `src/lib.rs` code; without one, whether a line
+    /// The format by the ending of a document's id: `notes/today.md` is Markdown, `src/lib.rs` code; without one, whether a line
     /// begins like a heading or a fence.
     #[must_use]
     pub fn guess(id: &str, text: &str) -> Self {
@@ -120,7 +120,7 @@ pub fn chunk(text: &str, format: Format, tokens: usize) -> Vec<Chunk> {
     pack::pack(text, &blocks, tokens.clamp(TOKENS.start, TOKENS.end - 1), format)
 }
 
-/// What is not cut where it fits.
+/// A block that is not cut where it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Block {
     span: Range<usize>,

@@ -1,4 +1,4 @@
-//! What a cache keeps: the prefix within an epoch, the share before the boundary, the use of the limit.
+//! Properties that a cache relies on: the prefix within an epoch, the share before the boundary, the use of the limit.
 
 use super::super::testing::{WordCounter, words};
 use super::super::*;
@@ -150,7 +150,7 @@ impl History for Then<'_> {
     }
 }
 
-/// A ledger keeps, of each call: the epoch, the fixed sections, the number of messages, the items shown, what was set aside.
+/// A ledger keeps, of each call: the epoch, the fixed sections, the number of messages, the items shown, the tokens set aside.
 #[test]
 fn an_old_call_is_composed_again_from_its_ledger_entry() {
     for seed in 0..8 {

@@ -1,4 +1,4 @@
-//! What must hold of every prompt, held against simulated sessions with hostile texts.
+//! Properties of every prompt, tested against simulated sessions with hostile texts.
 
 mod cache;
 pub(crate) mod recount;

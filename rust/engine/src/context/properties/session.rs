@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// What `add` does: the block of the turn before stays or goes, the message is placed, the epoch may end.
+    /// The steps of `add`: the block of the turn before stays or goes, the message is placed, the epoch may end.
     pub(super) fn add(&mut self, message: Message) {
         if message.opens_turn() {
             self.end_turn();
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// What `assemble` does, and `add_response` to the ledger.
+    /// The steps of `assemble`, and of `add_response` on the ledger.
     pub(super) fn assemble(&mut self) -> Prompt {
         let candidates = self.candidates();
         self.assemble_with(&candidates)
@@ -155,7 +155,7 @@ impl Session {
         assert_eq!(prompt.chain[boundary.segments], boundary.hash);
     }
 
-    /// What the ledger keeps is enough to make the same bytes again.
+    /// The ledger's record is enough to make the same bytes again.
     fn check_replay(&self, prompt: &Prompt) {
         let items = prompt.block.as_ref().map_or(&[][..], |block| &block.items);
         let replayed = compose(&self.inputs(Volatile::Sent(items, prompt.set_aside))).unwrap();
@@ -239,7 +239,7 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
     }
 }
 
-/// What holds of every prompt.
+/// The properties of every prompt.
 pub(super) fn check(prompt: &Prompt) {
     let body = render::to_openai(prompt, OPTIONS);
     assert!(prompt.total_tokens <= prompt.max_input_tokens);

@@ -1,9 +1,9 @@
-//! Anthropic messages: `model`, `tools`, `system`, `messages`, then what changes from call to call.
+//! Anthropic messages: `model`, `tools`, `system`, `messages`, then the fields that change from call to call.
 //!
 //! System messages go on top; those amid the conversation become user text that says what it is. Neighbours of one role are merged. In a
 //! user message tool results stand first, in an assistant message calls stand last, so that each call is followed by its result.
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
-//! user text. Source: Anthropic API reference, "Messages"; "Tool use"; "Prompt caching".
+//! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
 use std::fmt::Write as _;
 
@@ -15,10 +15,10 @@ use super::super::message::{Document, Format, Message, Role, Shape, Source, Tool
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_text, say_type};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, beginning, input, say_named, say_text, say_type};
 use crate::plain::make::Parts;
 
-/// What ends a block with a breakpoint.
+/// The end of a block with a breakpoint.
 const CACHE_CONTROL: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
@@ -61,7 +61,7 @@ struct Blocks<'a> {
     system: Vec<Block<Piece<'a>>>,
     turns: Vec<Turn<'a>>,
     last: Last,
-    /// What the user says first, where the assistant would.
+    /// The user's first text, where the assistant would speak first.
     beginning: &'static str,
 }
 
@@ -270,10 +270,7 @@ fn say_tool(out: &mut impl Parts, tool: &Tool, marked: bool) {
 }
 
 fn say_function(out: &mut impl Parts, function: &Function) {
-    out.field("name", &function.name);
-    if let Some(description) = &function.description {
-        out.field("description", description);
-    }
+    say_named(out, function);
     out.key("input_schema");
     out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
 }

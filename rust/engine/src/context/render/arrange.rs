@@ -13,7 +13,7 @@ use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
 use super::{GO_ON, NOTHING_YET, beginning};
 
-/// What the assistant says between a tool's result and a user, where a server wants it to.
+/// The assistant's text between a tool's result and a user, where a server requires one.
 const INTERRUPTED: &str = "(interrupted)";
 
 /// A message of a chat completion.

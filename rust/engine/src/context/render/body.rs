@@ -8,7 +8,7 @@ use crate::plain::make::Parts;
 pub(super) struct Body(Vec<u8>);
 
 impl Body {
-    /// What is said of some segments.
+    /// The body of some segments.
     pub(super) fn of(segments: &[Segment], say: impl FnOnce(&mut Self)) -> Vec<u8> {
         let text: usize = segments.iter().map(|segment| segment.digest().length as usize).sum();
         let mut body = Self(Vec::with_capacity(1024 + text * 9 / 8));

@@ -16,7 +16,7 @@ use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResu
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input};
+use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input, say_named};
 use crate::plain::make::Parts;
 
 /// Says that a call has no signature because another model made it.
@@ -77,7 +77,7 @@ struct Turn<'a> {
 
 /// A part of a content.
 enum Said<'a> {
-    /// What was said, and its signature.
+    /// The text, and its signature.
     Piece(Piece<'a>, Option<&'a str>),
     /// The result of a tool of that name.
     Result(&'a ToolResult, Cow<'a, str>),
@@ -176,7 +176,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// What the parser puts behind a part that was signed.
+/// Whether a part is the mark that the parser puts behind a signed part.
 fn is_signature(raw: &str) -> bool {
     json::object(raw).is_some_and(|object| object.get("thoughtSignature").is_some() && object.get("text").is_none())
 }
@@ -264,10 +264,7 @@ fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
 
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
-        out.field("name", &function.name);
-        if let Some(description) = &function.description {
-            out.field("description", description);
-        }
+        say_named(out, function);
         if let Some(parameters) = &function.parameters {
             // The API's own `parameters` is a dialect of OpenAPI; this field takes JSON Schema.
             out.key("parameters_json_schema");

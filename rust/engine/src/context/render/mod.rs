@@ -20,10 +20,11 @@ use super::dialect::Dialect;
 use super::json;
 use super::message::{Format, Source, ToolCall};
 use super::prompt::Prompt;
+use super::tools::Function;
 use crate::plain::make::Parts;
 use body::Body;
 
-/// What stands in a request besides the prompt.
+/// The fields of a request besides the prompt.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RequestOptions<'a> {
     /// The model's name as the provider spells it; left out if `None`.
@@ -77,16 +78,16 @@ pub fn to_anthropic(prompt: &Prompt, options: RequestOptions<'_>) -> Vec<u8> {
     to_json(prompt, Format::Anthropic, options)
 }
 
-/// What the user says first where history begins with the assistant because it was cut.
+/// The user's first text where history begins with the assistant because it was cut.
 const CUT: &str = "(The conversation so far was cut; it goes on with the assistant's message.)";
 /// The same where the assistant did begin.
 const ASSISTANT_FIRST: &str = "(The assistant speaks first.)";
-/// What the user says where nobody has said anything.
+/// The user's text where nobody has said anything.
 const NOTHING_YET: &str = "(Nothing was said yet.)";
-/// What the user says last where the assistant would.
+/// The user's last text where the assistant would speak last.
 const GO_ON: &str = "(Go on.)";
 
-/// What a user says before the assistant's first message.
+/// The user's text before the assistant's first message.
 fn beginning(prompt: &Prompt) -> &'static str {
     if prompt.is_cut() { CUT } else { ASSISTANT_FIRST }
 }
@@ -100,6 +101,14 @@ fn say_type(out: &mut impl Parts, kind: &'static str) {
 fn say_text(out: &mut impl Parts, text: &str) {
     say_type(out, "text");
     out.field("text", text);
+}
+
+/// The name and the description of a function: the same in all formats.
+fn say_named(out: &mut impl Parts, function: &Function) {
+    out.field("name", &function.name);
+    if let Some(description) = &function.description {
+        out.field("description", description);
+    }
 }
 
 /// A link, or the bytes themselves in one.

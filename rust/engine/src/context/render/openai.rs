@@ -13,7 +13,7 @@ use super::super::segment::{self, Segment};
 use super::super::tools::{Function, Tool};
 use super::arrange::{self, Entry};
 use super::body::Body;
-use super::{RequestOptions, input, say_source, say_text, say_type};
+use super::{RequestOptions, input, say_named, say_source, say_text, say_type};
 use crate::plain::make::Parts;
 
 const FORMAT: Format = Format::OpenAi;
@@ -80,10 +80,7 @@ fn say_function(out: &mut impl Parts, function: &Function) {
         say_type(out, "function");
         out.key("function");
         out.map(|out| {
-            out.field("name", &function.name);
-            if let Some(description) = &function.description {
-                out.field("description", description);
-            }
+            say_named(out, function);
             if let Some(parameters) = &function.parameters {
                 out.key("parameters");
                 out.json(parameters);

@@ -13,7 +13,7 @@ use super::super::message::{Detail, Document, Format, Image, Message, Role, Shap
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
-use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_source, say_type};
+use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_named, say_source, say_type};
 use crate::plain::make::Parts;
 
 /// Ids of calls have at most 64 bytes.
@@ -103,7 +103,7 @@ impl<'a> Items<'a> {
         if message.role == Role::Assistant { self.assistant(own) } else { self.given(message, own, block) }
     }
 
-    /// What a model said and called, in its order.
+    /// The texts and calls of a model, in its order.
     fn assistant(&mut self, pieces: impl Iterator<Item = Piece<'a>>) {
         // Reasoning is refused without the item that it led to.
         let mut held: Vec<&str> = Vec::new();
@@ -134,7 +134,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// What was said to the model: results first, then a message of parts.
+    /// The input of the model: results first, then a message of parts.
     fn given(&mut self, message: &'a Message, pieces: impl Iterator<Item = Piece<'a>>, block: Option<&'a str>) {
         for result in message.tool_results() {
             let custom = self.custom.contains(&&*result.call_id);
@@ -251,10 +251,7 @@ fn say_tool(out: &mut impl Parts, tool: &Tool) {
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
         say_type(out, "function");
-        out.field("name", &function.name);
-        if let Some(description) = &function.description {
-            out.field("description", description);
-        }
+        say_named(out, function);
         out.key("parameters");
         out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
         // Where it is left out, schemas of this API are strict, and most are not written for that.

@@ -1,9 +1,9 @@
-//! The doctor: reads a whole store and says what contradicts what.
+//! The doctor: reads a whole store and reports contradictions.
 //!
-//! It compares every value with its checksum. Then, scope by scope, it compares what the records say with counters, postings, rows,
+//! It compares every value with its checksum. Then, scope by scope, it compares the records with counters, postings, rows,
 //! vectors, slots, the expiry index and history. [`crate::session::doctor`] looks at the sessions, `collection/doctor.rs` at the
-//! collections. A text is analysed again, and the index must hold exactly its terms. The doctor repairs nothing. It names what is damaged,
-//! which comes back from a backup, and what is not.
+//! collections. A text is analysed again, and the index must hold exactly its terms. The doctor repairs nothing. It lists the damaged
+//! parts, which only a backup can restore, and the intact ones.
 //!
 //! It holds one snapshot to its end. Writers go on meanwhile, and the file grows by what they replace. Damage to
 //! LMDB's own pages can end the process: the command `memspan check` lets another process do the reading.
@@ -29,7 +29,7 @@ type Expiry = BTreeMap<Partition, BTreeSet<(i64, u32)>>;
 /// Checks everything that a snapshot shows. Costs the whole store, and memory for one scope's postings.
 pub fn check<P: Pages>(pages: &P) -> Result<Report> {
     let mut report = Report::default();
-    // A search that ends beside a damaged value is refused: what was found until then is told.
+    // A search that ends beside a damaged value is refused, and its findings until then are reported.
     let walked = walk(pages, &mut report);
     report.read(STORE, "key", walked)?;
     Ok(report)

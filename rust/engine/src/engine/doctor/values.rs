@@ -44,7 +44,7 @@ struct Chunks {
 
 impl Chunks {
     fn next(&mut self, report: &mut Report, key: &[u8], table: Table, codec: u8) {
-        // Not the chunks of blobs: what was staged and never used is a beginning.
+        // Not the chunks of blobs: chunks that were staged and never used are only a beginning.
         let memory = matches!(table, Table::Memory | Table::History | Table::Slot | Table::VectorExact | Table::Relation);
         let session =
             matches!(table, Table::Transcript | Table::Call | Table::Epoch | Table::Task | Table::PartialReply | Table::RunCatalog);

@@ -19,9 +19,9 @@ pub enum Op<'a> {
         number: u32,
         /// Its attributes; [`super::PRESENT`] is set by the index.
         row: Row,
-        /// What it can be found and scored by.
+        /// The terms by which it can be found and scored.
         terms: &'a [TermCount],
-        /// What it can be looked up by alone. Keys and terms share one space of hashes: hash them apart.
+        /// The keys by which it can only be looked up. Keys and terms share one space of hashes: hash them apart.
         keys: &'a [u64],
     },
     /// Removes a document that is present.
@@ -106,7 +106,7 @@ fn plan<P: Pages>(layout: Layout, pages: &P, index: IndexId, statistics: Statist
     Ok((merged(layout, pages, index, batch, &tail, ops)?, after))
 }
 
-/// What becomes of the blocks when the tail, and `ops` behind it, are merged into them.
+/// The blocks after the tail, and `ops` behind it, are merged into them.
 fn merged<P: Pages>(
     layout: Layout,
     pages: &P,

@@ -26,7 +26,7 @@ pub struct Indexed {
     pub count: u8,
 }
 
-/// What the tail says of one posting: there with that count, or gone.
+/// The state of one posting by the tail: present with that count, or gone.
 type Newer = BTreeMap<(u32, u64), Option<u8>>;
 
 impl<P: Pages> Reader<'_, P> {
@@ -98,7 +98,7 @@ pub(super) fn stored<P: Pages>(pages: &P, keys: BlockKeys) -> Result<Vec<Indexed
     Ok(found)
 }
 
-/// Every posting of a list. The inner result is `None` where its bytes are no list.
+/// Every posting of a list. The inner result is `None` where its bytes are not a list.
 fn each(list: List<'_>, run: &mut Run, visit: &mut dyn FnMut(Posting)) -> Result<Option<()>> {
     match list {
         List::Short(bytes) => Ok(decode_short(bytes, visit)),

@@ -202,7 +202,7 @@ impl<'p> Packed<'p> {
     }
 }
 
-/// What a block is put together from: a short list, or a run. Its bytes are elsewhere.
+/// A part from which a block is put together: a short list, or a run. Its bytes are elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     pub term: u64,

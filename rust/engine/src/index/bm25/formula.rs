@@ -1,4 +1,4 @@
-//! The formula: what one term adds to a document's score, and what it can add at most.
+//! The BM25 formula: the contribution of one term to a document's score, and the most that it can be.
 //!
 //! ```text
 //! idf(t)   = ln(1 + (N - df + 0.5) / (df + 0.5))
@@ -91,7 +91,7 @@ impl Formula {
         f64::from(weight) * self.idf(frequency) * self.gain * SCORE_UNIT
     }
 
-    /// What a term adds to a document of `length` that has it `count` times.
+    /// The contribution of a term to a document of `length` that has it `count` times.
     #[inline]
     #[must_use]
     pub fn contribution(&self, factor: f64, count: u8, length: u32) -> i64 {

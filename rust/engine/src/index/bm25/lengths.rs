@@ -1,4 +1,4 @@
-//! What scoring and merging ask of lengths, wherever they are stored.
+//! The interface to document lengths for scoring and merging, wherever the lengths are stored.
 
 use crate::Result;
 

@@ -35,7 +35,7 @@ pub(super) fn encode_short(postings: &[Posting], out: &mut Vec<u8>) {
     }
 }
 
-/// The postings of a short list, each to `visit`; `None` if the bytes are no list.
+/// The postings of a short list, each to `visit`; `None` if the bytes are not a list.
 #[inline]
 pub(super) fn decode_short(mut bytes: &[u8], mut visit: impl FnMut(Posting)) -> Option<()> {
     let mut next = 0u64;
@@ -78,7 +78,7 @@ fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     Some(first)
 }
 
-/// What a query knows of a run before it decodes it.
+/// The facts about a run before a query decodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunHead {
     /// The first document.
@@ -131,7 +131,7 @@ impl RunHead {
         if self.count_bits == 0 { 2 * self.counted as usize } else { packed_bytes(self.postings as usize, self.count_bits) }
     }
 
-    /// Decodes the run at the front of `bytes`, which may go on behind it; `None` if that is no run.
+    /// Decodes the run at the front of `bytes`, which may go on behind it; `None` if that is not a run.
     pub fn decode(&self, bytes: &[u8], run: &mut Run) -> Option<()> {
         let counts = bytes.get(self.gap_bytes()..)?;
         if counts.len() < self.count_bytes() {
@@ -182,7 +182,7 @@ impl RunHead {
     }
 }
 
-/// A decoded run, or short list. What stands behind `len` means nothing.
+/// A decoded run, or short list. Values behind `len` mean nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub numbers: [u32; RUN + LANES],

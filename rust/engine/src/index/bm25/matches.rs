@@ -1,4 +1,4 @@
-//! What the tail says of the terms of a query: its documents that have them, and how frequencies change.
+//! Matches in the tail: its documents that have terms of a query, and its changes to their frequencies.
 
 use super::tail::{Kind, Record};
 
@@ -10,7 +10,7 @@ pub(super) struct Newer {
     pub counts: Vec<(usize, u8)>,
 }
 
-/// What the tail says of the terms of a query.
+/// The matches of a query's terms in the tail.
 #[derive(Debug, Clone)]
 pub(super) struct TailMatches {
     /// For each term, how many more documents have it than the blocks say.

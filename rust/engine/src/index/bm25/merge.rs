@@ -30,7 +30,7 @@ impl Write {
     }
 }
 
-/// What becomes of one posting.
+/// A change to one posting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change {
     pub term: u64,

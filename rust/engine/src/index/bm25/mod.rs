@@ -1,15 +1,15 @@
 //! BM25 over one partition: an inverted index in one-page values, updated in the transaction of the record.
 //!
-//! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds four kinds of values:
-//! the TAIL, a page or a few with the newest operations, which every query scans; POSTINGS, sorted blocks of (term, document,
-//! count); ATTRIBUTES, 127 fixed rows a block with what filters ask for; LENGTHS, the one attribute that scoring reads.
+//! An index is a partition and a number ([`IndexId`]): memories, transcripts, a collection. It holds four kinds of values.
+//! The TAIL is a page or a few with the newest operations, and every query scans it. POSTINGS are sorted blocks of (term, document,
+//! count). ATTRIBUTES are 127 fixed rows a block with the fields that filters read. LENGTHS are the one attribute that scoring reads.
 //! A write appends to the tail and dirties one page; when the tail is full it is merged into the blocks in the same
 //! transaction. `docs/format.md` has the bytes.
 //!
 //! Scores are exact: every contribution is rounded to a whole number of 2^-32 before it is added, so that a sum does not
 //! depend on its order, and [`Reader::top_k`], which skips what cannot win, answers as [`Reader::score_all`] would.
 //!
-//! Not here: which terms a text has (`text`), what a document is (`memory`), how scores are fused (`recall`).
+//! Other modules say which terms a text has (`text`), define documents (`memory`) and fuse scores (`recall`).
 //! Terms are 64-bit hashes; two texts whose hashes collide are one term.
 //!
 //! Source of the formula: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
@@ -51,7 +51,7 @@ pub use reader::{Contribution, Found, Hit, Query, QueryTerm, Reader};
 pub use rehash::rehash;
 pub use row::{NEVER, PRESENT, Row};
 
-/// What the formula needs to know of a whole index; the caller keeps it in the partition's head.
+/// The figures of a whole index that the formula needs; the caller keeps it in the partition's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Documents that are present.

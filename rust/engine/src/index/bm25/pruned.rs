@@ -35,7 +35,7 @@ pub(super) struct Scorer<'p> {
     pub factor: f64,
 }
 
-/// What becomes of a document's score.
+/// The collector of documents' scores.
 pub(super) trait Collector<L> {
     /// A document with a smaller score need not be offered.
     fn threshold(&self) -> i64;

@@ -47,7 +47,7 @@ pub struct Query<'q> {
     pub statistics: Statistics,
 }
 
-/// What one term of a query adds to the score of a document.
+/// The contribution of one term of a query to the score of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contribution {
     /// The term as it was asked for.
@@ -60,11 +60,11 @@ pub struct Contribution {
     pub count: u8,
     /// The length of this document.
     pub length: u32,
-    /// What it adds, in units of 2^-32.
+    /// Its contribution, in units of 2^-32.
     pub score: i64,
 }
 
-/// What a query found.
+/// The hits of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The documents.
@@ -152,7 +152,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         Ok(Found { hits: best.into_hits(), frequencies })
     }
 
-    /// What each term of the query adds to the score of `number`, in the query's order; empty if it is not present.
+    /// The contribution of each term of the query to the score of `number`, in the query's order; empty if it is not present.
     pub fn explain(&mut self, query: &Query<'_>, number: u32) -> Result<Vec<Contribution>> {
         let Some(row) = self.row(number)? else { return Ok(Vec::new()) };
         let (mut terms, tail) = self.prepare(query)?;
@@ -265,7 +265,7 @@ pub(super) fn validate(terms: &[QueryTerm]) -> Result<()> {
     }
 }
 
-/// Appends the numbers of a list. The inner result is `None` where its bytes are no list.
+/// Appends the numbers of a list. The inner result is `None` where its bytes are not a list.
 fn numbers_of(list: List<'_>, run: &mut Run, numbers: &mut Vec<u32>) -> Result<Option<()>> {
     match list {
         List::Short(bytes) => Ok(decode_short(bytes, |posting| numbers.push(posting.number))),

@@ -1,5 +1,5 @@
-//! What is stored for each document of an index: its attribute row, and its length once more in a block of lengths, both with
-//! the newest rows of the tail laid over them.
+//! The stored rows of each document of an index: its attribute row, and its length once more in a block of lengths. The newest rows
+//! of the tail are laid over both.
 
 use super::blocks::{self, Blocks};
 use super::layout::IndexId;

@@ -31,7 +31,7 @@ const HEAD_BYTES: usize = 12;
 /// A record is continued in a page only where at least so many of its terms fit.
 const FEWEST_TERMS: usize = 8;
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
@@ -136,7 +136,7 @@ fn take<'t>(rest: &mut &'t [u8], n: usize) -> Option<&'t [u8]> {
 /// A tail that was read.
 pub(super) struct Tail<'p> {
     bodies: Vec<&'p [u8]>,
-    /// What its pages hold, oldest first.
+    /// The content of its pages, oldest first.
     pub records: Vec<Record<'p>>,
 }
 

@@ -46,7 +46,7 @@ struct Document {
     keys: Vec<u64>,
 }
 
-/// What the index should say: documents as they were given.
+/// The expected index: documents as they were given.
 #[derive(Clone, Default)]
 struct Model {
     documents: BTreeMap<u32, Document>,
@@ -412,7 +412,7 @@ fn the_same_operations_give_the_same_bytes() {
 }
 
 /// Everything that can be asked of an index, as one value; an error where any question gives one.
-/// What every look-up and every question found.
+/// The results of every look-up and every question.
 type Answers = (Vec<Vec<u32>>, Vec<Vec<Hit>>);
 
 fn interview(pages: &MemoryPages, statistics: Statistics, words: u32) -> crate::Result<Answers> {

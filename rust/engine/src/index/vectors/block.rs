@@ -26,7 +26,7 @@ const HEADER_BYTES: usize = 8;
 /// Bytes that each vector takes besides its row: number and scale.
 const COLUMN_BYTES: usize = 8;
 
-/// What stands before the body in a page of its own: LMDB's page header and the envelope.
+/// The bytes before the body in a page of its own: LMDB's page header and the envelope.
 const BEFORE_BODY: usize = 16 + ENVELOPE_BYTES;
 
 const CACHE_LINE: usize = 64;
@@ -79,7 +79,7 @@ impl<'p> Block<'p> {
         Some(Self { numbers: numbers.as_chunks().0, scales: scales.as_chunks().0, rows, dims })
     }
 
-    /// What a checksum cannot promise: numbers ascending from the key's, scales that are scales.
+    /// Checks beyond the checksum: numbers ascending from the key's, scales that are scales.
     fn is_consistent(&self, first: Option<u32>) -> bool {
         let ascending = self.numbers.windows(2).all(|pair| u32::from_le_bytes(pair[0]) < u32::from_le_bytes(pair[1]));
         let scaled = (0..self.len()).all(|at| self.scale(at) > 0.0 && self.scale(at) <= 1.0);

@@ -129,7 +129,7 @@ impl VectorSet {
             envelope::seal_in_place(key.as_slice(), CODES, codec(at + 1 < pieces), &mut value);
             pages.put(key.as_slice(), &value)?;
         }
-        // What was there may have been of another layout, with more pieces.
+        // The old value may have had another layout, with more pieces.
         self.delete_pieces(pages, number, pieces)
     }
 

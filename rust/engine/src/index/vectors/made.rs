@@ -9,7 +9,7 @@ pub struct Made {
     pub rows: Vec<Option<UnitVector>>,
     /// The place of the embedder among those that the engine was given.
     pub place: u32,
-    /// What is wrong with the first row that has no vector.
+    /// The fault of the first row that has no vector.
     pub first_error: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! The vectors of a partition: stored exactly and as int8 blocks, scanned whole, reranked exactly.
 //!
-//! Exact search on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
-//! filter. Partitions far beyond that have a graph besides: see [`graph`]. What this module does not do: make embeddings,
+//! The search is exact on purpose: partitions are small, and a scan of one costs less and finds more than a graph with a
+//! filter. Partitions far beyond that have a graph besides: see [`graph`]. This module does not make embeddings,
 //! or choose among partitions.
 //!
 //! ```text
@@ -105,7 +105,7 @@ impl VectorSet {
         self.dims
     }
 
-    /// What every block key of the set begins with.
+    /// The prefix of every block key of the set.
     fn blocks(&self) -> Key {
         Key::new(self.partition, self.blocks).u16(self.embedding)
     }
@@ -115,7 +115,7 @@ impl VectorSet {
         self.blocks().u32(first)
     }
 
-    /// What the keys of the exact vector of `number` begin with.
+    /// The prefix of the keys of the exact vector of `number`.
     fn exact(&self, number: u32) -> Key {
         Key::new(self.partition, Table::VectorExact).u16(self.embedding).u32(number)
     }

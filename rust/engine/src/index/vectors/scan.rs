@@ -20,7 +20,7 @@ thread_local! {
 /// The score of every vector of a set, numbers ascending. Kept by the caller and filled again by each scan.
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
-    /// Room for the largest scan so far; what a scan filled is the first `len`.
+    /// Room for the largest scan so far; a scan fills the first `len`.
     numbers: Vec<u32>,
     values: Vec<i32>,
     len: usize,

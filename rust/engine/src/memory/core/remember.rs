@@ -20,6 +20,7 @@ use crate::store::environment::WriteTransaction;
 use crate::store::identity::Secret;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::store::reserve;
 use crate::text::screening::Screened;
 use crate::{Error, Result};
 
@@ -228,6 +229,12 @@ impl Core {
             let embedding = embedder.number_in_write(txn)?;
             quarantine::approve(txn, &scope, &id, now, embedding, &prepared)
         })
+    }
+
+    /// Drops what waits; `false` where it was forgotten before.
+    pub fn reject(&self, scope: &Scope, id: &str, now: i64) -> Result<bool> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        reserve::freeing(|| self.write(move |txn| quarantine::reject(txn, &scope, &id, now)))
     }
 
     /// Puts one memory in the place of several, given by number and revision: one of them, or a new text. `None` where one of them is not

@@ -1,12 +1,13 @@
-//! When a question asks about: "what did we decide last Tuesday?" -> the day that is meant, as a range of event time.
+//! The time in a question: "what did we decide last Tuesday?" -> the day that is meant, as a range of event time.
 //!
-//! A pure function of the text, the local time and English. It reads days, weeks, months, quarters, seasons, years, dates in
-//! words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
-//! them; docs/ranking.md has the table. What lies in the past is meant where both would do: "in May" is the last May that has begun.
+//! It is a pure function of the text and the local time, and knows English. It reads days, weeks, months, quarters, seasons, years, dates
+//! in words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
+//! them; docs/ranking.md has the table. Where past and future would both fit, the past is meant: "in May" is the last May that
+//! has begun.
 //!
-//! Deliberately not: times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read differently
-//! (`3/4/2025`), texts of more than [`MAX_BYTES`], which are no questions. A time that is read is a preference, never a filter
-//! ([`super::priors`]): a wrong reading costs ranks, not answers.
+//! It deliberately does not read times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read
+//! differently (`3/4/2025`), and texts of more than [`MAX_BYTES`], which are not questions. A time that is read is a preference, never a
+//! filter ([`super::priors`]): a wrong reading costs ranks, not answers.
 
 mod period;
 mod words;
@@ -16,6 +17,7 @@ mod tests;
 
 use crate::units::calendar::{self, DAY, Days};
 use words::Word;
+pub(super) use words::may_name_time;
 
 /// A longer text is not read.
 pub const MAX_BYTES: usize = 1000;
@@ -56,13 +58,25 @@ pub fn read(text: &str, now: i64, offset_seconds: i32) -> Option<Range> {
 /// The same in local time: what the clock on the wall shows, as if it were UTC. For zones whose offset changes.
 #[must_use]
 pub fn read_local(text: &str, now: i64) -> Option<Range> {
-    if text.len() > MAX_BYTES || !words::may_name_time(text) {
+    if text.len() > MAX_BYTES || !may_name_time(text) {
         return None;
     }
     let words = words::split(text);
-    let days = days(&words, now.div_euclid(DAY))?;
+    let days = days(&words, now.div_euclid(DAY), |_| ())?;
     let time = |day: Option<i64>| day.map(|day| day.saturating_mul(DAY));
     Some(Range { since: time(days.first), until: time(days.end) })
+}
+
+/// The same in UTC by a clock on a wall: the time there of a time in UTC, and back.
+pub fn read_on_a_wall<E>(
+    text: &str,
+    now: i64,
+    to_local: impl FnOnce(i64) -> Result<i64, E>,
+    from_local: impl Fn(i64) -> Result<i64, E>,
+) -> Result<Option<Range>, E> {
+    let Some(local) = read_local(text, to_local(now)?) else { return Ok(None) };
+    let side = |side: Option<i64>| side.map(&from_local).transpose();
+    Ok(Some(Range { since: side(local.since)?, until: side(local.until)? }))
 }
 
 /// The date of a time in UTC, with the time of day where it is not midnight: `2025-06-18`, `2025-06-18T22:00Z`.
@@ -73,16 +87,25 @@ pub fn day_of(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}{time}")
 }
 
-/// All expressions of a text together.
-fn days(words: &[Word<'_>], today: i64) -> Option<Days> {
+/// Whether a text names a time, and its words in small letters that are of none.
+#[must_use]
+pub fn beside(text: &str) -> (bool, Vec<String>) {
+    // Which words are of a time does not depend on what day it is.
+    let (words, mut beside) = (words::split(text), Vec::new());
+    let names = days(&words, 0, |word| beside.push(word.lower.clone())).is_some();
+    (names, beside)
+}
+
+/// All expressions of a text together; `beside` is given each word that is of none.
+fn days(words: &[Word<'_>], today: i64, mut beside: impl FnMut(&Word<'_>)) -> Option<Days> {
     let (mut all, mut at): (Option<Days>, usize) = (None, 0);
     while at < words.len() {
-        match expression(words, at, today) {
-            Some((days, used)) => {
-                all = Some(all.map_or(days, |others| others.and(days)));
-                at += used;
-            }
-            None => at += 1,
+        if let Some((days, used)) = expression(words, at, today) {
+            all = Some(all.map_or(days, |others| others.and(days)));
+            at += used;
+        } else {
+            beside(&words[at]);
+            at += 1;
         }
     }
     all

@@ -3,7 +3,7 @@
 use super::words::Word;
 use crate::units::calendar::{Days, date, day, months, valid, weekday};
 
-/// What must stand before a name that could be something else: a month ("June said"), a year, a season.
+/// The words of which one must stand before a name that could be something else: a month ("June said"), a year, a season.
 const LEADS: [&str; 17] = [
     "in", "of", "since", "until", "till", "before", "after", "by", "during", "between", "and", "from", "to", "through", "early", "late",
     "mid",

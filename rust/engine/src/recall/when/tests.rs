@@ -1,4 +1,4 @@
-//! What is read out of questions, and what is not.
+//! Tests of the times that are read from questions, and of those that are not.
 
 use super::{Range, read, read_local};
 use crate::units::calendar::{DAY, date, day, valid, weekday};

@@ -1,4 +1,4 @@
-//! Words of a question, and what a word can be in an expression of time.
+//! Words of a question, and the roles of a word in an expression of time.
 
 use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, is_short_month, months, valid};
 
@@ -139,7 +139,7 @@ const fn heads() -> [[u8; 3]; 37] {
 }
 
 /// Whether a text has a digit, such a word, or what may be short for one. Most questions have neither, and need not be cut into words.
-pub(super) fn may_name_time(text: &str) -> bool {
+pub(in crate::recall) fn may_name_time(text: &str) -> bool {
     let begins = |name: &&str, run: &[u8]| name.as_bytes().get(..run.len()).is_some_and(|start| start.eq_ignore_ascii_case(run));
     let tells = |run: &[u8]| {
         let head = run.first_chunk::<3>().map(|head| head.map(|letter| letter.to_ascii_lowercase()));

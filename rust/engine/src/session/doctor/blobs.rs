@@ -10,7 +10,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::Pages;
 
-/// What refers to blobs: by hash how often, and with which lengths.
+/// The references to blobs: by hash, their number and lengths.
 #[derive(Default)]
 pub(super) struct References(BTreeMap<u128, (u64, u64)>);
 
@@ -77,7 +77,7 @@ fn chunks<P: Pages>(pages: &P, partition: Partition) -> Result<BTreeMap<u128, Ve
     Ok(found)
 }
 
-/// What is wrong with the chunks that are there: they are a beginning, and all of it where something refers to the blob.
+/// Faults of the present chunks: they must be a prefix of the blob, and all of it where something refers to it.
 fn broken(blob: Blob, present: &[u16]) -> Option<&'static str> {
     let in_a_row = present.iter().enumerate().all(|(at, number)| usize::from(*number) == at);
     match () {

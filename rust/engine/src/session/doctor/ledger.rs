@@ -1,4 +1,4 @@
-//! What stands beside a session's messages, against them: turns, calls, ids, tasks.
+//! Checks the records beside a session's messages against them: turns, calls, ids, tasks.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! The doctor's look at the sessions of a scope: what each record says against its transcript, ledger, epochs, ids and tasks.
+//! The doctor's look at the sessions of a scope: each record is compared with its transcript, ledger, epochs, ids and tasks.
 //!
-//! It reads one session after the other, message by message. What sessions share (names, words, blobs) it collects on the way and compares
-//! at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable, so that taking it
-//! away leaves nothing, and its other parts may be missing. Nothing is repaired.
+//! It reads one session after the other, message by message. It collects the values that sessions share (names, words, blobs) on the way,
+//! and compares them at the end, in both directions. A hidden session is being deleted or copied: its messages must be whole and findable,
+//! so that taking it away leaves nothing, and its other parts may be missing. Nothing is repaired.
 
 mod blobs;
 mod ledger;
@@ -70,7 +70,7 @@ struct Visit<'v, P> {
     report: &'v mut Report,
     head: SessionsHead,
     index: Index<'v, P>,
-    /// What the index refers to; each message takes its own.
+    /// The references of the index; each message takes its own.
     documents: Rows,
     /// The documents that have a vector; each message takes its own. `None` where the vectors are damaged.
     vectors: Option<BTreeSet<u32>>,
@@ -163,7 +163,7 @@ impl<P: Pages> Visit<'_, P> {
         }
     }
 
-    /// What the messages did not take, and the counters.
+    /// The references that no message took, and the counters.
     fn finish(mut self) -> Result<()> {
         for number in std::mem::take(&mut self.names).into_keys() {
             self.note("session", format!("a name leads to session {number}, which is not there"));
@@ -191,7 +191,7 @@ impl<P: Pages> Visit<'_, P> {
             self.note("document", format!("{message} is document {document}, which is not known as that"));
         }
         let given_row = Row::of(given, words::speaker(given, author), &words::text_of(given));
-        // What answers nothing is told by rules, which a later version may have better.
+        // Rules say which messages answer nothing, and a later version may have better rules.
         let is_full = |row: Row<'_>| row == Row { named, session: place.session, index, at: row.at, is_empty: row.is_empty, ..given_row };
         if embedded && !row.is_some_and(is_full) {
             self.note("document", format!("{message} is document {document}, whose row is not what its text gives"));

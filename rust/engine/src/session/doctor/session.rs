@@ -1,4 +1,4 @@
-//! One session: its messages in a row, its epochs, and what of each message stands elsewhere too.
+//! Checks one session: its messages in a row, its epochs, and the values of each message that are stored elsewhere too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::store::keys::Table;
 use crate::store::pages::Pages;
 use crate::{ErrorKind, Result};
 
-/// What the messages of a session say about its other tables.
+/// The facts in a session's messages about its other tables.
 #[derive(Default)]
 pub(super) struct Expected {
     /// Where turns begin.
@@ -159,7 +159,7 @@ impl<P: Pages> One<'_, '_, P> {
         Ok(())
     }
 
-    /// What a message says of itself.
+    /// The facts in a message about itself.
     fn own(&mut self, record: &MessageRecord) {
         let index = record.placed.index;
         if record.placed.opens_turn {

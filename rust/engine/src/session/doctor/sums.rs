@@ -17,7 +17,7 @@ use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 
-/// A contradiction: what it belongs to, and what it is.
+/// A contradiction: its area and its text.
 type Found = (&'static str, String);
 
 /// The tallies of a session for the counts of one model, while its messages are pushed.
@@ -93,7 +93,7 @@ impl<P: Pages> Sums<'_, P> {
     fn count(&mut self, record: &MessageRecord, stored: &Stored) -> Result<Vec<Found>> {
         let (brief, redacted) = (self.view.brief(record.placed.index)?, record.state == MessageState::Redacted);
         let (cost, mut found) = (self.framing.message(&stored.message, &self.counter), Vec::new());
-        // What was redacted later has the count of the model of then, or none of this model.
+        // A message redacted later has the count of the model of that time, or none of this model.
         if cost != brief.cost && (self.current || !redacted) {
             found.push(("tokens", format!("it says {} tokens and has {}", brief.cost.tokens, cost.tokens)));
         }

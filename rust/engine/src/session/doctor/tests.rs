@@ -84,14 +84,14 @@ fn parts(engine: &Engine) -> Vec<&'static str> {
     parts
 }
 
-/// What the doctor says after `harm` was done to the store.
+/// The doctor's findings after `harm` was done to the store.
 fn after(harm: impl FnMut(&mut WriteTransaction<'_>) -> Result<()> + Send + 'static) -> Vec<&'static str> {
     let (_folder, engine) = store();
     engine.write(harm).unwrap();
     parts(&engine)
 }
 
-/// What it says without the values under a key.
+/// Its findings without the values under a key.
 fn without(prefix: Key) -> Vec<&'static str> {
     after(move |txn| {
         let (range, mut found) = (prefix.prefix_range(), Vec::new());

@@ -30,7 +30,7 @@ const SCHEMA: u8 = 1;
 /// Rows of a section that an entry keeps of what it did not show, or what stands in every prompt; the others are counted.
 const MOST_LEFT_OUT: usize = 64;
 
-/// What became of the candidates: those that were shown for this question, and of each section the first of what was not, or
+/// The fate of the candidates: those that were shown for this question, and of each section the first that were not, or
 /// stands in every prompt.
 fn bounded(explained: &[Explained]) -> Vec<Explained> {
     let mut left_out: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -52,7 +52,7 @@ fn bounded(explained: &[Explained]) -> Vec<Explained> {
     kept
 }
 
-/// What a model was sent.
+/// The prompt that a model was sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentPrompt {
     /// How long the session was: messages, turns, tokens.
@@ -65,38 +65,38 @@ pub struct SentPrompt {
     pub epoch: u64,
     /// The limit.
     pub limit: u64,
-    /// What was reserved for the reply.
+    /// The reserve for the reply.
     pub output_tokens: u64,
     /// Order, cut and grants.
     pub budget: Budget,
-    /// What the question to memory was.
+    /// The question to memory.
     pub query: Option<String>,
-    /// What the volatile block showed, in its order.
+    /// The items of the volatile block, in its order.
     pub items: Vec<Item>,
     /// Whether the newest turn's user message was open: its block, or that it has none, stands still through the turn's tool rounds.
     pub carried: bool,
     /// Tokens of the block.
     pub block_tokens: u64,
-    /// What it took besides to compose it.
+    /// The other inputs of its composition.
     pub set_aside: SetAside,
-    /// What became of every candidate.
+    /// The fate of every candidate.
     pub explained: Vec<Explained>,
-    /// What each section used.
+    /// The tokens that each section used.
     pub sections: Vec<SectionUse>,
     /// The chain's last link: proves the bytes.
     pub chain: u128,
-    /// What it was planned to cost: its count, or the most it could be.
+    /// Its planned cost: its count, or its upper bound.
     pub planned: u64,
-    /// What the counter said.
+    /// The counter's figure.
     pub counted: u64,
-    /// What its window was cut by, where that was another factor than the epoch's.
+    /// The factor that its window was cut by, where it is not the epoch's.
     pub factor: Option<Factor>,
     /// The plan was the true number.
     pub exact: bool,
 }
 
 impl SentPrompt {
-    /// What the ledger keeps of a prompt of a session.
+    /// The ledger's record of a prompt of a session.
     pub(in crate::session) fn of(
         record: &SessionRecord,
         epoch: &StoredEpoch,
@@ -202,7 +202,7 @@ pub struct Call {
     pub usage: Option<Vec<u8>>,
     /// The same, in one vocabulary.
     pub usage_tokens: Option<UsageTokens>,
-    /// What it was sent; none where the caller did not say.
+    /// The prompt that it was sent; none where the caller did not pass it.
     pub sent: Option<SentPrompt>,
 }
 
@@ -296,7 +296,7 @@ impl Call {
         Ok(Block::new(self.items(pages, now)?, counter))
     }
 
-    /// What that block showed.
+    /// The items of that block.
     pub(in crate::session) fn items<P: Pages>(&self, pages: &P, now: i64) -> Result<Vec<Item>> {
         self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
     }
@@ -305,7 +305,7 @@ impl Call {
 /// Keys responses apart from the ids of callers.
 const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
 
-/// What a response is known by: the provider's id of it, else the hash of its bytes and where it stands, since two may say the same.
+/// The identity of a response: the provider's id of it, else the hash of its bytes and its place, since two may say the same.
 fn response_name(id: Option<&str>, hash: u128, index: u64) -> Cow<'_, str> {
     id.map_or_else(|| format!("{hash:032x}-{index}").into(), Cow::Borrowed)
 }

@@ -1,4 +1,4 @@
-//! What was sent and what came back: the calls of each turn, replies taken apart, tokens planned and billed, prompts composed again.
+//! The ledger of prompts and replies: the calls of each turn, parsed replies, planned and billed tokens, prompts composed again.
 
 mod call;
 pub(crate) mod passages;

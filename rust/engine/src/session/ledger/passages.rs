@@ -76,7 +76,7 @@ pub(in crate::session) fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKe
     Ok(dropped)
 }
 
-/// What a passage says of where it is from.
+/// The attribute that names a passage's origin.
 const SOURCE: &str = "source";
 
 /// The collections that a session's prompts showed passages of, by name.

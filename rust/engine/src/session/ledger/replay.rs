@@ -21,7 +21,7 @@ use crate::tokens::CachedCounter;
 pub struct Replayed {
     /// The prompt.
     pub assembled: Assembled,
-    /// What it showed and was erased since: ids of memories, `message 31`. Empty where the bytes are those that were sent.
+    /// The items that it showed and that were erased since: ids of memories, `message 31`. Empty where the bytes are those that were sent.
     pub erased: Vec<String>,
     /// Whether the bytes are proven to be those that were sent.
     pub same_bytes: bool,
@@ -55,7 +55,8 @@ pub(in crate::session) fn replay<P: Pages>(
             erased.extend(shown(pages, &items, now)?.1);
         }
     }
-    for index in prompt.message_indices() {
+    let opening = Some(prompt.window.cut.start).filter(|_| prompt.window.shortens_opening());
+    for index in opening.into_iter().chain(prompt.message_indices()) {
         if MessageRecord::expect(pages, place, index)?.state == MessageState::Redacted {
             erased.push(format!("message {index}"));
         }

@@ -1,10 +1,10 @@
-//! What a provider answered, taken apart: the assistant's message as it stands in the answer, its usage, why it ended.
+//! Parses a provider's response: the assistant's message as it stands in the response, its usage, why it ended.
 //!
-//! Read are chat completions (`OpenAI` and whoever sends that shape), Anthropic messages, responses, Gemini's answers, and an assistant
+//! It reads chat completions (of `OpenAI` and compatible servers), Anthropic messages, responses, Gemini's answers, and an assistant
 //! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front.
 //! A bill is read leniently, because a reply must not be lost over a counter. The reply itself is not.
 //!
-//! Not here: streams (a chunk is an error that says so), other APIs, and what becomes of a reply in the session.
+//! It reads no streams (a chunk is an error that says so) and no other APIs, and it does not store the reply.
 //!
 //! Sources: `OpenAI` API reference, "The chat completion object"; Anthropic API reference, "Messages", response and usage.
 
@@ -20,11 +20,11 @@ const RESPONSE: Position<'static> = Position { doing: DOING, at: "the response" 
 const ALONE: &str =
     "pass what the SDK returned: a chat completion, an Anthropic message, a response, Gemini's answer; or the assistant message alone";
 
-/// What a call of a model was billed, in the provider's own tokens.
+/// The bill of a call of a model, in the provider's own tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::struct_field_names)] // units travel in names
 pub struct UsageTokens {
-    /// The whole prompt, what was read from a cache and written to it included.
+    /// The whole prompt, with the tokens read from a cache and written to it.
     pub input_tokens: u64,
     /// The reply, hidden thinking included.
     pub output_tokens: u64,
@@ -45,7 +45,7 @@ pub struct Response {
     pub id: Option<String>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
-    /// What was billed, JSON as it stands in the answer.
+    /// The usage, JSON as it stands in the answer.
     pub usage: Option<Vec<u8>>,
     /// The same, read; `None` where it is not in a known form.
     pub usage_tokens: Option<UsageTokens>,

@@ -1,6 +1,6 @@
-//! What a session's calls were planned to cost and did cost, call by call, and how full its model's window is.
+//! The planned and the billed tokens of a session's calls, call by call, and how full its model's window is.
 //!
-//! Read from the ledger when it is asked for; nothing is summed up beside it.
+//! All of it is read from the ledger on demand. No sums are stored beside it.
 
 use super::call::Call;
 use super::response::UsageTokens;
@@ -9,7 +9,7 @@ use crate::session::record::StoredEpoch;
 use crate::session::session::Session;
 use crate::session::transcript::view::View;
 
-/// What one call was planned to cost, and what it did.
+/// The planned and the billed cost of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallUsage {
     /// Its turn.
@@ -18,11 +18,11 @@ pub struct CallUsage {
     pub call: u16,
     /// The model that the prompt was made for; where that is not known, the one that answered in the provider's words.
     pub model: Option<String>,
-    /// What the prompt was planned to cost: its count, or the most it could be.
+    /// The planned cost of the prompt: its count, or its upper bound.
     pub planned: Option<u64>,
-    /// What was counted of it.
+    /// Its counted tokens.
     pub counted: Option<u64>,
-    /// What the provider billed.
+    /// The provider's bill.
     pub billed: Option<UsageTokens>,
 }
 
@@ -64,7 +64,7 @@ impl Session<'_> {
         })
     }
 
-    /// How full the model's window is by a prompt of the session's own limit: what was cut from it fills nothing.
+    /// How full the model's window is by a prompt of the session's own limit. Messages that were cut do not count.
     pub fn fill(&self) -> Result<Fill> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;

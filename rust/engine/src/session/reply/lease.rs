@@ -67,7 +67,7 @@ impl Claim {
         Ok(Self { holder, dead, until: now.saturating_add(limits::lease(seconds)?), now })
     }
 
-    /// Takes the lease, or prolongs it; the lease of whoever holds it, where that is another who lives.
+    /// Takes the lease, or prolongs it. Returns the lease of its holder, where that is another that lives.
     fn take(&self, pages: &mut impl PagesMut, place: SessionKey) -> Result<Option<Lease>> {
         let known = self.held(Lease::read(&*pages, place)?);
         if let Some(other) = known.as_ref().filter(|lease| lease.holder != self.holder) {
@@ -83,7 +83,7 @@ impl Claim {
     }
 }
 
-/// What became of a message that was to be added with a lease.
+/// The outcome of a message that was to be added with a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leased {
     /// It was added, and the lease is the claim's.
@@ -102,12 +102,12 @@ pub(in crate::session) fn end(pages: &mut impl PagesMut, place: SessionKey, hold
 }
 
 impl Session<'_> {
-    /// Takes the lease until `until`, or prolongs it; the lease of whoever holds it, where that is another.
+    /// Takes the lease until `until`, or prolongs it. Returns the lease of its holder, where that is another.
     pub fn take_lease(&self, holder: &str, until: i64, now: i64) -> Result<Option<Lease>> {
         self.claim_lease(Claim { holder: holder.to_owned(), dead: None, until, now })
     }
 
-    /// The same, for whoever knows that a holder died.
+    /// The same, for a caller that knows that a holder died.
     pub fn claim_lease(&self, claim: Claim) -> Result<Option<Lease>> {
         crate::scope::check_id("lease", &claim.holder)?;
         self.write(move |txn, scope, id| {
@@ -119,7 +119,7 @@ impl Session<'_> {
     /// Takes the lease and adds the message that is to be answered, in one transaction: both are there, or neither.
     pub fn add_leased(&self, new: NewMessage, claim: Claim) -> Result<Leased> {
         crate::scope::check_id("lease", &claim.holder)?;
-        // Whoever waits asks often, and asks before the message is made ready.
+        // A waiting caller asks often, and asks before the message is made ready.
         if let Some(other) = claim.held(self.lease(claim.now)?).filter(|lease| lease.holder != claim.holder) {
             return Ok(Leased::Held(other));
         }
@@ -137,7 +137,7 @@ impl Session<'_> {
         })
     }
 
-    /// Whoever holds the lease now.
+    /// The present holder of the lease.
     pub fn lease(&self, now: i64) -> Result<Option<Lease>> {
         self.engine.store().read(|pages| {
             let place = self.expect(pages)?.place;

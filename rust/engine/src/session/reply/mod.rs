@@ -1,4 +1,4 @@
-//! What stands around a call of a model: who answers a session, what came of a reply so far, which calls wait, what was refused.
+//! The state around a call of a model: the lease of a session, the partial reply, waiting tool calls, refusals.
 
 pub(super) mod lease;
 pub(super) mod open_calls;

@@ -1,4 +1,4 @@
-//! The tool calls that wait for a result: what a worker that comes after a crash must know to run them.
+//! The tool calls that wait for a result, with everything that a worker needs to run them after a crash.
 
 use crate::Result;
 use crate::context::message::ToolCall;

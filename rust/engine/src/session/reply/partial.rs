@@ -1,7 +1,8 @@
-//! What came of a streamed reply so far, written down while it comes: after a crash the words that a user has read are there.
+//! The partial reply of a stream, written down while it arrives: after a crash the words that a user has read are still there.
 //!
-//! One for each session, replaced by each checkpoint and removed by the reply itself, and by whoever takes messages back or their text
-//! out: it may answer them. It is no message: no prompt shows it, and a session that went on since says so by its length.
+//! There is one for each session. Each checkpoint replaces it, and the reply itself removes it. So does every call that takes messages
+//! back or their text out, because it may answer them. It is not a message: no prompt shows it, and a session that went on since says so
+//! by its length.
 
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl Session<'_> {
         })
     }
 
-    /// What came of a reply that is not whole; `None` where there is none.
+    /// The partial reply; `None` where there is none.
     pub fn partial_reply(&self) -> Result<Option<PartialReply>> {
         self.engine.store().read(|pages| PartialReply::read(pages, self.expect(pages)?.place))
     }

@@ -1,7 +1,7 @@
 //! After a provider refused a prompt as too long: a smaller one, and a limit for those that come after it.
 //!
-//! `python/memspan/refusals.py` reads the provider's words: they come here as numbers, or as none. What was learned is kept for the session
-//! and its model; where a message alone is larger than it, the session's own limit counts again, because the provider may have been wrong.
+//! `python/memspan/refusals.py` reads the provider's words: they come here as numbers, or as none. The learned limit is kept for the
+//! session and its model. Where a message alone is larger, the session's own limit counts again, because the provider may have been wrong.
 
 use crate::context::{Factor, Inputs, Prompt, compose};
 use crate::session::key::SessionKey;
@@ -15,18 +15,18 @@ use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
 
-/// What a refusal says; `None` is what it does not say.
+/// The figures of a refusal; `None` where it does not name one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the prompt really was.
+    /// The true tokens of the prompt.
     pub input_tokens: Option<u64>,
-    /// What prompt and reply, or the prompt, may be.
+    /// The most tokens of prompt and reply, or of the prompt.
     pub limit_tokens: Option<u64>,
-    /// What the reply may have, where it is the reply that must shrink.
+    /// The most tokens of the reply, where the reply must shrink.
     pub output_tokens: Option<u64>,
 }
 
-/// What the prompts of a session may have, by what was refused.
+/// The limit of a session's prompts, as learned from refusals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Limit {
     model: String,
@@ -60,7 +60,7 @@ pub(in crate::session) fn limit<P: Pages>(pages: &P, place: SessionKey, model: &
     Ok(learned.and_then(|learned| learned.input_tokens).map_or(limit, |most| most.min(limit)))
 }
 
-/// Composes a prompt within what was learned of its session; the prompt, and what its reply may have.
+/// Composes a prompt within the learned limits of its session. Returns the prompt and the tokens of its reply.
 pub(in crate::session) fn compose_within<P: Pages>(
     pages: &P,
     place: SessionKey,
@@ -87,7 +87,7 @@ impl Session<'_> {
     }
 
     /// Another prompt for what `prompt` was for, after a provider refused it as too long: smaller, by what the refusal says; where it
-    /// says nothing, by a third. What was learned is kept for the session's next prompts.
+    /// says nothing, by a third. The learned limit is kept for the session's next prompts.
     ///
     /// # Errors
     /// `SessionMoved` where the session went on; `BudgetExceeded` where nothing is left to leave out.

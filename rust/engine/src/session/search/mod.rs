@@ -1,4 +1,4 @@
-//! Finding what was said: the messages of a scope by their words, their meaning, who spoke, when, and what stands around them.
+//! The search of transcripts: it finds messages of a scope by their words, their meaning, the speaker, the time and their neighbours.
 //!
 //! ```text
 //! question     its words; whom it names, among those who spoke the messages with most of them; its meaning without these names
@@ -6,10 +6,11 @@
 //! score        `score`: those and closeness token by token, who speaks, the session and the time, over the rows of the documents
 //! ```
 //!
-//! Nothing is read of the messages themselves but of those that are returned. A message is a hit only if it, or one of the two
+//! Only messages that are returned are read themselves. A message is a hit only if it, or one of the two
 //! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
+mod overview;
 mod question;
 mod rank;
 pub(super) mod row;
@@ -35,8 +36,8 @@ use crate::index::bm25::Parameters;
 use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
-use crate::recall::when::Range;
-use crate::recall::{self, asked_by_the_user, check_conditions};
+use crate::recall::when::{self, Range};
+use crate::recall::{self, Overview, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -44,7 +45,7 @@ use crate::store::pages::Pages;
 /// A search of what was said.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is looked for.
+    /// The query.
     pub text: String,
     /// At most so many messages.
     pub limit: usize,
@@ -52,6 +53,8 @@ pub struct Request {
     pub now: i64,
     /// Only what was said then. Where it is open on both sides the question is read for a time that it prefers.
     pub said: Range,
+    /// The time that the question asks about, read against the time now; by [`Self::new`] in UTC.
+    pub preferred: Option<Range>,
     /// Only sessions whose metadata has these keys with one of these values (MessagePack).
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
 }
@@ -60,7 +63,8 @@ impl Request {
     /// A search at a time, in all that was said.
     #[must_use]
     pub fn new(text: &str, limit: usize, now: i64) -> Self {
-        Self { text: text.to_owned(), limit, now, said: Range::default(), metadata: Vec::new() }
+        let preferred = when::read(text, now, 0);
+        Self { text: text.to_owned(), limit, now, said: Range::default(), preferred, metadata: Vec::new() }
     }
 }
 
@@ -75,11 +79,14 @@ pub struct TranscriptHit {
     pub score: i64,
     /// From 0 to 1: how sure it is that it answers, comparable with that of other answers.
     pub confidence: f64,
-    /// What the score is made of.
+    /// The parts of the score.
     pub features: Features,
+    /// When it was said, where that alone makes it an answer.
+    pub said_then: Option<i64>,
 }
 
-/// The messages of a scope's sessions that answer the question, best first; of equals the newest.
+/// The messages of a scope's sessions that answer the question, best first; of equals the newest. Of a question that asks for a time alone
+/// (`overview`) what the user said then, in that order.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
     limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
@@ -94,8 +101,8 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, a
     for found in found(pages, partition, scope, request, asked)? {
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
-        let Found { score, confidence, features, .. } = found;
-        hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features });
+        let Found { score, confidence, features, said_then, .. } = found;
+        hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
     }
     Ok(hits)
 }
@@ -111,6 +118,12 @@ pub(super) fn found<P: Pages>(
 ) -> Result<Vec<Found>> {
     if request.limit == 0 {
         return Ok(Vec::new());
+    }
+    if asked.overview().is_some_and(Overview::is_of_time) {
+        let said = overview::found(pages, partition, request)?;
+        if !said.is_empty() {
+            return Ok(said);
+        }
     }
     let seed = scope.seed(pages.secret());
     let runs = Runs::open(pages, index(partition))?;
@@ -161,4 +174,6 @@ pub(super) struct Found {
     pub score: i64,
     pub confidence: f64,
     pub features: Features,
+    /// When it was said, where that alone makes it an answer.
+    pub said_then: Option<i64>,
 }

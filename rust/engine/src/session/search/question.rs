@@ -1,5 +1,5 @@
-//! What a search of transcripts looks for: a question as one scope has it, whom it names, and what it means without these names. It reads
-//! no message.
+//! The question of a search of transcripts: its terms in one scope, the persons it names, and its meaning without these names. This module
+//! reads no message.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl<'q> Question<'q> {
         name.terms.iter().map(|term| term.hash).filter(|hash| is_named && is_asked(*hash)).collect()
     }
 
-    /// What it means beside whom it names. `rarity` is that of each of its terms.
+    /// Its meaning without the persons that it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
         let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
         let content = self.asked.content(&left_out);
@@ -64,7 +64,7 @@ impl<'q> Question<'q> {
     }
 }
 
-/// What a question means, as far as the built-in embedding knows.
+/// The meaning of a question, as far as the built-in embedding knows it.
 pub(super) struct Meaning {
     /// `None` where the table has none of its words.
     pub vector: Option<Query>,

@@ -27,7 +27,7 @@ use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::speech::acknowledges;
 
-/// What the words of a question say of all messages, and whom of those who speak they name.
+/// The scores of all messages by the words of a question, and the speakers that the question names.
 pub(super) struct Words {
     partition: Partition,
     field: Field,
@@ -71,11 +71,19 @@ pub(super) struct Ranking<'r, P> {
     asked: Option<Range>,
 }
 
-/// What is known of a session whose messages are ranked.
+/// The facts about a session whose messages are ranked.
 #[derive(Debug, Clone, Copy)]
-struct Known {
-    is_visible: bool,
+pub(super) struct Known {
+    pub is_visible: bool,
     messages: u64,
+}
+
+/// What is known of a session of which these conditions are asked. One that is being deleted or copied is in no answer: its messages go, or
+/// come, step by step.
+pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey, conditions: &[(String, Vec<Vec<u8>>)]) -> Result<Known> {
+    let Some((state, messages)) = SessionRecord::glance(pages, place)? else { return Ok(Known { is_visible: false, messages: 0 }) };
+    let is_visible = state != SessionState::Hidden && (conditions.is_empty() || has_metadata(conditions, &metadata::read(pages, place)?));
+    Ok(Known { is_visible, messages })
 }
 
 /// A candidate, and what ranks its session.
@@ -146,7 +154,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
-            let found = Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features };
+            let found =
+                Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features, said_then: None };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         Ok(finish(ranked, !self.speakers.is_empty(), limit))
@@ -234,27 +243,13 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if let Some(known) = known.get(&session) {
             return Ok(*known);
         }
-        let glance = SessionRecord::glance(self.pages, SessionKey { partition: self.partition, session })?;
-        // A session that is being deleted or copied is in no answer: its messages go, or come, step by step.
-        let mut made = glance.map_or(Known { is_visible: false, messages: 0 }, |(state, messages)| Known {
-            is_visible: state != SessionState::Hidden,
-            messages,
-        });
-        if made.is_visible && !self.request.metadata.is_empty() {
-            let kept = metadata::read(self.pages, SessionKey { partition: self.partition, session })?;
-            made.is_visible = has_metadata(&self.request.metadata, &kept);
-        }
+        let made = glance(self.pages, SessionKey { partition: self.partition, session }, &self.request.metadata)?;
         known.insert(session, made);
         Ok(made)
     }
 
-    /// When a message was said: its row has it, or, in a store of an older version, its record.
     fn said_at(&self, row: &Row<'_>) -> Result<i64> {
-        if let Some(at) = row.at {
-            return Ok(at);
-        }
-        let place = SessionKey { partition: self.partition, session: row.session };
-        Ok(MessageRecord::read(self.pages, place, row.index)?.map_or(0, |record| record.said_at()))
+        said_at(self.pages, self.partition, row)
     }
 
     fn is_said_then(&self, row: &Row<'_>) -> Result<bool> {
@@ -276,9 +271,9 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
         let last = self.field.last();
         for against_now in [true, false] {
-            let now = if against_now { Some(self.request.now) } else { self.time_of(last)?.map(|(_, at)| at) };
-            let Some(range) = now.and_then(|now| when::read(&self.request.text, now, 0)) else { return Ok(()) };
-            let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| self.first_at(at));
+            let newest = || Ok(time_of(self.pages, self.partition, last)?.and_then(|(_, at)| when::read(&self.request.text, at, 0)));
+            let Some(range) = (if against_now { self.request.preferred } else { newest()? }) else { return Ok(()) };
+            let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| first_said_at(self.pages, self.partition, last, at));
             let within = edge(range.since, 1)?..edge(range.until, last.saturating_add(1))?;
             let behind = edge(extended(range).until, last.saturating_add(1))?;
             self.asked = Some(range);
@@ -289,30 +284,39 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
         Ok(())
     }
+}
 
-    /// The first document that was said at a time or later, if documents stand in the order of time. Where they do not, what was said
-    /// then is no sooner seen at first sight, and that is all.
-    fn first_at(&self, time: i64) -> Result<u32> {
-        let (mut low, mut high) = (1, self.field.last().saturating_add(1));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.time_of(middle)? {
-                Some((number, at)) if at < time && number < high => low = number.saturating_add(1),
-                _ => high = middle,
-            }
+/// When a message was said: its row has it, or, in a store of an older version, its record.
+pub(super) fn said_at<P: Pages>(pages: &P, partition: Partition, row: &Row<'_>) -> Result<i64> {
+    if let Some(at) = row.at {
+        return Ok(at);
+    }
+    let place = SessionKey { partition, session: row.session };
+    Ok(MessageRecord::read(pages, place, row.index)?.map_or(0, |record| record.said_at()))
+}
+
+/// The first document up to `last` that was said at a time or later, if documents stand in the order of time. Where they do not, what was
+/// said then is no sooner seen, and that is all.
+pub(super) fn first_said_at<P: Pages>(pages: &P, partition: Partition, last: u32, time: i64) -> Result<u32> {
+    let (mut low, mut high) = (1, last.saturating_add(1));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match time_of(pages, partition, middle)? {
+            Some((number, at)) if at < time && number < high => low = number.saturating_add(1),
+            _ => high = middle,
         }
-        Ok(low)
     }
+    Ok(low)
+}
 
-    /// The first document from a number on, and when it was said.
-    fn time_of(&self, number: u32) -> Result<Option<(u32, i64)>> {
-        let (mut next, end) = (None, Key::new(self.partition, Table::Document).prefix_range().end);
-        self.pages.scan(row::key(self.partition, number).as_slice(), &end, &mut |key, value| {
-            next = Some((u32_at(key, 5).unwrap_or(number), Row::decode(key, value)?));
-            Ok(ControlFlow::Break(()))
-        })?;
-        next.map(|(number, row)| Ok((number, self.said_at(&row)?))).transpose()
-    }
+/// The first document from a number on, and when it was said.
+fn time_of<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<Option<(u32, i64)>> {
+    let (mut next, end) = (None, Key::new(partition, Table::Document).prefix_range().end);
+    pages.scan(row::key(partition, number).as_slice(), &end, &mut |key, value| {
+        next = Some((u32_at(key, 5).unwrap_or(number), Row::decode(key, value)?));
+        Ok(ControlFlow::Break(()))
+    })?;
+    next.map(|(number, row)| Ok((number, said_at(pages, partition, &row)?))).transpose()
 }
 
 /// The time that a question asks about, and some days more.
@@ -343,7 +347,7 @@ fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, num
 struct ReadRow<'r> {
     number: u32,
     row: Row<'r>,
-    /// What it has of the question; `None` of what is two places away.
+    /// The parts of the question that it has; `None` for a message two places away.
     nearness: Option<Nearness>,
 }
 
@@ -427,7 +431,7 @@ fn session_ranks(ranked: &[Ranked]) -> BTreeMap<u32, usize> {
     order.iter().zip(1..).map(|(one, rank)| (one.found.place.session, rank)).collect()
 }
 
-/// Where the best candidates stand, and what each has as a share of the best of all.
+/// The places of the best candidates, and the score of each as a share of the best of all.
 fn best_by_cheap(ranked: &[Ranked]) -> Vec<(SessionKey, u64, f64)> {
     let mut order: Vec<&Ranked> = ranked.iter().collect();
     first_in_order(&mut order, BEST, |a, b| by_cheap(a, b));

@@ -1,4 +1,4 @@
-//! What a search reads of a message: the row of its document, table 0x5A.
+//! The row of a message's document, which a search reads: table 0x5A.
 
 use crate::Result;
 use crate::context::Message;

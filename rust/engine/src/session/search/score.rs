@@ -9,9 +9,9 @@ use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE,
 
 /// Units of a score in 1.0.
 pub const SCORE_ONE: i64 = crate::units::score::SCORE_ONE as i64;
-/// What the logarithm of a length is divided by.
+/// The divisor of the logarithm of a length.
 const LENGTH_UNIT: f64 = 5.0;
-/// The sums of all weights below 0 and above: what a score is between.
+/// The sums of all weights below 0 and above: the bounds of a score.
 const LEAST: f64 = sum_of_weights(false);
 const MOST: f64 = sum_of_weights(true);
 /// [`Features::length_of`] by the number of tokens.

@@ -46,14 +46,14 @@ struct Arrays {
     /// `own` and `names` again, the first behind [`PAD`] places, and all of whole chunks.
     near_own: Vec<f32>,
     near_names: Vec<f32>,
-    /// What a document has without its vector, about, in whole chunks, and the most of each chunk.
+    /// An estimate of the score of each document without its vector, in whole chunks, and the highest of each chunk.
     words: Vec<f32>,
     peaks: Vec<f32>,
     /// Room for the scores of some documents.
     some: Vec<Scored>,
 }
 
-/// What the indexes say of every document.
+/// The figures of every document from the indexes.
 pub(super) struct Field {
     kept: Box<(Arrays, Scores)>,
     best_own: f64,
@@ -126,7 +126,7 @@ impl Field {
         }
     }
 
-    /// What the best of all documents have, once all words are entered.
+    /// Finds the highest scores of all documents, once all words are entered.
     pub fn settle(&mut self) {
         let Arrays { own, near_own, .. } = &self.kept.0;
         let may_exceed = |highest: f32, most: i64| f64::from(highest) * (1.0 + f64::from(SLACK)) >= most as f64;
@@ -207,7 +207,7 @@ impl Field {
         self.kept.0.cosines.get(number as usize).is_some_and(|cosine| *cosine >= NEAR)
     }
 
-    /// What speaks for a document before it is read, in units of 2^-30.
+    /// The score of a document before it is read, in units of 2^-30.
     fn sight(&self, number: u32) -> i64 {
         let own = |number: Option<u32>| number.map_or(0.0, |number| self.own(number));
         let is = |is: bool| f64::from(u8::from(is));
@@ -295,7 +295,7 @@ fn highest(amounts: &[f32; CHUNK]) -> f32 {
 struct Best {
     most: usize,
     kept: Vec<(i64, u32)>,
-    /// What does not exceed it is not among them.
+    /// A score that does not exceed it is not among them.
     bar: (i64, u32),
     /// Whether anything was left out.
     is_cut: bool,

@@ -1,4 +1,4 @@
-//! The ranking against one that reads everything, on small stores; and what is never found.
+//! Tests of the ranking against one that reads everything, on small stores, and of messages that are never found.
 
 use super::super::properties::{Folder, engine};
 use super::super::transcript::words::{index, speaker, text_of, vectors};
@@ -130,7 +130,7 @@ struct Line {
     identified: bool,
 }
 
-/// All messages of a scope, and what is asked of them.
+/// All messages of a scope, and the questions to them.
 struct Naive {
     all: Vec<Line>,
     meaning: super::question::Meaning,
@@ -356,7 +356,7 @@ fn rows_of_an_older_version_are_filled_and_removed_as_they_were_written() {
     let store = Store::new(3);
     let place = OfSession::of(&store, "s-3").0;
     let naive = store.naive("museum port");
-    // What a version without speakers, tokens and vectors wrote: the words of the text alone.
+    // The entry of a version without speakers, tokens and vectors: the words of the text alone.
     store.open("old");
     let index = store.say("old", "", "museum of the old port");
     let old = OfSession::of(&store, "old").0;

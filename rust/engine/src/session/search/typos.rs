@@ -8,7 +8,7 @@ use crate::text::typos::{Frequencies, Spelling, repair};
 use crate::text::with_analyzer;
 use crate::units::term_key::TermKey;
 
-/// What the messages of a scope have.
+/// The words of a scope's messages.
 struct Messages<'p, P> {
     index: &'p Snapshot<'p, P>,
     /// The terms of the question.

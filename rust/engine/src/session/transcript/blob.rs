@@ -3,11 +3,11 @@
 //! A blob is a record (`Table::Blob`: references, length, time) and chunks of one page (`Table::BlobChunk`). Chunks are written
 //! in order and removed from the end, so the stored chunks are always a prefix, and a blob is whole when its last chunk is there. A
 //! process that dies leaves at worst a prefix that nothing refers to. Long blobs are [`stage`]d ahead in
-//! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] takes away what
-//! was staged and never used, and what nothing refers to any more.
+//! transactions of bounded length and only referred to by the one that commits the message; [`sweep`] removes chunks
+//! that were staged and never used, and blobs that nothing refers to any more.
 //!
 //! A message is stored as it was given, so its blobs are holes in its text ([`split`], [`join`]): nothing is encoded anew.
-//! The hash is keyed, and what a blob of the same hash holds is compared before a message refers to it.
+//! The hash is keyed, and the bytes of a blob with the same hash are compared before a message refers to it.
 
 use std::ops::{ControlFlow, Range};
 
@@ -46,7 +46,7 @@ pub fn hash(seed: Seed, bytes: &[u8]) -> u128 {
     seed.hash128(bytes)
 }
 
-/// What is known of a blob.
+/// The record of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::session) struct Blob {
     pub references: u64,
@@ -275,7 +275,7 @@ pub fn split<'g>(given: &'g str, message: &Message, seed: Seed) -> (Vec<u8>, Vec
     (rest, ranges.into_iter().map(hole).collect())
 }
 
-/// The ranges, and what lies between them where it is long; everything, where that is not enough.
+/// The ranges, and long stretches between them; everything, where that is not enough.
 fn with_the_rest(ranges: Vec<Range<usize>>, length: usize) -> Vec<Range<usize>> {
     let (long, short): (Vec<_>, Vec<_>) = gaps(&ranges, length).partition(|gap| gap.len() >= LEAST_HOLE);
     if short.iter().map(Range::len).sum::<usize>() > MOST_REST || ranges.len() + long.len() > MOST_HOLES {
@@ -286,7 +286,7 @@ fn with_the_rest(ranges: Vec<Range<usize>>, length: usize) -> Vec<Range<usize>> 
     all
 }
 
-/// What is outside of ranges that are in order.
+/// The parts outside of ranges that are in order.
 fn gaps(ranges: &[Range<usize>], length: usize) -> impl Iterator<Item = Range<usize>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start).chain(std::iter::once(length));

@@ -33,7 +33,7 @@ struct Modelled {
     created_at: i64,
 }
 
-/// What the store must hold, blob by blob, and nothing else.
+/// The expected content of the store, blob by blob, and nothing else.
 fn check(pages: &MemoryPages, model: &BTreeMap<u128, Modelled>) {
     let mut values = 0;
     for (hash, blob) in model {

@@ -1,4 +1,4 @@
-//! A message as it is stored: the bytes it was given as, and what was derived from them once.
+//! A message as it is stored: the bytes it was given as, and the values that were derived from them once.
 //!
 //! Counts and the place in the transcript stand first, so that finding the window reads no text. Long data (images, files, texts
 //! beyond [`super::blob`]'s limit) is held by blobs, and the record has holes where it stood.
@@ -20,7 +20,7 @@ use crate::store::pages::{Pages, PagesMut};
 
 const SCHEMA: u8 = 1;
 
-/// What became of a message.
+/// The state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageState {
     /// It is as it was given.
@@ -60,13 +60,13 @@ pub struct MessageRecord {
     pub request: u64,
     /// Tool results that are shown shorter than they are: place among the texts of results, text that is shown.
     pub shown: Vec<(u32, String)>,
-    /// What stands in blobs.
+    /// The parts that are in blobs.
     pub holes: Vec<Hole>,
     /// The rest of the JSON it was given as.
     pub rest: Vec<u8>,
 }
 
-/// What finding the window needs.
+/// The fields needed to find the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::session) struct Brief {
     pub placed: Placed,
@@ -210,7 +210,7 @@ pub(in crate::session) fn result_key(index: u64, result: usize) -> String {
     if result == 0 { format!("result-{index}") } else { format!("result-{index}-{result}") }
 }
 
-/// What a key of a tool result names.
+/// The message that a key of a tool result names.
 pub(in crate::session) fn read_result_key(key: &str) -> Option<(u64, usize)> {
     let mut numbers = key.strip_prefix("result-")?.split('-');
     let index = numbers.next()?.parse().ok()?;

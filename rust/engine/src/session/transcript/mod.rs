@@ -1,4 +1,4 @@
-//! What was said: messages on disk, what is too large for their records, the words they are found by, and how a prompt reads them.
+//! The transcript: messages on disk, blobs for data too large for their records, their index, and the view that a prompt reads.
 
 pub(super) mod blob;
 pub(super) mod message;

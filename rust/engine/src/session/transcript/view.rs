@@ -68,9 +68,9 @@ pub(in crate::session) struct View<'p, P> {
     switch: u16,
     recounted: (u64, u64),
     counter: CachedCounter,
-    /// What has expired by then is not shown.
+    /// Memories that have expired by then are not shown.
     now: i64,
-    /// What the epoch began with: see [`Outdated`].
+    /// The state at the epoch's beginning: see [`Outdated`].
     outdated: Outdated,
     warm: Arc<Warm>,
     read: RefCell<ReadNow>,
@@ -81,11 +81,11 @@ pub(in crate::session) struct View<'p, P> {
 #[derive(Debug, Default)]
 pub(in crate::session) struct KeptBlock {
     pub block: Option<Arc<Block>>,
-    /// What it showed when it was sent and shows no longer.
+    /// The items that it showed when it was sent and shows no longer.
     pub left_out: Vec<Item>,
 }
 
-/// What blocks that stayed in their turns leave out from an epoch on: memories that writes before it ended, which would stand behind what
+/// The items that blocks in earlier turns leave out from an epoch on: memories that writes before it ended, which would stand behind what
 /// is true now, and those that are pinned in it. An epoch of version 0.3.0 has no stamps, and leaves out nothing.
 struct Outdated {
     stamps: Vec<(Partition, i64)>,
@@ -141,7 +141,7 @@ impl<'p, P: Pages> View<'p, P> {
         Self { likely_turn, ..self }
     }
 
-    /// What was warm and what was read since, from message `first` on; for the next view. The window began at `first_turn`.
+    /// The warm messages and those read since, from message `first` on, for the next view. The window began at `first_turn`.
     pub fn warmed(&self, (first, first_turn): (u64, u64), edits: u64, fixed: WarmFixed) -> Arc<Warm> {
         let mut read = self.read.borrow_mut();
         // A block may yet stay in the newest turn, so that its record is not final.
@@ -169,7 +169,7 @@ impl<'p, P: Pages> View<'p, P> {
         Ok(brief)
     }
 
-    /// The count of a message after the last switch of models, and what stands before it.
+    /// The count of a message after the last switch of models, and the tokens before it.
     fn recount(&self, index: u64) -> Result<Option<(Cost, u64)>> {
         if self.switch == 0 || !(self.recounted.0..self.recounted.1).contains(&index) {
             return Ok(None);
@@ -207,7 +207,7 @@ impl<P: Pages> View<'_, P> {
     }
 }
 
-/// The count of a message made anew at a switch of models, and what stands before it.
+/// The count of a message made anew at a switch of models, and the tokens before it.
 pub(in crate::session) fn find_recount<P: Pages>(pages: &P, place: SessionKey, switch: u16, index: u64) -> Result<Option<(Cost, u64)>> {
     let key = place.recount(switch, index);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };

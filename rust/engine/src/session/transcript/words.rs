@@ -1,5 +1,5 @@
-//! What a message is found by: its words in the second index of a scope's partition, its vector, its row. How it is found is
-//! [`mod@crate::session::search`].
+//! Indexes a message: its words in the second index of a scope's partition, its vector, its row. [`mod@crate::session::search`] finds it by
+//! them.
 
 use crate::Result;
 use crate::context::{Message, Part};
@@ -25,7 +25,7 @@ const MAX_EMBEDDED_BYTES: usize = 16 << 10;
 /// How much of a speaker's name counts.
 const MAX_SPEAKER_BYTES: usize = 64;
 
-/// What a message can be found by: all its text, calls and results included. Not names of files, nor what only a vendor reads.
+/// The searchable text of a message, calls and results included. It has no names of files, and no parts that only a vendor reads.
 pub(in crate::session) fn text_of(message: &Message) -> String {
     let mut text = String::new();
     for part in &message.parts {
@@ -52,7 +52,7 @@ fn append(part: &Part, text: &mut String) {
     }
 }
 
-/// What a message is found by, made before the transaction that stores it.
+/// The index entries of a message, made before the transaction that stores it.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Findable {
     words: Analysis,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::bounds;
 use super::pinned::{self, Pinned};
-use super::retrieved::{self, Asked};
+use super::retrieved::{self, Asked, Shown};
 use super::room::{self, RoomLeft};
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
@@ -17,7 +17,7 @@ use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
-use crate::recall::{self, Filter, Fusion, Question, Recall, Request};
+use crate::recall::{self, Filter, Fusion, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::key::SessionKey;
 use crate::session::ledger::{self, Call, SentPrompt};
@@ -37,7 +37,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The question to memory is at most so many bytes of the newest user message.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
-/// What a prompt is asked for.
+/// The request for a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
     /// The question to memory; `None` is the newest user message. Never sent.
@@ -56,6 +56,8 @@ pub struct Ask {
     pub max_output_tokens: Option<u64>,
     /// The time, microseconds since 1970 (UTC).
     pub now: i64,
+    /// What the user's clock is ahead of UTC, in microseconds: "yesterday" is a day there.
+    pub ahead: i64,
 }
 
 /// A prompt of a session.
@@ -71,11 +73,11 @@ pub struct Assembled {
     pub session_id: String,
     /// Number of the epoch.
     pub epoch: u64,
-    /// What the ledger is to keep of it.
+    /// The part that the ledger keeps.
     pub sent: Arc<SentPrompt>,
     /// Why memory was searched by words alone, or in part, where that is so.
     pub degraded: Option<String>,
-    /// What was asked for.
+    /// The request.
     pub ask: Arc<Ask>,
     /// The question that memory was asked; none where it was asked nothing now.
     pub question: Option<String>,
@@ -84,7 +86,7 @@ pub struct Assembled {
 }
 
 impl Assembled {
-    /// What it can cost: a provider that says otherwise speaks of another prompt, and is not believed.
+    /// The range of its possible cost. A provider that reports another cost speaks of another prompt, and is not believed.
     fn possible_costs(&self) -> RangeInclusive<u64> {
         let (counted, bytes) = match &self.prompt.content {
             Some(content) => (content.request.tokens(), content.request.bytes()),
@@ -126,7 +128,7 @@ struct Gathered<'s, P> {
     most_recalled: u64,
 }
 
-/// A prompt, and what is left to do outside of the snapshot.
+/// A prompt, and the work that is left for outside of the snapshot.
 pub(in crate::session) struct Done {
     pub assembled: Assembled,
     /// To be kept for the next.
@@ -150,7 +152,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     let mut budget = effective(&record.budget, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
-    // What is kept for recalled text is a share of what there will be: the history has the rest.
+    // The reserve for recalled text is a share of the tokens to come. The history has the rest.
     let least = refused::limit(pages, place, &epoch.model.name, limit)?;
     let space = epoch.epoch.factor.room(least).saturating_sub(fixed.fixed.tokens(&epoch.model.framing));
     room::bound(&mut budget.sections, space, most_recalled);
@@ -172,7 +174,7 @@ pub(in crate::session) fn assemble<P: Pages>(
         };
         refused::compose_within(pages, place, &epoch.model.name, &inputs)
     };
-    // What a provider told may be wrong: it makes prompts smaller, and never impossible.
+    // A provider's figure may be wrong. It makes prompts smaller, and never impossible.
     let (mut prompt, output_tokens) = composed(bounds.as_ref()).or_else(|error| match &bounds {
         Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
             composed(Some(&bounds.unlearned(epoch.model.factor)))
@@ -208,7 +210,7 @@ pub(in crate::session) fn others<P: Pages>(pages: &P, record: &SessionRecord) ->
     Ok(found)
 }
 
-/// What is known of a closed tokenizer; `goes_on` in a turn whose block was sent.
+/// The known costs of a closed tokenizer; `goes_on` in a turn whose block was sent.
 fn bounds_of<P: Pages>(pages: &P, record: &SessionRecord, epoch: &StoredEpoch, goes_on: bool) -> Result<Option<Bounds>> {
     if epoch.model.factor == Factor::EXACT {
         return Ok(None);
@@ -261,22 +263,30 @@ fn gather<'s, P: Pages>(
     let mut volatile = fixed.pinned.newer(&epoch);
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
-    let recalled = recall(engine, pages, scopes, &view, ask, record.recalls.memories as usize)?;
+    let recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, fixed.pinned.items.len()))?;
+    let mut memories = Vec::new();
     if let Some((_, _, answer)) = &recalled {
-        volatile.extend(recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?);
+        memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
-    if let Some((request, question, _)) = &recalled {
+    if let Some((request, question, answer)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
         let budget = effective(&record.budget, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
-        let asked = Asked { scope, place, record: &record, start: room.start, question, now: ask.now, room: room.tokens };
-        volatile.extend(retrieved::messages(pages, &asked, &view)?);
-        volatile.extend(passages.0);
+        let (start, left_out, preferred) = (room.start, room.left_out, request.filter.preferred);
+        let asked = Asked { scope, place, record: &record, start, left_out, question, now: ask.now, preferred, room: room.tokens };
+        let messages = retrieved::messages(pages, &asked, &view)?;
+        if question.overview().is_some_and(Overview::is_of_time) {
+            memories = of_time(memories, answer, messages, room.tokens, &[items_of(&fixed.fixed), &volatile]);
+        } else {
+            memories.extend(messages.into_iter().map(|one| one.item));
+        }
+        memories.extend(passages.0);
         degraded = passages.1;
     }
+    volatile.append(&mut memories);
     volatile.extend(ask.items.iter().cloned());
     let recalled = recalled.map(|(request, _, answer)| (request, answer));
     Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded, most_recalled })
@@ -311,22 +321,25 @@ fn recall<P: Pages>(
     scopes: Vec<Scope>,
     view: &View<'_, P>,
     ask: &Ask,
-    memories: usize,
+    (memories, pinned): (usize, usize),
 ) -> Result<Option<(Request, Question, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
         None => newest_question(view)?,
     };
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
-    let request = memory_request(text, ask, scopes, memories);
+    let mut request = memory_request(text, ask, scopes, memories);
     let question = Question::new(&request.text);
+    if question.overview() == Some(Overview::User) {
+        request.limit += pinned; // these are the first of what answers, and stand in the prompt already
+    }
     let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
     Ok(Some((request, question, answer)))
 }
 
 /// A question to the memory of some scopes.
 pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit: usize) -> Request {
-    let preferred = recall::when::read(&text, ask.now, 0);
+    let preferred = recall::when::read(&text, ask.now, (ask.ahead / 1_000_000) as i32);
     Request {
         text,
         vector: ask.vector.clone(),
@@ -339,7 +352,7 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
     }
 }
 
-/// What the user said last, as a question to memory.
+/// The user's last message, as a question to memory.
 pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<String>> {
     let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
     let start = history.turn_start(turn)?;
@@ -381,6 +394,24 @@ fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: impl Fn(Partition)
         Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))
     };
     answer.hits.iter().map(item).collect()
+}
+
+/// Memories and messages that answer a question for a time alone, in the order of time; where none does, all as they were found. `elsewhere`
+/// has what the prompt shows besides.
+fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64, elsewhere: &[&[Item]]) -> Vec<Item> {
+    let happened = answer.hits.iter().map(|hit| hit.parts.overview.then_some(hit.memory.occurred_at));
+    let messages = messages.into_iter().map(|one| (one.said_then, one.item));
+    let (mut then, mut others) = (Vec::new(), Vec::new());
+    for (at, item) in happened.zip(memories).chain(messages) {
+        match at {
+            Some(at) => then.push((at, item)),
+            None => others.push(item),
+        }
+    }
+    let shows = |one: &Item, item: &Item| one.memory.is_some() && one.memory == item.memory || one.text == item.text;
+    let mut items = retrieved::in_order_of_time(then, room, |item| elsewhere.iter().any(|all| all.iter().any(|one| shows(one, item))));
+    items.append(&mut others);
+    items
 }
 
 /// Whether a memory that is still current says otherwise.

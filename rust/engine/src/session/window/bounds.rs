@@ -1,7 +1,7 @@
-//! What is learned of closed tokenizers, in the store: one record for each model and address, and in each session the content of its window
-//! with the last cost that a provider told.
+//! The factors learned for closed tokenizers, in the store: one record for each model and address, and in each session the content of its
+//! window with the last cost that a provider reported.
 //!
-//! Both change in the transaction that adds a reply; nothing is counted that was counted before. The arithmetic is in
+//! Both change in the transaction that adds a reply. Nothing is counted twice. The arithmetic is in
 //! [`crate::tokens::bound`] and [`crate::context::bounded`].
 
 use std::ops::ControlFlow;
@@ -19,14 +19,14 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::bound::{Class, Learned, Open, Ratio, State, Tally};
 
-/// What was learned of one model.
+/// The factors learned for one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnedModel {
     /// Its name, and the address where it has one of its own.
     pub model: String,
     /// The encoding that its text was counted by.
     pub encoding: String,
-    /// What was learned.
+    /// The learned factors.
     pub learned: Learned,
 }
 
@@ -34,7 +34,7 @@ fn key(model: &str, secret: Secret) -> Key {
     Key::new(STORE, Table::Learned).u128(secret.hash128(model.as_bytes()))
 }
 
-/// What was learned of `model`; nothing where it is counted by another encoding now.
+/// The factors learned for `model`; none where it is counted by another encoding now.
 pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Learned> {
     let (name, secret) = (model.learned_as(), pages.secret());
     let key = key(&name, secret);
@@ -151,7 +151,7 @@ pub struct WindowContent {
 pub struct StoredAnchor {
     /// Of what the window was then, and of the block.
     pub cost: u64,
-    /// What was added since.
+    /// The content added since.
     pub since: Tally,
     /// The block of the turn that goes on; empty once it is over.
     pub block: Tally,
@@ -179,7 +179,7 @@ impl WindowContent {
         }
     }
 
-    /// What is known of its cost; `goes_on` in a turn whose block was sent.
+    /// The known part of its cost; `goes_on` in a turn whose block was sent.
     pub(in crate::session) fn known(&self, goes_on: bool, learned: &Learned) -> Option<KnownCost> {
         let anchor = self.anchor.as_ref()?;
         let holds_block = anchor.block != Tally::default();

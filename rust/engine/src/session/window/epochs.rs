@@ -1,4 +1,4 @@
-//! When the next epoch of a session begins, and what its window has.
+//! The epochs of a session: when the next one begins, and the contents of its window.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::store::pages::PagesMut;
 use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::{Error, ErrorKind, Result};
 
-/// What became of the cost that a provider told.
+/// The fate of the cost that a provider reported.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::session) struct Observed {
     /// It cannot be, and nothing was learned of it.
@@ -26,7 +26,7 @@ pub(in crate::session) struct Observed {
 }
 
 impl<P: PagesMut> SessionWriter<'_, P> {
-    /// A provider told what a prompt did cost: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
+    /// A provider reported the cost of a prompt: what that says of the model's tokenizer, and of the next prompt. `is_sure` where it
     /// counted the prompt, or refused it, which is then more than the window has.
     pub(in crate::session) fn observe(&mut self, sent: &Assembled, cost: u64, is_sure: bool) -> Result<Observed> {
         let Some(content) = sent.prompt.content.filter(|_| sent.model.learned_as() == self.epoch.model.learned_as()) else {
@@ -46,7 +46,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
                 let before = Anchor { counted: Tally::default(), truth: anchor.cost };
                 observe(&mut learned, Some(&before), &Anchor { counted: anchor.since, truth: cost })
             }
-            // What a provider adds to every request weighs little in a long one.
+            // Tokens that a provider adds to every request weigh little in a long one.
             _ if self.epoch.tools.is_none() || content.request.tokens() >= LONG_REQUEST => observe(&mut learned, None, &now),
             _ => false,
         };
@@ -63,7 +63,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(Observed { impossible: false, exceeded })
     }
 
-    /// The model is asked at another address from now on: what a prompt did cost at the one before says nothing of it.
+    /// The model is asked at another address from now on: the cost of a prompt at the one before says nothing of it.
     pub(in crate::session) fn ask_at(&mut self, address: Arc<str>) -> Result<()> {
         self.epoch.model.base_url = address;
         if let Some(window) = &mut self.record.window {
@@ -139,7 +139,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
-    /// Begins the next epoch: what is pinned first, then the room that is left, then the cut.
+    /// Begins the next epoch: pinned memories first, then the remaining room, then the cut.
     pub(in crate::session) fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
         let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
@@ -164,7 +164,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.epoch.write(self.pages, self.place)
     }
 
-    /// The factor that an epoch begins with: what was learned, for content like that of the window before it.
+    /// The factor that an epoch begins with: the learned one, for content like that of the window before it.
     fn factor_now(&self) -> Result<Factor> {
         let model = &self.epoch.model;
         if model.factor == Factor::EXACT {
@@ -175,7 +175,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
     }
 
-    /// What the epoch's window is made of, where the tokenizer is closed.
+    /// The content of the epoch's window by class, where the tokenizer is closed.
     fn window_content(&self, limit: u64, fixed: &Fixed) -> Result<Option<Tally>> {
         if self.epoch.model.factor == Factor::EXACT {
             return Ok(None);
@@ -263,7 +263,7 @@ const LONG_REQUEST: u64 = 2_048;
 /// Factors that are tried for an epoch: each takes off what was over.
 const MOST_FACTORS: usize = 8;
 
-/// What the history may cost by what is known of it, so that a block has a place beside it.
+/// The most that the history may cost by its known cost, so that a block has a place beside it.
 fn most_of_history(limit: u64) -> u64 {
     limit - limit / 64
 }

@@ -6,10 +6,12 @@
 //! run      the worthiest within the room; of equals the shortest, then the first; then its neighbours, while they fit
 //! ```
 //!
-//! It reads one text. What is found nowhere in it gives its beginning. Sums are whole numbers, so a text has one answer everywhere.
+//! It reads one text. A question that matches nothing in it gives its beginning. Sums are whole numbers, so a text has one answer
+//! everywhere.
 
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::text::{analyze, with_analyzer};
+use crate::units::clip::clip;
 use crate::units::term_key::TermKey;
 
 /// The longest piece, in bytes.
@@ -20,11 +22,11 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_COMPARED: usize = 400;
 /// The tokens of a piece that are compared.
 const TOKENS: usize = 64;
-/// What stands around the run is added up to so many bytes.
+/// Neighbours of the run are added up to so many bytes.
 const WITH_NEIGHBOURS: usize = 400;
 /// Units of worth in one term of weight 1 that one piece of two has.
 const UNIT: f64 = 1e6;
-/// What the closest piece of a run is worth, as a share of all terms.
+/// The weight of the closest piece of a run, as a share of all terms.
 const MEANING: f64 = 0.5;
 
 /// A piece of a text: its bytes, the terms of the question that it has, and how close it is.
@@ -61,6 +63,11 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
     let (first, last) = best_run(&pieces, &worths, most);
     let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
     Some(trimmed(text, start, end))
+}
+
+/// Start and length of the beginning of a text, at most `most` bytes; `None` where all of it fits.
+pub(super) fn beginning(text: &str, most: usize) -> Option<(u64, u64)> {
+    (text.len() > most).then(|| (0, clip(text, most).len() as u64))
 }
 
 /// Lines and sentences.

@@ -1,4 +1,4 @@
-//! What stands before the window in every prompt of an epoch: tools, system prompt, pinned memory, summary.
+//! The fixed sections before the window in every prompt of an epoch: tools, system prompt, pinned memory, summary.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What a prompt is made of: the snapshot that feeds it, what is pinned and retrieved, what is kept warm, the bounds of closed tokenizers.
+//! The parts of a prompt: the snapshot that feeds it, pinned and retrieved texts, the cache of the process, the bounds of closed
+//! tokenizers.
 
 pub(super) mod assemble;
 pub(crate) mod bounds;

@@ -1,7 +1,7 @@
 //! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
 //!
 //! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. A
-//! prompt shows revisions: what changed since the epoch began is shown in the volatile block, what was forgotten is gone at once.
+//! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::units::calendar::iso_date;
 
-/// What nobody vouches for (a web page, an upload) is never pinned, whatever kind it says it is: it would speak with the user's voice.
+/// A memory that nobody vouches for (a web page, an upload) is never pinned, whatever its kind: it would speak with the user's voice.
 const LEAST_TRUST: u8 = 1;
 
-/// What is pinned in some scopes now.
+/// The memories that are pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Pinned {
     /// In the order they are shown.
@@ -64,7 +64,8 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// What changed since an epoch began, as items of the section `updated`: what is not in its snapshot, and what is disputed since.
+    /// The changes since an epoch began, as items of the section `updated`: memories that are not in its snapshot, and those disputed
+    /// since.
     pub fn newer(&self, epoch: &StoredEpoch) -> Vec<Item> {
         let disputed = |memory: &MemoryRef| {
             let began = stamp(&epoch.stamps, memory.partition as Partition);

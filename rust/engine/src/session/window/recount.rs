@@ -13,7 +13,7 @@ use crate::session::writer::SessionWriter;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
 
-/// What a switch would keep.
+/// The messages that a switch would keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The first message that stays in prompts.
@@ -34,7 +34,7 @@ struct Recounted {
     tally: Tally,
 }
 
-/// What a history grant of `grant` tokens keeps with `model`; nothing before message `least`, which a summary stands for.
+/// The messages that a history grant of `grant` tokens keeps with `model`; none before message `least`, for which a summary stands.
 pub(in crate::session) fn plan<P: Pages>(view: &View<'_, P>, model: &Model, grant: u64, tally: &Tally, least: u64) -> Result<Kept> {
     let recounted = recount(view, model, grant, tally, least)?;
     let (end, tokens) = (view.messages(), recounted.tally.tokens);
@@ -104,7 +104,7 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
     writer.begin(reason, recounted.origin)
 }
 
-/// What history may have with `model`: the limit less the fixed sections and the floors.
+/// The tokens for history with `model`: the limit less the fixed sections and the floors.
 pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
     let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
     let scopes = crate::session::window::fixed::scopes(writer.scope, &writer.record);

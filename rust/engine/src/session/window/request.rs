@@ -13,7 +13,7 @@ use crate::{Result, models};
 pub struct Candidate {
     /// The section that it was a candidate for.
     pub section: String,
-    /// What it is; of a memory of another scope than the session's, behind the id of that scope and a slash.
+    /// Its id. For a memory of another scope than the session's, the id of that scope and a slash stand before it.
     pub id: String,
     /// Whether it is in the prompt.
     pub included: bool,
@@ -30,7 +30,7 @@ pub struct Candidate {
 }
 
 impl Assembled {
-    /// What became of every candidate, and the messages that are sent as a text which names what the model does not take.
+    /// The fate of every candidate, and the messages that are sent as a text which names media that the model does not take.
     #[must_use]
     pub fn candidates(&self) -> Vec<Candidate> {
         let whose = |one: &crate::context::Explained| {

@@ -1,10 +1,13 @@
-//! What a prompt may show beside memories: what was said outside of its window, and passages of the session's collections.
+//! Retrieved texts that a prompt may show beside memories: messages outside of its window, and passages of the session's collections.
 //!
 //! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
 //! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced.
+//!
+//! What answers a question that asks for a time alone comes from all of that time, and stands in its order ([`in_order_of_time`]).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
@@ -14,7 +17,8 @@ use crate::context::limit::section;
 use crate::context::{Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::{self, Question, Request};
+use crate::recall::when;
+use crate::recall::{self, Overview, Question, Request};
 use crate::scope::Scope;
 use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::recalls::role_of;
@@ -46,9 +50,14 @@ const NEAR: f64 = 0.5;
 /// Where the best is less sure than this there is no answer, and nothing of the source is shown. Of ten questions that a conversation of
 /// LoCoMo knows nothing of none passes .2, and two pass .1 (2026-11-22).
 const LEAST: f64 = 0.15;
-/// What stands behind the best must be a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
+/// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 const BEHIND_THE_BEST: f64 = 0.25;
+
+/// The most bytes that are shown of a message which answers by when it was said: there are mostly several.
+const BYTES_OF_A_TIME: usize = 400;
+/// Tokens that such a message is taken for when it is reckoned how many there is room for.
+const TOKENS_OF_A_TIME: u64 = 48;
 
 /// What is asked of the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
@@ -57,26 +66,64 @@ pub(in crate::session) struct Asked<'a> {
     pub record: &'a SessionRecord,
     /// The first message of the window.
     pub start: u64,
+    /// Messages behind it that the window leaves out.
+    pub left_out: Range<u64>,
     pub question: &'a Question,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
+    /// The time that the question asks about.
+    pub preferred: Option<when::Range>,
     /// Tokens that what is recalled may have, about.
     pub room: u64,
 }
 
+/// A message that a prompt may show.
+pub(in crate::session) struct Shown {
+    /// When it was said, where that alone makes it an answer.
+    pub said_then: Option<i64>,
+    pub item: Item,
+}
+
+/// Memories and messages that answer a question for a time alone, each with when it was: those that there is room for, from all of the time
+/// alike, with the scores by which a block puts them in the order of time, of which the first and the last are the best. Behind them
+/// those that cannot be shown because the prompt has them elsewhere.
+pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u64, is_elsewhere: impl Fn(&Item) -> bool) -> Vec<Item> {
+    found.sort_by_key(|(at, _)| *at); // stable: of one time memories come before messages
+    let (elsewhere, then): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, item)| is_elsewhere(item));
+    let mut once: Vec<Item> = Vec::with_capacity(then.len());
+    for (_, item) in then {
+        if once.iter().all(|other| other.text != item.text) {
+            once.push(item);
+        }
+    }
+    let tokens = |item: &Item| item.text.len() as u64 / (BYTES_A_TOKEN - 1) + LEAST_TOKENS;
+    let asked: u64 = once.iter().map(tokens).sum();
+    let most = if asked > room { (once.len() as u64 * room / asked.max(1)).max(1) as usize } else { once.len() };
+    let mut shown = recall::spread(once, most, |_| 0);
+    let (count, best) = (shown.len(), shown.iter().filter_map(|item| item.score).max().unwrap_or(0));
+    for (place, item) in shown.iter_mut().enumerate() {
+        // A block shows the best first, the second best last, and the weakest in the middle.
+        let rank = if place < count.div_ceil(2) { 2 * place } else { 2 * (count - 1 - place) + 1 };
+        item.score = Some(best - rank as i64);
+    }
+    shown.extend(elsewhere.into_iter().map(|(_, item)| item));
+    shown
+}
+
 /// What was said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the search, as
 /// much as there is room for.
-pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Item>> {
+pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Shown>> {
     let recalls = &asked.record.recalls;
-    let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / LEAST_TOKENS + 1).min(MOST_MESSAGES);
+    let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
+    let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1).min(MOST_MESSAGES);
     if wanted == 0 || asked.question.text().trim().is_empty() || speech::is_courtesy(asked.question.text()) {
         return Ok(Vec::new());
     }
-    if asked.start == 0 && !asked.elsewhere(pages)? && !asked.shortened(history)? {
+    if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
         return Ok(Vec::new());
     }
     let limit = (wanted + BEYOND) as usize;
-    let request = search::Request::new(asked.question.text(), limit, asked.now);
+    let request = search::Request { preferred: asked.preferred, ..search::Request::new(asked.question.text(), limit, asked.now) };
     let hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| asked.is_asked(found)) {
@@ -90,7 +137,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
     let mut sessions = SessionIds::default();
     for found in hits {
-        if items.len() as u64 == wanted || left == 0 {
+        if found.said_then.is_none() && (items.len() as u64 == wanted || left == 0) {
             break;
         }
         if !asked.may_show(&found) {
@@ -102,7 +149,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
             && let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64))?
         {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
-            items.push(item);
+            items.push(Shown { said_then: found.said_then, item });
         }
     }
     Ok(items)
@@ -117,7 +164,7 @@ impl Asked<'_> {
 
     /// Whether the window shows tool results shorter than they are.
     fn shortened(&self, history: &dyn History) -> Result<bool> {
-        for index in self.start..history.messages() {
+        for index in (self.start..history.messages()).filter(|index| !self.left_out.contains(index)) {
             if is_shortened(history, index)? {
                 return Ok(true);
             }
@@ -125,17 +172,21 @@ impl Asked<'_> {
         Ok(false)
     }
 
+    /// Whether the window has a message, shortened or whole.
+    fn is_in_window(&self, found: &Found) -> bool {
+        found.place.session == self.place.session && found.index >= self.start && !self.left_out.contains(&found.index)
+    }
+
     /// Whether the window does not show a message, or shows it shorter than it is. What it shows whole answers a question already, and says
     /// nothing of how sure the others are.
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
         let is_newest = found.index + 1 >= self.record.tally.messages;
-        Ok(found.place.session != self.place.session || found.index < self.start || !is_newest && is_shortened(history, found.index)?)
+        Ok(!self.is_in_window(found) || !is_newest && is_shortened(history, found.index)?)
     }
 
     /// Whether the window shows a message as it was given: then nothing of it is read.
     fn is_whole_in_window(&self, found: &Found, history: &dyn History) -> Result<bool> {
-        let in_window = found.place.session == self.place.session && found.index >= self.start;
-        Ok(in_window && found.index < history.messages() && !is_shortened(history, found.index)?)
+        Ok(self.is_in_window(found) && found.index < history.messages() && !is_shortened(history, found.index)?)
     }
 
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
@@ -147,14 +198,14 @@ impl Asked<'_> {
     /// Whether a message is near to the question, and of a session that is asked. "5 years already!" is, behind "How long have you been
     /// married?".
     fn is_asked(&self, found: &Found) -> bool {
-        let near = found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
+        let near = found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
         near && (own || self.record.recalls.other_sessions)
     }
 
     /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
     fn sureness(&self, found: &Found) -> f64 {
-        if self.question.is_known() { found.confidence } else { found.features.words }
+        if self.question.is_known() || found.said_then.is_some() { found.confidence } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -162,7 +213,7 @@ impl Asked<'_> {
         if found.is_empty == Some(true) {
             return Ok(None);
         }
-        let in_window = found.place.session == self.place.session && found.index >= self.start;
+        let in_window = self.is_in_window(found);
         let reference = MessageRef {
             partition: found.place.partition.into(),
             session: found.place.session.into(),
@@ -179,7 +230,10 @@ impl Asked<'_> {
             return Ok(None);
         }
         let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
-        let span = excerpt::answering(self.question.text(), &told.text, self.scope.seed(pages.secret()).terms, most);
+        let span = match found.said_then {
+            Some(_) => excerpt::beginning(&told.text, most.min(BYTES_OF_A_TIME)),
+            None => excerpt::answering(self.question.text(), &told.text, self.scope.seed(pages.secret()).terms, most),
+        };
         if in_window && told.shows(span) {
             return Ok(None);
         }
@@ -333,6 +387,40 @@ pub(in crate::session) fn passages<P: Pages>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lies_in_a_time_stands_in_its_order_from_all_of_it() {
+        let item = |at: i64| Item {
+            section: section::RECALLED.into(),
+            id: format!("{at}").into(),
+            attributes: Vec::new(),
+            text: format!("{at} {}", "x".repeat(60)).into(),
+            memory: None,
+            message: None,
+            form: Form::dated(),
+            score: Some(1_000),
+        };
+        let ids = |items: &[Item]| items.iter().map(|item| item.id.to_string()).collect::<Vec<_>>();
+        for (count, room, shown) in
+            [(5, 10_000, vec!["0", "1", "2", "3", "4"]), (4, 10_000, vec!["0", "1", "2", "3"]), (40, 140, vec!["0", "13", "26"])]
+        {
+            let found = (0..count).rev().map(|at| (at, item(at))).collect();
+            let items = in_order_of_time(found, room, |_| false);
+            assert_eq!(ids(&items), shown);
+            // As the block places them: by score, every other one to the end.
+            let mut ranked = items.clone();
+            ranked.sort_by_key(|item| std::cmp::Reverse(item.score));
+            let mut placed: Vec<Item> = ranked.iter().step_by(2).cloned().collect();
+            placed.extend(ranked.iter().skip(1).step_by(2).rev().cloned());
+            assert_eq!(ids(&placed), shown);
+        }
+        let twice = vec![(1, item(1)), (2, Item { id: "again".into(), ..item(1) }), (3, item(3)), (0, item(0))];
+        assert_eq!(
+            ids(&in_order_of_time(twice, 10_000, |item| &*item.id == "3")),
+            ["0", "1", "3"],
+            "a text once, what is elsewhere behind"
+        );
+    }
 
     #[test]
     fn a_beginning_ends_between_characters() {

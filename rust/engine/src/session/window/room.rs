@@ -4,6 +4,8 @@
 //! that a prompt knows, and has its whole ceiling. Every token of history and summary takes two of it away, down to a share of both:
 //! `max(said / SHARE, LEAST, ceiling - 2 * said)`. docs/decisions/0046 has the figures. A caller who grants the section something else has that.
 
+use std::ops::Range;
+
 use crate::Result;
 use crate::context::limit::{Budget, section};
 use crate::context::{Fixed, Grant};
@@ -16,12 +18,14 @@ const SHARE: u64 = 32;
 /// And always so many tokens: some ten messages.
 const LEAST: u64 = 512;
 
-/// What the window leaves for what is recalled, about.
+/// The approximate room that the window leaves for recalled text.
 pub(super) struct RoomLeft {
     /// The first message of the window.
     pub start: u64,
     /// How many tokens of messages are worth reading.
     pub tokens: u64,
+    /// Messages behind the first that it leaves out.
+    pub left_out: Range<u64>,
     /// The most that recalled text may have.
     pub most_recalled: u64,
 }
@@ -38,11 +42,11 @@ impl RoomLeft {
         let most_recalled = if is_granted(budget) { ceiling } else { most_recalled(said, ceiling) };
         let costly = budget.cut_step.millionths() == 0 || epoch.model.append_only;
         let tokens = if costly { space / 16 } else { space.saturating_sub(window.tokens) };
-        Ok(Self { start: window.cut.start, tokens: tokens.min(most_recalled), most_recalled })
+        Ok(Self { start: window.cut.start, left_out: window.left_out(), tokens: tokens.min(most_recalled), most_recalled })
     }
 }
 
-/// What recalled text may have beside `said` tokens of the session.
+/// The most tokens of recalled text beside `said` tokens of the session.
 fn most_recalled(said: u64, ceiling: u64) -> u64 {
     let share = (said / SHARE).max(LEAST);
     ceiling.saturating_sub(said.saturating_mul(2)).max(share).min(ceiling)

@@ -1,8 +1,8 @@
-//! What a process has read of its sessions and keeps: messages ready for prompts, the fixed sections of the epoch.
+//! The cache of a process for its sessions: messages ready for prompts, the fixed sections of the epoch.
 //!
 //! A message never changes but by an edit (rewind, redact, a switch of models), and every edit counts up in the session's record:
-//! what is kept holds for as long as the number does. So a prompt of a session that goes on reads only what is new, and a write looks only
-//! at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
+//! a cached value is valid as long as that number stays the same. So a prompt of a session that goes on reads only what is new, and a write
+//! looks only at the turns that were not over at the one before. The cache is bounded: the sessions used longest ago go first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ const SESSIONS: usize = 256;
 /// Messages that are kept, of all sessions together.
 const MESSAGES: usize = 100_000;
 
-/// What is known under numbers that follow each other.
+/// Values under consecutive numbers.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct Span<T> {
     first: u64,
@@ -60,7 +60,7 @@ impl<T: Clone> Span<T> {
     }
 }
 
-/// What was read of one session.
+/// The cached parts of one session.
 #[derive(Debug, Clone, Default)]
 pub(in crate::session) struct Warm {
     of: Option<(SessionKey, u64)>,
@@ -117,7 +117,7 @@ impl PastTurns {
     }
 }
 
-/// What was read of a session beside what was warm.
+/// The parts of a session that were read besides the warm ones.
 #[derive(Default)]
 pub(in crate::session) struct ReadNow {
     pub messages: HashMap<u64, Arc<Stored>>,
@@ -128,7 +128,7 @@ pub(in crate::session) struct ReadNow {
     pub has_new_briefs: bool,
 }
 
-/// The fixed sections of an epoch, and what was pinned when they were made.
+/// The fixed sections of an epoch, and the memories pinned when they were made.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct WarmFixed {
     pub epoch: u64,
@@ -179,7 +179,7 @@ impl Warm {
     }
 }
 
-/// What is kept of all sessions.
+/// The cache of all sessions.
 #[derive(Debug, Default)]
 pub struct WarmSessions(Mutex<Kept>);
 
@@ -192,7 +192,7 @@ struct Kept {
 }
 
 impl WarmSessions {
-    /// What is kept under a key; empty where that is nothing.
+    /// The value kept under a key; empty where there is none.
     pub(in crate::session) fn get(&self, key: u128) -> Arc<Warm> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.uses += 1;
@@ -202,7 +202,7 @@ impl WarmSessions {
         Arc::clone(warm)
     }
 
-    /// What writers know of the turns of a session; empty where that is nothing.
+    /// The turns of a session that writers know; empty where there are none.
     pub(in crate::session) fn past(&self, key: u128) -> Arc<PastTurns> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.past.get(&key).map_or_else(Arc::default, |(_, past)| Arc::clone(past))

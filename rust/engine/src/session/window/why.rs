@@ -1,4 +1,4 @@
-//! Why a memory was no candidate of a prompt: the prompt says what became of its candidates, and the store what became of the others.
+//! Why a memory was not a candidate of a prompt: the prompt says what became of its candidates, and the store what became of the others.
 
 use super::assemble::{Assembled, memory_request};
 use crate::Result;
@@ -78,6 +78,11 @@ fn ranked(answer: &recall::Recall, memory: &Memory, most: usize) -> String {
         return format!("{} says the same and ranks higher", same.memory.id());
     }
     match answer.hits.iter().position(|hit| hit.memory.id() == id) {
+        Some(_) if answer.hits[0].parts.overview => format!(
+            "it is one of {} memories that answer a question without content, and at most {most} of them are shown: ask for something that it \
+             says, or raise Recalls(memories={most})",
+            answer.hits.len()
+        ),
         Some(rank) if rank >= most => format!(
             "it ranks {} of the memories, with a score of {:.3}, and {most} may be recalled: raise Recalls(memories={most})",
             rank + 1,

@@ -31,7 +31,7 @@ pub use transaction::WriteTransaction;
 /// long as one that also has to record where the file ends (61 against 136 us on ext4, 32 KiB a sync, measured 2026-11).
 const GROWTH_BYTES: u64 = 1 << 20;
 
-/// What the file grows by.
+/// The zeros by which the file grows.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 type Handle = Database<'static, Bytes, Bytes>;
@@ -59,7 +59,7 @@ pub struct Environment {
     shared: Option<Shared>,
 }
 
-/// What binds an open generation to its files and to the other processes that have it open.
+/// The binding of an open generation to its files and to the other processes that have it open.
 #[derive(Debug)]
 struct Shared {
     data: FileId,
@@ -113,7 +113,7 @@ impl Environment {
         self.number
     }
 
-    /// Which store it is of, and what its hashes are keyed with.
+    /// The identity of its store, and the key of its hashes.
     #[must_use]
     pub fn identity(&self) -> (Option<StoreId>, Secret) {
         (self.id, self.secret)

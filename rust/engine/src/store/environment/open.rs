@@ -29,7 +29,7 @@ const SMALLEST_MAP_BYTES: usize = 1 << 28;
 
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
-/// What LMDB's table of that many takes, a cache line each, and its head.
+/// The size of LMDB's table of that many, a cache line each, and its head.
 const READER_TABLE_BYTES: u64 = MAX_READERS as u64 * 64 + 4096;
 
 impl Environment {

@@ -1,4 +1,4 @@
-//! A read transaction: what was committed when it began, read by our own reader of LMDB's pages.
+//! A read transaction: the state that was committed when it began, read by our own reader of LMDB's pages.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::store::tree::{Root, Tree};
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt};
 
-/// A read transaction: what was committed when it began.
+/// A read transaction: the state committed when it began.
 pub struct Snapshot {
     /// Keeps LMDB from writing over its pages.
     pub(super) _txn: RoTxn<'static, WithoutTls>,

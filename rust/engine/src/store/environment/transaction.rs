@@ -1,4 +1,4 @@
-//! The write transaction of a generation: what is put, deleted and read under it, encrypted where the store is.
+//! The write transaction of a generation: puts, deletes and reads under it, encrypted where the store is.
 
 use std::ops::Bound::{Excluded, Included};
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ use crate::{Error, Result, interrupt};
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
     pub(super) txn: RwTxn<'e>,
-    /// What was committed before: the pages that LMDB walks until it copies them.
+    /// The state committed before: the pages that LMDB walks until it copies them.
     pub(super) base: Tree,
     pub(super) tree: Handle,
     pub(super) secret: Secret,
@@ -57,8 +57,8 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
-    /// Refuses to begin a write that takes nothing away while the file cannot be grown: what is left is kept for forgetting. Looked at
-    /// before every write, since other processes use it up, too.
+    /// Refuses to begin a write that takes nothing away while the file cannot be grown: the remaining space is kept for forgetting. Looked
+    /// at before every write, since other processes use it up, too.
     pub fn require_room(&self) -> Result<()> {
         self.environment.grow_ahead()
     }
@@ -68,7 +68,7 @@ impl WriteTransaction<'_> {
         self.recorded = Some(Vec::new());
     }
 
-    /// What was put and deleted since [`record`](Self::record), in order; recording ends.
+    /// The puts and deletes since [`record`](Self::record), in order; recording ends.
     pub fn recorded(&mut self) -> Vec<Change> {
         self.recorded.take().unwrap_or_default()
     }

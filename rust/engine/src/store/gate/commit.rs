@@ -36,8 +36,8 @@ impl Committer for Store {
 }
 
 impl Store {
-    /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew; so it is, by
-    /// whoever needs it next, after any failure of the disk.
+    /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew. So the
+    /// next call that needs it opens it anew after any failure of the disk.
     pub(super) fn start_afresh(&self, error: &Error) {
         if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
             self.suspend();
@@ -73,7 +73,7 @@ impl Store {
     }
 }
 
-/// What to do where nobody knows whether a write is there.
+/// The advice for a write of unknown outcome.
 const AGAIN: &str = "read it back before writing it again, and give it an id so that a retry is harmless";
 
 /// A failed commit: known not to have happened where the disk was full and it is not in the file, unknown where a sync failed. `next` says

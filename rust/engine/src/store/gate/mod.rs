@@ -30,7 +30,7 @@ use crate::{Error, ErrorKind, Result};
 /// How much a commit waits for the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// What is acknowledged is on disk.
+    /// An acknowledged write is on disk.
     #[default]
     Full,
     /// A power cut may undo the last commit; the death of the process loses nothing.
@@ -73,15 +73,15 @@ pub struct Store {
     metrics: Metrics,
     /// Open handles. Not the reference count: a fork in another thread holds a reference for a moment, and its child keeps one for ever.
     handles: AtomicUsize,
-    /// How often this process opened its files: what it keeps of texts is dropped with each, because another process may have erased some.
+    /// How often this process opened its files. Cached texts are dropped with each opening, because another process may have erased some.
     openings: AtomicUsize,
-    /// Which store it was when it was first opened: what is at the path later must be the same.
+    /// The identity of the store when it was first opened. The store at the path must stay the same.
     identity: OnceLock<Identity>,
-    /// What opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
+    /// The key that opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
     key: Mutex<Option<Arc<StoreKey>>>,
 }
 
-/// What the handles that share this store need of it. No lock: the child of a fork might find it taken for ever.
+/// The values that handles sharing this store need. There is no lock: the child of a fork might find it taken for ever.
 #[derive(Debug)]
 struct Modes {
     writable: AtomicBool,
@@ -90,7 +90,7 @@ struct Modes {
     patience: AtomicU64,
 }
 
-/// Which store it is. What its hashes are keyed with changes where an empty store takes what was exported from another: then it is
+/// The identity of the store. The key of its hashes changes where an empty store takes what was exported from another: then it is
 /// appended. No lock: the child of a fork might find it taken for ever.
 #[derive(Debug)]
 struct Identity {
@@ -134,7 +134,7 @@ impl Gate {
 /// Where the environment is.
 #[derive(Debug)]
 pub enum State {
-    /// Not open (not yet, or because of a fork): opened by whoever needs it next.
+    /// Not open (not yet, or because of a fork): opened by the next call that needs it.
     Suspended,
     /// Open.
     Open(Box<Opened>),
@@ -142,7 +142,7 @@ pub enum State {
     Closed,
 }
 
-/// What is open of a store. The environment is dropped first: LMDB lets go of its files before the presence lock goes.
+/// The open parts of a store. The environment is dropped first: LMDB lets go of its files before the presence lock goes.
 #[derive(Debug)]
 pub struct Opened {
     environment: Environment,
@@ -185,7 +185,7 @@ impl State {
 const MOST_REOPENINGS: usize = 20;
 
 impl Store {
-    /// What its hashes are keyed with.
+    /// The key of its hashes.
     #[must_use]
     pub fn secret(&self) -> Secret {
         self.identity.get().map_or_else(Secret::default, |identity| identity.newest().secret)
@@ -197,7 +197,7 @@ impl Store {
         self.unforked(|| lock(&self.key).is_some())
     }
 
-    /// What this process opens the store with.
+    /// The key that this process opens the store with.
     pub(in crate::store) fn key(&self) -> Option<Arc<StoreKey>> {
         lock(&self.key).clone()
     }
@@ -256,7 +256,7 @@ impl Store {
         &self.folder
     }
 
-    /// What happened since the store was opened.
+    /// Counters since the store was opened.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
@@ -405,7 +405,7 @@ impl Store {
         })
     }
 
-    /// Closes the store for this process: what is under way finishes, what comes later is refused.
+    /// Closes the store for this process. Calls under way finish, and later ones are refused.
     pub fn close(&self) {
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         state.close(State::Closed);

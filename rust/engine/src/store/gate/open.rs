@@ -94,7 +94,7 @@ impl Store {
         store
     }
 
-    /// Whoever shares an open store must have its key.
+    /// A handle that shares an open store must have its key.
     fn check_key(&self, given: Option<&Arc<StoreKey>>) -> Result<()> {
         let known = self.unforked(|| lock(&self.key).clone());
         match (known.is_some(), given.is_some()) {
@@ -175,7 +175,7 @@ impl Store {
         Ok(reopen)
     }
 
-    /// Nobody can write to it: it is opened for reading by whoever needs it next.
+    /// Nobody can write to it: the next call that needs it opens it for reading.
     fn narrow(&self) {
         self.modes.writable.store(false, Relaxed);
         self.suspend();
@@ -258,7 +258,7 @@ impl Store {
         }
     }
 
-    /// What is at the path must be the store that was there before.
+    /// The store at the path must be the one that was there before.
     fn recognise(&self, opened: Opened) -> Result<Opened> {
         let (store, secret) = opened.environment.identity();
         if self.identity.get_or_init(|| Identity::new(store, secret)).is_still(store, secret) {

@@ -98,7 +98,7 @@ impl Tree {
             if !taken.take(number) {
                 return Err(self.damaged(number, "it is used twice"));
             }
-            // Damage within a page is told by whoever reads or writes it; here only what a write would spread.
+            // Reads and writes report damage within a page. This checks only damage that a write would spread.
             let Ok(page) = self.page(number, self.kind(level)) else { continue };
             for index in 0..page.entries() {
                 match self.kind(level) {

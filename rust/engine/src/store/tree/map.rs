@@ -1,6 +1,6 @@
 //! The data file, mapped once more and read-only: LMDB does not tell where its own map begins.
 //!
-//! Both show the same pages of the system's cache. A map may be longer than the file; what lies behind the file's end must
+//! Both show the same pages of the system's cache. A map may be longer than the file. Bytes behind the file's end must
 //! not be touched, which is why a snapshot compares its last page with the file's length ([`DataFile::view`]).
 
 use std::fs::{File, OpenOptions};
@@ -71,7 +71,7 @@ impl Checked {
         Self((0..pages).map(|_| AtomicU16::new(0)).collect())
     }
 
-    /// What stands for a page with this kind and these bounds; never 0.
+    /// The mark of a page with this kind and these bounds; never 0.
     fn mark(is_leaf: bool, (lower, upper): (u16, u16)) -> u16 {
         let kind_and_bounds = u32::from(lower | u16::from(is_leaf)) << 16 | u32::from(upper); // `lower` is even
         (kind_and_bounds.wrapping_mul(0x9E37_79B1) >> 17) as u16 | 1 << 15
@@ -102,7 +102,7 @@ pub struct DataFile {
     map: RwLock<Arc<Map>>,
 }
 
-/// What a snapshot sees of the file.
+/// The part of the file that a snapshot sees.
 #[derive(Debug, Clone)]
 pub struct Mapped {
     /// The map that holds its pages.

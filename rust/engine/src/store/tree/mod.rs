@@ -1,18 +1,18 @@
 //! LMDB's tree, read without trusting it.
 //!
-//! LMDB checks nothing of what it walks: one flipped bit in the header of a page ends the process or hides what is stored. So
+//! LMDB checks nothing of what it walks: one flipped bit in the header of a page ends the process or hides stored values. So
 //! every read goes through here instead, over a map of our own, and every write asks here first whether the pages that LMDB is
 //! about to walk are whole ([`Tree::secure`]). A page is checked when this process first meets it ([`page::Page::check`]).
 //!
-//! That a key is *not* there is an answer too, and a flipped bit must not give it: then the keys on both sides of the gap are
-//! looked at (their checksums cover them), the leaf must lie between the keys that all branches above it name, and if the gap is
+//! The absence of a key is an answer too, and a flipped bit must not give it. For such an answer the keys on both sides of the gap are
+//! checked (their checksums cover them), the leaf must lie between the keys that all branches above it name, and if the gap is
 //! at the end of the leaf, the next one must begin behind it (`Tree::confirm`).
 //!
-//! A key is an answer as well: whoever walks over it may skip its value. So every entry that is handed out was compared with its
+//! A key is an answer as well: a walk over it may skip its value. So every entry that is handed out was compared with its
 //! checksum, which covers the key, once in this process ([`verified::intact`]). The doctor, copies and erasures take what is there
 //! ([`Tree::tolerate`], [`Tree::scan_stored`]).
 //!
-//! What this does not notice: a child that points to an older version of the same page, and damage that comes to a page
+//! Two kinds of damage are not noticed: a child that points to an older version of the same page, and damage to a page
 //! after it was checked. [`free`] looks after LMDB's list of free pages.
 
 pub mod free;
@@ -145,7 +145,7 @@ impl Tree {
         if level + 1 == usize::from(self.root.depth) { Kind::Leaf } else { Kind::Branch }
     }
 
-    /// What a checked page must have; it has not only if it was damaged since.
+    /// A value that a checked page must have. It is missing only if the page was damaged since.
     fn some<T>(&self, page: u64, there: Option<T>) -> Result<T> {
         there.ok_or_else(|| self.damaged(page, "it changed after it was read for the first time"))
     }
@@ -355,7 +355,7 @@ impl Tree {
     }
 }
 
-/// What [`super::pages::Pages`] asks for.
+/// The reads of [`super::pages::Pages`].
 impl Tree {
     /// The value at `key`.
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {

@@ -8,7 +8,7 @@
 //! 14 u16  where the entries begin       └ key
 //! 16 u16… offset of each entry, in key order; the entries fill the page from `upper` to its end
 //! ```
-//! (`MDB_page` and `MDB_node` of lmdb's mdb.c, in the machine's byte order.) What this does not do: find a bit that was
+//! (`MDB_page` and `MDB_node` of lmdb's mdb.c, in the machine's byte order.) It does not find a bit that was
 //! flipped in a key and leaves the order right. Values carry checksums over their keys: `super` asks for those beside a gap.
 
 use std::cmp::Ordering;
@@ -21,7 +21,7 @@ const LEAF: u16 = 2;
 const OVERFLOW: u16 = 4;
 const IN_OVERFLOW: u16 = 1;
 
-/// What a page is expected to be.
+/// The expected kind of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Keys and child pages.

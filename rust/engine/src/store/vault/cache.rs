@@ -1,8 +1,8 @@
 //! Decrypted values, by the tag of their ciphertext: a value that is read again costs a look. It is bounded, and drops first what was not
 //! used.
 //!
-//! A tag is that of one ciphertext under one key with one context, so what was opened once under it is the text of whatever carries
-//! it, at the same place. A value that changed has another tag.
+//! A tag is that of one ciphertext under one key with one context, so the text that was opened once under it belongs to every
+//! value with this tag, at the same place. A value that changed has another tag.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -14,7 +14,7 @@ pub const KEY_BYTES: usize = 32;
 pub const NONCE_BYTES: usize = 12;
 /// Bytes behind a ciphertext.
 pub const TAG_BYTES: usize = 16;
-/// What a sealed text is longer than the text.
+/// The bytes by which a sealed text is longer than the text.
 pub const OVERHEAD: usize = NONCE_BYTES + TAG_BYTES;
 
 /// A key ready for use.

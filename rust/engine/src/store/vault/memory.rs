@@ -10,7 +10,7 @@ const PLACE: usize = 4096;
 const REGION: usize = 64 << 20;
 /// A large page of the system: one fault for 512 places, each of which would cost one of its own (1.2 us, against 0.12 us so).
 const LARGE: usize = 2 << 20;
-/// The least that is tried to be locked: what an unprivileged process may lock by default is 64 KiB to 8 MiB.
+/// The least memory that it tries to lock: an unprivileged process may lock 64 KiB to 8 MiB by default.
 const LEAST_LOCKED: usize = 64 << 10;
 
 /// The region, and which of its places are free.

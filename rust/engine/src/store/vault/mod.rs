@@ -1,4 +1,4 @@
-//! Encryption of values: what the caller's key opens, and what each value is sealed with.
+//! Encryption of values: the hierarchy of keys, and the sealing of each value.
 //!
 //! ```text
 //! the caller's key ──opens──> the store's key and the secret of its hashes   (in Meta, and once more beside the data keys)
@@ -69,7 +69,7 @@ const SALT_BYTES: usize = 16;
 /// The store's key, then the secret of its hashes, then whether they are keyed (bit 0), and those of terms, too (bit 1).
 const SEALED_TEXT: usize = KEY_BYTES + 16 + 1;
 
-/// What the caller's key opens.
+/// The values that the caller's key opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sealed {
     /// Drawn when the store was encrypted: data keys of another store do not open in this one.
@@ -114,7 +114,7 @@ pub fn is_exempt(key: &[u8]) -> bool {
         && key.get(4).is_some_and(|table| [Table::Meta, Table::Retired, Table::DataKey].map(|t| t as u8).contains(table))
 }
 
-/// The keys of an open store, and what it has decrypted last.
+/// The keys of an open store, and its cache of decrypted values.
 #[derive(Debug)]
 pub struct Vault {
     salt: [u8; SALT_BYTES],
@@ -280,7 +280,7 @@ impl Vault {
         Ok(value)
     }
 
-    /// What is stored of a plain value at `key`.
+    /// The stored form of a plain value at `key`.
     pub fn encrypt(data_key: &Cipher, key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
         let (head, body) = value.split_at_checked(ENVELOPE_BYTES).ok_or_else(|| damaged(key, "it is shorter than its envelope"))?;
         let head = [head[0], head[1], ENCRYPTED as u8, 0];
@@ -291,7 +291,7 @@ impl Vault {
         Ok(stored)
     }
 
-    /// Keeps a value that was just encrypted: whoever wrote it reads it next.
+    /// Keeps a value that was just encrypted, because its writer reads it next.
     pub fn remember(&self, key: &[u8], value: &[u8], stored: &[u8]) -> Result<()> {
         let mut plain = Secret::with_room(self.region.as_ref(), value.len());
         plain.bytes_mut().copy_from_slice(value);
@@ -310,7 +310,7 @@ pub fn is_encrypted(stored: &[u8]) -> bool {
     stored.get(2..4) == Some(&ENCRYPTED.to_le_bytes())
 }
 
-/// The tag of an encrypted value; anything else is no value of an encrypted store.
+/// The tag of an encrypted value; anything else is not a value of an encrypted store.
 fn tag_of(key: &[u8], stored: &[u8]) -> Result<cache::Tag> {
     let tag = stored.last_chunk().filter(|_| is_encrypted(stored) && stored.len() >= ENVELOPE_BYTES + OVERHEAD);
     tag.copied().ok_or_else(|| damaged(key, "it is not encrypted, and the store is"))

@@ -24,7 +24,7 @@ use crate::{ErrorKind, Result};
 /// Writes what a generation is searched by anew, under the secret that its environment has.
 pub type Rehash<'r> = &'r dyn Fn(&Environment) -> Result<()>;
 
-/// What to do where nobody knows which key is in force.
+/// The advice where it is unknown which key is in force.
 const EITHER: &str = "the store opens with the old key or with the new one: keep both, close it in every process, and open it again";
 
 /// Makes `key` the one that opens the store, or leaves it plain. Where it shall be encrypted and its words have hashes that need no key,

@@ -1,9 +1,9 @@
 //! Screening: secrets and personal data in a text, by type and place.
 //!
-//! One pass over the bytes. What a token begins with says which rule looks at it, and each rule has a validator: a check digit
+//! It makes one pass over the bytes. The beginning of a token selects the rule, and each rule has a validator: a check digit
 //! (Luhn, IBAN's mod 97), a vendor's prefix and length, a shape that nothing else has (JWT, PEM, credentials of a URL), or a cue
-//! beside it ("password is", "call me at"). Deliberately not: names of people, languages other than English for the cues, and
-//! anything that only looks random. A hash, a version, a date, a price or an id is no secret.
+//! beside it ("password is", "call me at"). It deliberately does not look for names of people, cues in languages other than English, or
+//! anything that only looks random. A hash, a version, a date, a price or an id is not a secret.
 //!
 //! docs/life.md has the table of types. Sources: ISO/IEC 7812-1 (cards), ISO 13616 (IBAN), RFC 7519 (JWT), RFC 7468 (PEM),
 //! RFC 3986 section 3.2.1 (user information), the North American Numbering Plan, the vendors' own pages for the prefixes.
@@ -19,7 +19,7 @@ use crate::{Error, Result};
 #[cfg(test)]
 mod tests;
 
-/// What a part of a text is.
+/// The type of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sensitive {
     /// A key with the prefix of a vendor.
@@ -75,7 +75,7 @@ impl Sensitive {
 /// A part of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// Its type.
     pub what: Sensitive,
     /// Its first byte.
     pub start: usize,
@@ -86,7 +86,7 @@ pub struct Finding {
 /// A part of a text by its characters, with a name for what it is: what a detector of the caller's found, or what the caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
-    /// What it is.
+    /// Its type.
     pub what: String,
     /// Its first character.
     pub start: usize,
@@ -98,11 +98,13 @@ impl Detected {
     /// Secrets and personal data in a text, in order.
     #[must_use]
     pub fn in_text(text: &str) -> Vec<Self> {
-        let of = |one: Finding| Self {
-            what: one.what.name().to_owned(),
-            start: chars_before(text, one.start),
-            end: chars_before(text, one.end),
+        let (mut byte, mut chars) = (0, 0);
+        let mut place = |at| {
+            chars += chars_before(&text[byte..], at - byte);
+            byte = at;
+            chars
         };
+        let of = |one: Finding| Self { what: one.what.name().to_owned(), start: place(one.start), end: place(one.end) };
         screen(text).into_iter().map(of).collect()
     }
 }
@@ -116,7 +118,7 @@ struct Part<'a> {
     treatment: Treatment,
 }
 
-/// What is to be done with a kind of finding.
+/// The treatment of a kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Treatment {
     /// It is kept.
@@ -143,7 +145,7 @@ impl Treatment {
     }
 }
 
-/// What is done with secrets, with personal data, and with what detectors of the caller's find.
+/// The treatment of secrets, of personal data, and of the findings of the caller's detectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Screening {
     /// With secrets.
@@ -202,7 +204,7 @@ impl Screening {
         }
     }
 
-    /// What the policy minds of both, in order.
+    /// The findings of both that the policy forbids, in order.
     fn minded<'a>(self, text: &str, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
         let own = own.iter().map(|one| Part { what: one.what.name(), start: one.start, end: one.end, treatment: self.of(one.what) });
         let given = detected.iter().map(|one| Part {
@@ -234,7 +236,7 @@ fn names(parts: &[Part<'_>]) -> Vec<String> {
 #[must_use]
 pub fn screen(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let (bytes, mut steps) = (text.as_bytes(), Steps::default());
+    let (bytes, mut steps, mut seen) = (text.as_bytes(), Steps::default(), secrets::Seen::default());
     let mut at = 0;
     while at < bytes.len() {
         steps.reach(at);
@@ -242,7 +244,7 @@ pub fn screen(text: &str) -> Vec<Finding> {
             at += 1;
             continue;
         }
-        match secrets::at(text, at).or_else(|| personal::at(text, at)) {
+        match secrets::at(text, at, &mut seen).or_else(|| personal::at(text, at)) {
             Some(finding) => {
                 at = finding.end.max(at + 1);
                 push(&mut findings, finding);

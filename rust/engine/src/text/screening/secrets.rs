@@ -1,9 +1,14 @@
 //! Secrets: keys by their vendor's prefix, tokens and keys by their shape, passwords by the words before them.
+//!
+//! The whole is linear in the text, whatever stands in it: a rule looks no further than the longest that counts, or notes in [`Seen`] what
+//! it read in vain, so that it does not read that again from each word in it.
+
+use std::ops::Range;
 
 use super::validators::entropy;
 use super::{Finding, Sensitive, has_cue, is_word};
 
-/// What the rest of a vendor's key is made of.
+/// The alphabet of the rest of a vendor's key.
 #[derive(Clone, Copy)]
 enum Rest {
     /// Letters and digits.
@@ -80,41 +85,73 @@ const VENDORS: [(&str, Rest, usize); 46] = [
     ("rubygems_", Rest::Hex, 48),
 ];
 
-/// The secret that begins at a token's begin.
-pub fn at(text: &str, at: usize) -> Option<Finding> {
-    let rest = &text.as_bytes()[at..];
+/// What rules read of a text in vain.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Up to here no web token begins.
+    no_token: usize,
+    /// For each class the last run that has no digit.
+    no_digit: [Range<usize>; 5],
+    /// Where an authority begins that has no credentials.
+    no_credentials: usize,
+}
+
+/// The secret that begins at a token's begin. A text is read from its begin to its end, with one `seen`.
+pub fn at(text: &str, at: usize, seen: &mut Seen) -> Option<Finding> {
+    let bytes = text.as_bytes();
+    let rest = &bytes[at..];
     let finding = |what, length: usize| Finding { what, start: at, end: at + length };
     match rest[0] {
         b'-' => pem(rest).map(|length| finding(Sensitive::PrivateKey, length)),
-        b'e' if rest.starts_with(b"eyJ") => web_token(rest).map(|length| finding(Sensitive::WebToken, length)),
-        first if first.is_ascii_alphabetic() => vendor_key(rest)
+        b'e' if rest.starts_with(b"eyJ") => web_token(bytes, at, seen).map(|length| finding(Sensitive::WebToken, length)),
+        first if first.is_ascii_alphabetic() => vendor_key(bytes, at, seen)
             .map(|length| finding(Sensitive::VendorKey, length))
-            .or_else(|| url_credentials(text, at))
+            .or_else(|| url_credentials(text, at, seen))
             .or_else(|| password(text, at)),
         _ => None,
     }
 }
 
 fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().take_while(|byte| class(**byte)).count()
+    let length = bytes.iter().take_while(|byte| class(**byte)).count();
+    #[cfg(test)]
+    super::tests::LOOKED.set(super::tests::LOOKED.get() + length + 1);
+    length
 }
 
-fn vendor_key(rest: &[u8]) -> Option<usize> {
+/// The same of the first bytes alone.
+fn run_of(bytes: &[u8], most: usize, class: impl Fn(u8) -> bool) -> usize {
+    run(&bytes[..bytes.len().min(most)], class)
+}
+
+fn vendor_key(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
+    let rest = &bytes[at..];
     // Every prefix ends with a sign, but for those of which the second letter is checked with it.
     VENDORS.iter().find_map(|(prefix, class, least)| {
         let prefix = prefix.as_bytes();
         if rest[0] != prefix[0] || !rest.starts_with(prefix) {
             return None;
         }
-        let length = run(&rest[prefix.len()..], |byte| class.has(byte));
-        let tail = &rest[prefix.len()..prefix.len() + length];
+        let (from, seen) = (at + prefix.len(), &mut seen.no_digit[*class as usize]);
+        if seen.contains(&from) {
+            return None;
+        }
+        let length = run(&bytes[from..], |byte| class.has(byte));
         // `sk-learn-compatible-estimators` has no digit: a key has one.
-        (length >= *least && tail.iter().any(u8::is_ascii_digit)).then_some(prefix.len() + length)
+        let has_digit = bytes[from..from + length].iter().any(u8::is_ascii_digit);
+        if !has_digit {
+            *seen = from..from + length;
+        }
+        (length >= *least && has_digit).then_some(prefix.len() + length)
     })
 }
 
 /// Three parts of base64url, the first of which is a JSON object (`eyJ` is `{"`).
-fn web_token(rest: &[u8]) -> Option<usize> {
+fn web_token(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
+    if at < seen.no_token {
+        return None; // it would end where the one before ended, with no more parts
+    }
+    let rest = &bytes[at..];
     let (mut length, mut parts) = (0, 0);
     loop {
         let part = run(&rest[length..], |byte| Rest::UrlSafe.has(byte));
@@ -123,6 +160,9 @@ fn web_token(rest: &[u8]) -> Option<usize> {
             break;
         }
         length += 1;
+    }
+    if parts < 3 {
+        seen.no_token = at + length;
     }
     (parts == 3).then_some(length)
 }
@@ -141,14 +181,20 @@ fn pem(rest: &[u8]) -> Option<usize> {
     Some(close.unwrap_or(rest.len()))
 }
 
+const LONGEST_SCHEME: usize = 20;
+
 /// `scheme://user:password@host`: the user and the password.
-fn url_credentials(text: &str, at: usize) -> Option<Finding> {
+fn url_credentials(text: &str, at: usize, seen: &mut Seen) -> Option<Finding> {
     let rest = &text.as_bytes()[at..];
-    let scheme = run(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'+');
-    if scheme > 20 || !rest[scheme..].starts_with(b"://") {
+    let scheme = run_of(rest, LONGEST_SCHEME + 1, |byte| byte.is_ascii_alphanumeric() || byte == b'+');
+    if scheme > LONGEST_SCHEME || !rest[scheme..].starts_with(b"://") {
         return None;
     }
     let start = scheme + 3;
+    if seen.no_credentials == at + start {
+        return None;
+    }
+    seen.no_credentials = at + start; // where there are some, the search goes on behind them
     let authority =
         run(&rest[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>'));
     let authority = &rest[start..start + authority];
@@ -177,6 +223,10 @@ const KEYS: [&str; 13] = [
     "accountkey",
 ];
 
+const LONGEST_NAME: usize = 40;
+/// Of a value; what looks like a password is shorter yet.
+const LONGEST_VALUE: usize = 400;
+
 /// The value behind a name: after `=` or `:`, after "is", and for "bearer" after a space.
 fn password(text: &str, at: usize) -> Option<Finding> {
     let bytes = text.as_bytes();
@@ -191,9 +241,11 @@ fn password(text: &str, at: usize) -> Option<Finding> {
     }
     let (start, explicit) = value_start(bytes, end, name.ends_with("bearer"))?;
     let quoted = matches!(bytes.get(start.wrapping_sub(1)), Some(b'"' | b'\'' | b'`'));
-    let length = run(&bytes[start..], |byte| {
-        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'&' | b')')
-    });
+    let length = run_of(&bytes[start..], LONGEST_VALUE + 1, is_of_value);
+    let rest = &bytes[start + length..];
+    if rest.get(run(rest, ends_sentence)).copied().is_some_and(is_of_value) {
+        return None; // it is longer than any that counts, and not by signs alone
+    }
     let mut value = &bytes[start..start + length];
     while let [head @ .., b'.' | b'!' | b'?'] = value {
         if quoted {
@@ -206,6 +258,14 @@ fn password(text: &str, at: usize) -> Option<Finding> {
     (secret && text.is_char_boundary(finding.end)).then_some(finding)
 }
 
+fn is_of_value(byte: u8) -> bool {
+    !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'&' | b')')
+}
+
+fn ends_sentence(byte: u8) -> bool {
+    matches!(byte, b'.' | b'!' | b'?')
+}
+
 /// Whether a name of a secret may begin with this letter, or one may stand behind a prefix (`DB_PASSWORD`).
 fn could_name_secret(byte: u8) -> bool {
     byte.is_ascii_alphabetic()
@@ -213,8 +273,8 @@ fn could_name_secret(byte: u8) -> bool {
 
 /// The word here in lowest case without its signs ("API key", `api_key`, `apiKey` are "apikey"), and where it ends.
 fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
-    let first = run(&bytes[at..], |byte| is_word(byte) || byte == b'-');
-    if !(3..=40).contains(&first) {
+    let first = run_of(&bytes[at..], LONGEST_NAME + 1, |byte| is_word(byte) || byte == b'-');
+    if !(3..=LONGEST_NAME).contains(&first) {
         return None;
     }
     let mut name: String =
@@ -223,7 +283,7 @@ fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
     // "API key", "access token", "client secret": two words, of which the first says nothing alone.
     while ["api", "access", "auth", "client", "secret", "refresh", "account", "accessapi", "secretaccess"].contains(&name.as_str()) {
         let Some(b' ') = bytes.get(end) else { break };
-        let next = run(&bytes[end + 1..], |byte| byte.is_ascii_alphabetic());
+        let next = run_of(&bytes[end + 1..], "access".len() + 1, |byte| byte.is_ascii_alphabetic());
         let word = String::from_utf8_lossy(&bytes[end + 1..end + 1 + next]).to_lowercase();
         if !["key", "token", "secret", "access"].contains(&word.as_str()) {
             break;
@@ -290,7 +350,7 @@ fn looks_random(value: &[u8]) -> bool {
     let signs_of_text = value.iter().any(|byte| matches!(byte, b'(' | b'{' | b'[' | b'$' | b'*')) || value.contains(&b':');
     let has = |class: fn(&u8) -> bool| value.iter().any(class);
     value.len() >= 16
-        && value.len() <= 400
+        && value.len() <= LONGEST_VALUE
         && !signs_of_text
         && value.iter().filter(|byte| matches!(byte, b'-' | b'/' | b'.')).count() <= value.len() / 8
         && has(u8::is_ascii_digit)

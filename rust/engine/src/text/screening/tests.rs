@@ -1,7 +1,14 @@
 //! Screening against generated secrets and personal data with valid check digits, and against texts that have none.
 
+use std::cell::Cell;
+
 use super::validators::luhn;
 use super::*;
+
+thread_local! {
+    /// Bytes that the rules for secrets looked at.
+    pub static LOOKED: Cell<usize> = const { Cell::new(0) };
+}
 
 /// A small generator (SplitMix64): the same texts in every run.
 struct Random(u64);
@@ -261,4 +268,67 @@ fn any_text_is_screened_without_a_panic_and_redacting_leaves_nothing() {
         let every = Screening { secrets: Treatment::Redact, personal_data: Treatment::Redact, detected: Treatment::Redact };
         let _ = every.apply(&text, &[]); // every finding ends between two letters
     }
+}
+
+/// How many bytes the rules for secrets look at in a text.
+fn looked_at(text: &str) -> usize {
+    LOOKED.set(0);
+    let _ = screen(text);
+    LOOKED.get()
+}
+
+#[test]
+fn no_text_makes_a_rule_read_the_same_again_and_again() {
+    let long = "x".repeat(30_000);
+    for part in [
+        "sk-",
+        "sk-a",
+        "sk-ant-",
+        "xoxb-",
+        "ghp_",
+        "AKIA",
+        "SG.",
+        "glpat-",
+        "eyJ.",
+        "eyJ-",
+        "eyJabcdefghijk.",
+        "password=",
+        "password=a.",
+        "pass-",
+        "pass ",
+        "pwd:",
+        "token=\u{e9}",
+        "api ",
+        "api key ",
+        "a+",
+        "a://",
+        "https://a:b@",
+        "//u:p@",
+        "a-",
+        "a.",
+        "AIza-",
+        "Bearer ",
+    ] {
+        for end in ["", &long, "://", ".....", "1"] {
+            let text = |bytes: usize| part.repeat(bytes / part.len()) + end;
+            let (small, large) = (looked_at(&text(20_000)), looked_at(&text(80_000)));
+            assert!(large < 6 * small.max(20_000), "{part:?} and {:?}: {small}, then {large}", &end[..end.len().min(5)]);
+        }
+    }
+}
+
+#[test]
+fn a_value_that_ends_with_many_signs_is_found_without_them() {
+    for (value, signs, found) in [("hunter22", 5, true), ("hunter22", 5_000, true), (&*"a1".repeat(300), 5, false)] {
+        let text = format!("the password is {value}{} I think", ".".repeat(signs));
+        let parts: Vec<_> = screen(&text).into_iter().map(|one| text[one.start..one.end].to_owned()).collect();
+        assert_eq!(parts, if found { vec![value.to_owned()] } else { vec![] }, "{} and {signs}", value.len());
+    }
+}
+
+#[test]
+fn places_are_told_in_characters_behind_any_number_of_findings() {
+    let text = "\u{e9} ana@example.org \u{1F600} ".repeat(3);
+    let places: Vec<_> = Detected::in_text(&text).into_iter().map(|one| (one.start, one.end)).collect();
+    assert_eq!(places, [(2, 17), (22, 37), (42, 57)]);
 }

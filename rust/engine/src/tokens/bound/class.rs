@@ -1,4 +1,4 @@
-//! What kind of content a text is, as far as tokenizers treat kinds differently.
+//! Classes of content, as far as tokenizers treat them differently.
 
 /// A kind of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
-//! What was learned of one model: for each class of content, how many real tokens a counted one was lately.
+//! The factors learned for one model: for each class of content, how many real tokens a counted one was lately.
 //!
-//! It learns from a request that extends the one before: what was added, and what that did cost. That counts for the class that most
+//! They are learned from a request that extends the one before: from the added content and its cost. That counts for the class that most
 //! of it belongs to; additions are put together until they make a sample of [`BLOCK`] tokens, since the ratio of a short text says more
 //! of the text than of its class. From `n` samples of a class:
 //!
@@ -9,7 +9,7 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
-//! One reply is no law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
+//! One reply is not a law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
 //! few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that has changed
 //! is believed once most of the newest samples say so.
 //!
@@ -52,7 +52,7 @@ const MOST_FACTOR: u32 = 4_000;
 /// The largest ratio that is kept: two bytes.
 const MOST_STORED: u32 = u16::MAX as u32;
 
-/// What a counted token of a sample did cost, in thousandths. A sample that is not of one class alone leaves open what of its cost the
+/// The cost of a counted token of a sample, in thousandths. A sample that is not of one class alone leaves open what of its cost the
 /// others had: `most` takes them for cheap, `least` for dear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ratio {
@@ -69,7 +69,7 @@ impl Ratio {
     }
 }
 
-/// Content that does not make a sample yet: counted tokens, and the most and the least that they did cost.
+/// Content that does not make a sample yet: counted tokens, and the most and the least that they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Open {
     /// Counted.
@@ -86,7 +86,7 @@ pub struct Learned {
     prior: Factor,
     /// Of each class, oldest first.
     ratios: [VecDeque<Ratio>; Class::ALL.len()],
-    /// What does not make a sample yet.
+    /// The tokens that do not make a sample yet.
     open: [Open; Class::ALL.len()],
     /// How often the truth was above a bound.
     exceeded: u64,
@@ -144,7 +144,7 @@ impl Learned {
         Class::ALL.map(|class| self.factor(class))
     }
 
-    /// One factor for a whole request: what its classes make together, rounded up. For whoever counts without classes.
+    /// One factor for a whole request: that of its classes together, rounded up. It is for callers that count without classes.
     #[must_use]
     pub fn factor_of(&self, request: &Tally) -> Factor {
         let counted = request.tokens().max(1);
@@ -158,7 +158,7 @@ impl Learned {
         self.ratios[class as usize].len()
     }
 
-    /// What the factors are while nothing is learned.
+    /// The factors while nothing is learned.
     #[must_use]
     pub fn prior(&self) -> Factor {
         self.prior
@@ -189,7 +189,7 @@ impl Learned {
         Class::ALL.iter().map(|class| content.classes[*class as usize].tokens * self.least(*class) / 1_000).sum()
     }
 
-    /// What a counted token costs at least, in thousandths.
+    /// The least cost of a counted token, in thousandths.
     fn least(&self, class: Class) -> u64 {
         let ratios = &self.ratios[class as usize];
         match ratios.iter().map(|ratio| ratio.least).min() {
@@ -274,7 +274,7 @@ impl Learned {
         }
     }
 
-    /// The class that most of it belongs to, and what its tokens did cost, if the others cost what they usually do. Of a class that is
+    /// The class that most of it belongs to, and the cost of its tokens, if the others cost what they usually do. Of a class that is
     /// not known yet, that is anything from the least that tokenizers make of it to the prior.
     fn attributed(&self, new: &Tally, cost: u64) -> Option<(Class, Open)> {
         let tokens = |class: Class| new.classes[class as usize].tokens;
@@ -295,7 +295,7 @@ impl Learned {
         (own * LEAST_RATIO / 2..=own * MOST_RATIO).contains(&(most * 1_000)).then_some((class, sample))
     }
 
-    /// What a counted token usually costs, in thousandths: what it can at least and at most while that is not known.
+    /// The usual cost of a counted token, in thousandths: the least and the most while that is not known.
     fn usual(&self, class: Class) -> [u64; 2] {
         let ratios = &self.ratios[class as usize];
         if ratios.len() < FEW {
@@ -306,7 +306,7 @@ impl Learned {
         [usual, usual]
     }
 
-    /// What was learned, to be kept with the store.
+    /// The learned factors, to be kept with the store.
     #[must_use]
     pub fn state(&self) -> State {
         let ratios = Class::ALL.map(|class| self.ratios[class as usize].iter().copied().collect());
@@ -322,12 +322,12 @@ impl Learned {
     }
 }
 
-/// What was learned of a model, without its prior.
+/// The factors learned for a model, without its prior.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
     /// Oldest first, of each class in the order of [`Class::ALL`].
     pub ratios: [Vec<Ratio>; Class::ALL.len()],
-    /// What does not make a sample yet.
+    /// The tokens that do not make a sample yet.
     pub open: [Open; Class::ALL.len()],
     /// How often the truth was above a bound.
     pub exceeded: u64,

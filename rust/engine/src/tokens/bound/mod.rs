@@ -1,17 +1,17 @@
-//! Bounds for models whose tokenizer is closed: what a request can cost at most, from what earlier ones did cost.
+//! Bounds for models whose tokenizer is closed: the most that a request can cost, from the costs of earlier ones.
 //!
 //! A reference encoding counts; the provider's `usage` tells the truth, afterwards and for whole requests. So:
-//! 1. *Anchor.* The truth of the last request is exact for what the next one shares with it; only what is new is bounded.
-//! 2. *Factor.* What is new costs at most `factor(class) * counted`, one factor for each [`Class`] of content, since tokenizers differ
+//! 1. *Anchor.* The truth of the last request is exact for the part that the next one shares with it. Only the new part is bounded.
+//! 2. *Factor.* The new part costs at most `factor(class) * counted`, one factor for each [`Class`] of content, since tokenizers differ
 //!    most in how they treat digits, code and CJK. It begins at the model's prior and is learned (`learned`).
-//!    What leaves the end of a request leaves at least `least(class) * counted` of its truth behind.
+//!    When content leaves the end of a request, the truth drops by at least `least(class) * counted`.
 //! 3. *Cap.* No byte-level tokenizer makes more than one token of a byte.
 //!
 //! ```text
 //! bound(request) = truth(anchor) + sum over classes of min(factor * counted, bytes) + slack
 //! ```
 //!
-//! Messages are counted one by one, so what is counted of a prefix and of what follows it adds up. Pure: no store, no clock, no model.
+//! Messages are counted one by one, so the counts of a prefix and of the rest add up. The module is pure: no store, no clock, no model.
 //! The session decides when a factor may change (between epochs) and keeps [`Learned`] in its store.
 
 mod class;
@@ -26,13 +26,13 @@ pub use usage::{Usage, usage};
 
 use super::{CachedCounter, Counter, Encoding, Factor};
 
-/// What frames and borders can cost beyond what is counted: short texts are further from their class than long ones, as the root of
+/// The cost of frames and borders beyond the counted tokens: short texts are further from their class than long ones, as the root of
 /// their length.
 fn slack(new: &Tally) -> u64 {
     16 + new.tokens().isqrt()
 }
 
-/// What was counted of a request or of a part of it, by class. Sums and differences of prefixes are exact.
+/// The counts of a request or of a part of it, by class. Sums and differences of prefixes are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Reference tokens and bytes of each class, in the order of [`Class::ALL`].
@@ -53,9 +53,9 @@ pub struct Counted {
 /// A request whose cost is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor {
-    /// What was counted of it.
+    /// Its counted tokens.
     pub counted: Tally,
-    /// What it cost: [`Usage::input_tokens`].
+    /// Its cost: [`Usage::input_tokens`].
     pub truth: u64,
 }
 
@@ -102,7 +102,7 @@ impl Tally {
         self
     }
 
-    /// What this has beyond a prefix of it; `None` if that is no prefix.
+    /// The difference to a prefix of it; `None` if that is not a prefix.
     #[must_use]
     pub fn beyond(mut self, prefix: &Self) -> Option<Self> {
         for (own, less) in self.classes.iter_mut().zip(prefix.classes) {

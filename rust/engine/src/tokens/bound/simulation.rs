@@ -1,7 +1,7 @@
 //! Never over the window: an agent's requests, filled up to what the bound allows, against a truth that the bound does not know.
 //!
 //! The truth is another tokenizer's count, times a factor, plus tokens of its own for each message; the prior is above it for every
-//! class, as a prior must be. Content is of four classes, and what a conversation is about shifts every few turns. A turn is a request with
+//! class, as a prior must be. Content is of four classes, and the topic of a conversation shifts every few turns. A turn is a request with
 //! retrieved texts beside the history, which leave when the next turn begins, then rounds of tools that only append.
 
 use super::super::fuzz::Fuzz;
@@ -78,7 +78,7 @@ struct Agent {
     seen: Seen,
 }
 
-/// What was sent.
+/// The requests that were sent.
 #[derive(Default)]
 struct Seen {
     requests: u64,
@@ -136,7 +136,7 @@ impl Agent {
             }
             self.send(before.as_ref());
         }
-        // What the rounds added is known exactly: the difference of two truths.
+        // The cost that the rounds added is known exactly: the difference of two truths.
         self.sent = first
             .zip(self.last)
             .and_then(|(first, last)| Some(history.extended(&last.counted.beyond(&first.counted)?, last.truth - first.truth)));

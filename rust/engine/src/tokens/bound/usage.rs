@@ -1,15 +1,15 @@
-//! What a provider says that a request cost, in one form for all of them.
+//! The usage that a provider reports for a request, in one form for all providers.
 //!
-//! `OpenAI` counts cached tokens within its prompt tokens; Anthropic counts three kinds of input apart, which add up; Gemini counts as
-//! `OpenAI` does, under other names, and its thoughts apart from the reply. Numbers that contradict each other are refused: what is learned
-//! from them would be wrong.
+//! `OpenAI` counts cached tokens within its prompt tokens. Anthropic counts three kinds of input apart, which add up. Gemini counts as
+//! `OpenAI` does, under other names, and its thoughts apart from the reply. Numbers that contradict each other are refused, because factors
+//! learned from them would be wrong.
 
 use serde_json::Value;
 
 use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
-/// What a request cost.
+/// The cost of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// All tokens of the prompt, cached or not.
@@ -25,7 +25,7 @@ pub struct Usage {
 /// No request of today comes near.
 const MOST: u64 = 1 << 40;
 
-/// Reads the `usage` object of a response, whoever made it.
+/// Reads the `usage` object of a response of any provider.
 pub fn usage(json: &str) -> Result<Usage> {
     let value: Value = serde_json::from_str(json).map_err(|error| wrong("it must be a JSON object", &error.to_string()))?;
     let fields = Fields(&value);

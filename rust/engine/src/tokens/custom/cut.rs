@@ -18,7 +18,7 @@ pub(in super::super) enum Cut {
     Gpt2,
 }
 
-/// What a `.tiktoken` file's pattern can be named.
+/// The names that a `.tiktoken` file's pattern can have.
 const NAMES: &[(&str, Cut)] = &[
     ("cl100k_base", Cut::Cl100k),
     ("o200k_base", Cut::O200k),

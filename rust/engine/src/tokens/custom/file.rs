@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(unreadable)
 }
 
-/// What the bytes say; `pattern` is for files that say none.
+/// Reads the bytes; `pattern` is for files that name none.
 pub(super) fn parse(path: &Path, bytes: &[u8], pattern: Option<&str>) -> Result<Parsed> {
     let place = TokenizerPath(path);
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');

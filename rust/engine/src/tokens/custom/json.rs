@@ -16,7 +16,7 @@ use crate::Result;
 
 const NEXT: &str = "use an embedded encoding with a factor, or tell us of the tokenizer";
 
-/// What comes before merging.
+/// The step before merging.
 #[derive(Default)]
 struct Before {
     nfc: bool,
@@ -108,7 +108,7 @@ impl Before {
         let (cut, letters) = (cut.ok_or_else(unknown)?, byte_letters());
         let spell = |token: &str| token.chars().map(|letter| letters.get(&letter).copied()).collect::<Option<Vec<u8>>>();
         let (ids, pairs) = tables(place, model)?;
-        // Special tokens are no byte-level spellings, and are no ordinary text either.
+        // Special tokens are not byte-level spellings, and are not ordinary text either.
         let vocabulary = ids.iter().filter_map(|(token, id)| Some((spell(token)?.into(), *id))).collect();
         let bytes = single_bytes(place, &vocabulary)?;
         let whole_pieces = model["ignore_merges"] == true;

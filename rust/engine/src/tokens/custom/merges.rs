@@ -11,7 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// No token, or no part.
 pub(super) const NONE: u32 = u32::MAX;
-/// A character that is no token, until it is spelled otherwise.
+/// A character that is not a token, until it is spelled otherwise.
 const STRANGE: u32 = NONE - 1;
 
 /// A vocabulary and its rule.
@@ -23,7 +23,7 @@ pub(super) struct Merges {
     pub(super) rule: Rule,
     /// A piece that is a token is that token, whether merging reaches it or not.
     pub(super) whole_pieces: bool,
-    /// What stands for characters that have neither a token nor bytes, once for a run of them.
+    /// The token for characters that have neither a token nor bytes, once for a run of them.
     pub(super) unknown: u32,
 }
 
@@ -98,7 +98,7 @@ impl Merges {
         self.merge(piece, parts, tokens);
     }
 
-    /// Appends the tokens of a text that is not cut: of its characters, and of the bytes of those that are no token.
+    /// Appends the tokens of a text that is not cut: of its characters, and of the bytes of those that are not tokens.
     pub(super) fn encode_characters(&self, text: &str, tokens: &mut Vec<u32>) {
         let mut parts: Vec<(u32, usize, usize)> = Vec::with_capacity(text.len());
         for (start, character) in text.char_indices() {
@@ -117,7 +117,7 @@ impl Merges {
         self.merge(text.as_bytes(), parts.into_iter(), tokens);
     }
 
-    /// The same where characters that are no token can still merge into one, and are spelled in bytes only if they did not.
+    /// The same where characters that are not tokens can still merge into one, and are spelled in bytes only if they did not.
     pub(super) fn encode_pieces(&self, text: &str, tokens: &mut Vec<u32>) {
         let parts = text.char_indices().map(|(start, character)| {
             let end = start + character.len_utf8();

@@ -38,15 +38,15 @@ use crate::interrupt::{self, Steps};
 #[derive(Clone, Copy)]
 pub struct Loaded(&'static Tokenizer);
 
-/// What a file says.
+/// The content of a file.
 struct Tokenizer {
-    /// The file's name and the hash of its bytes: what was counted by it is never taken for what another one counts.
+    /// The file's name and the hash of its bytes: its counts are never taken for those of another one.
     name: String,
     hash: u64,
     parsed: Parsed,
 }
 
-/// What the bytes of a file say.
+/// The content of a file's bytes.
 struct Parsed {
     /// Texts are brought into normal form C first.
     normalizes: bool,
@@ -99,7 +99,7 @@ impl Loaded {
         &self.0.name
     }
 
-    /// What tells it apart from every other encoding.
+    /// Its number, which no other encoding has.
     pub(super) fn number(self) -> u64 {
         self.0.hash | 1 << 63
     }

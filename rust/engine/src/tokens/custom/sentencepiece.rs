@@ -1,8 +1,8 @@
 //! `SentencePiece`'s `.model` files, of byte-pair encodings.
 //!
-//! What the library does with a text (`normalizer.cc`, `bpe_model.cc`, `sentencepiece_processor.cc`): white space is trimmed where the file
-//! says so, and shown as U+2581; user-defined pieces are found, the leftmost and longest; between them characters merge while two
-//! neighbours together are a piece, that of the best score first and the leftmost of equals; characters that are no piece then are
+//! This module follows the library's steps (`normalizer.cc`, `bpe_model.cc`, `sentencepiece_processor.cc`). White space is trimmed where
+//! the file says so, and shown as U+2581. User-defined pieces are found, the leftmost and longest. Between them characters merge while two
+//! neighbours together are a piece, that of the best score first and the leftmost of equals. Characters that are then not a piece are
 //! spelled in bytes, or are unknown, once for a run of them.
 //!
 //! Models of other kinds (unigram), tables of characters (`precompiled_charsmap`) and pieces of type `UNUSED` are refused.
@@ -20,14 +20,14 @@ use crate::Result;
 const NEXT: &str = "use an embedded encoding with a factor, or the model's tokenizer.json";
 const SHOWN: char = '\u{2581}';
 
-/// What a file says.
+/// The content of a file.
 pub(super) struct Pieces {
     white: White,
     user_defined: Literals,
     merges: Merges,
 }
 
-/// What happens to spaces.
+/// The treatment of spaces.
 #[derive(Debug, Clone, Copy)]
 #[allow(clippy::struct_excessive_bools, reason = "they are the file's own switches")]
 struct White {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What a file says of spaces.
+/// The settings of a file for spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Space {
     /// Each space becomes U+2581.

@@ -105,7 +105,7 @@ impl Runs {
         Ok(written)
     }
 
-    /// What sealing begins with: the postings of the tail, lengths written, the tail removed.
+    /// The first step of sealing: the postings of the tail, lengths written, the tail removed.
     fn sealing<P: Pages>(&mut self, pages: &P, long: Option<&Document<'_>>) -> Result<Sealing> {
         let tail = self.tail(pages)?;
         let mut lengths = RunLengths::new(pages, self.index);

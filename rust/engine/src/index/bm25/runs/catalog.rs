@@ -49,7 +49,7 @@ pub(super) struct Merge {
     pub sources: u32,
     /// Number of the run that is made of them.
     pub output: u32,
-    /// What is before is in the output already.
+    /// Postings before it are in the output already.
     pub next: PostingKey,
 }
 

@@ -17,7 +17,7 @@ pub(super) const MAX_LENGTH: u32 = 1 << 31;
 
 pub(super) struct RunLengths<'p, P> {
     blocks: Blocks<'p, P>,
-    /// What is to be written, by number: a length, or `None` for a document that goes.
+    /// The lengths to be written, by number: a length, or `None` for a document that goes.
     newer: Vec<(u32, Option<u32>)>,
 }
 
@@ -113,7 +113,7 @@ impl<P: Pages> Lengths for RunLengths<'_, P> {
                 _ => numbers[from..].partition_point(|&number| number - first < BLOCK),
             };
             for (out, &number) in out[from..].iter_mut().zip(&numbers[from..from + in_block]) {
-                // A document without a length becomes the longest, and is found out by whoever reads long ones one by one.
+                // A document without a length becomes the longest, and a reader that reads long ones one by one finds out.
                 let length = one_more(block, number).wrapping_sub(1);
                 *out = length as u16;
                 short &= u16::try_from(length).is_ok();

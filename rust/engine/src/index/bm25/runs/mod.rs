@@ -131,7 +131,7 @@ impl Runs {
 
     /// Goes on with merges that are due, as far as one write may; says whether there is more to do.
     ///
-    /// Every [`Self::append`] does as much, so that only whoever wants all of it done now needs to call this.
+    /// Every [`Self::append`] does as much, so that only a caller that wants all of it done now needs this.
     pub fn maintain<P: PagesMut>(&mut self, pages: &mut P) -> Result<bool> {
         self.advance(pages, 0)?;
         Ok(self.catalog.is_busy())

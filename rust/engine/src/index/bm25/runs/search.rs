@@ -58,7 +58,7 @@ pub struct Snapshot<'r, P> {
     statistics: Statistics,
 }
 
-/// What a query found everywhere.
+/// The hits of a query in all places.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scored {
     /// Every document with a score above 0, in no order.

@@ -322,7 +322,7 @@ impl PagesMut for Counting {
     }
 }
 
-/// What every add pays, and what it pays at most, however much is merged.
+/// The cost of every add, and the most that one pays, however much is merged.
 #[test]
 fn an_append_writes_a_page_or_two_and_never_more_than_64() {
     let random = &mut Random::new(60);

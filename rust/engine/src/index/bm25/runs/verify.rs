@@ -18,14 +18,14 @@ use crate::{ErrorKind, Result};
 /// Bytes of a key before the number of a run or block.
 const PREFIX: usize = 6;
 
-/// What an index of runs holds.
+/// The content of an index of runs.
 #[derive(Debug, Clone, Default)]
 pub struct Audit {
     /// Every document that is present, and its length.
     pub lengths: BTreeMap<u32, u32>,
     /// Every posting that a search finds, by document, then hash.
     pub postings: Vec<Indexed>,
-    /// What should not be, damaged values among it.
+    /// The faults, damaged values among them.
     pub findings: Vec<String>,
 }
 

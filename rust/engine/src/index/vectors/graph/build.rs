@@ -272,7 +272,7 @@ impl Arenas {
     }
 
     /// Of nodes in order, best first, at most `most` that are nearer to the one they are for than to each other
-    /// (Algorithm 4 of the paper). What is as near counts as nearer, or copies of one vector would link to nothing else.
+    /// (Algorithm 4 of the paper). An equally near node counts as nearer. Otherwise copies of one vector would link to nothing else.
     fn diverse(&self, sights: &[Sight], most: usize, dots: Dots, other: &mut Probe) -> Vec<Sight> {
         let mut chosen: Vec<Sight> = Vec::with_capacity(most);
         for &sight in sights {

@@ -1,4 +1,4 @@
-//! What became of the vectors of a segment since it was built: two bits for each number that it knows.
+//! Changes to the vectors of a segment since it was built: two bits for each number that it knows.
 //!
 //! ```text
 //! 0    512 bytes   stale: the segment's vector of this number does not count any more; bit i of byte b is number 8 b + i
@@ -21,7 +21,7 @@ const SCHEMA: u8 = 1;
 const NUMBERS: u32 = 4096;
 const HALF: usize = NUMBERS as usize / 8;
 
-/// What changed, borrowed from a snapshot: pages ascending.
+/// The changes, borrowed from a snapshot: pages ascending.
 #[derive(Debug, Default)]
 pub(super) struct Changes<'p> {
     pages: Vec<(u32, &'p [u8])>,
@@ -85,7 +85,7 @@ impl VectorSet {
         self.graph_table(Table::GraphChanges).u32(segment)
     }
 
-    /// What changed since `segment` was built.
+    /// The changes since `segment` was built.
     pub(super) fn graph_changes<'p, P: Pages + ?Sized>(&self, pages: &'p P, segment: u32) -> Result<Changes<'p>> {
         let prefix = self.changes_of(segment);
         let range = prefix.prefix_range();

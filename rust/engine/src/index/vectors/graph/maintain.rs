@@ -26,7 +26,7 @@ const SWEPT: usize = 8;
 
 const TABLES: [Table; 3] = [Table::GraphNodes, Table::GraphUpper, Table::GraphChanges];
 
-/// What is to be done about a set's graph.
+/// The work that a set's graph needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     /// Nothing.
@@ -38,7 +38,7 @@ pub enum Due {
 }
 
 impl VectorSet {
-    /// What is to be done about the graph of a set with `vectors` vectors. Reads what changed since it was built.
+    /// The work that the graph of a set with `vectors` vectors needs. Reads the changes since it was built.
     pub fn graph_due<P: Pages + ?Sized>(&self, pages: &P, vectors: u64, options: &GraphOptions) -> Result<Due> {
         let catalog = self.graph_catalog(pages)?.unwrap_or_default();
         let Some(in_use) = &catalog.in_use else { return Ok(if vectors >= options.threshold { Due::Build } else { Due::Nothing }) };
@@ -81,8 +81,8 @@ impl VectorSet {
         self.change_catalog(pages, |catalog| catalog.in_use = None)
     }
 
-    /// Removes some values of a set that goes altogether, its graph taken out of use first; whether there may be more. What is being built
-    /// is given up.
+    /// Removes some values of a set that goes altogether, its graph taken out of use first; whether there may be more. A graph
+    /// that is being built is given up.
     pub(in super::super) fn clear_graph<P: PagesMut + ?Sized>(&self, pages: &mut P) -> Result<bool> {
         if self.graph_catalog(pages)?.is_some_and(|catalog| catalog.told().next().is_some()) {
             self.change_catalog(pages, |catalog| (catalog.in_use, catalog.under_way) = (None, None))?;

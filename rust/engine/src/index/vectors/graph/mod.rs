@@ -12,8 +12,8 @@
 //! ```
 //!
 //! A segment is few large values, not many of one page: a step of a search touches some thirty vectors that lie anywhere,
-//! and a look-up in the tree for each would cost more than its dot product. What this module does not do: decide when
-//! maintenance runs, or hold anything in memory between two searches.
+//! and a look-up in the tree for each would cost more than its dot product. This module does not decide when
+//! maintenance runs, and it holds nothing in memory between two searches.
 
 mod audit;
 mod build;

@@ -185,7 +185,7 @@ impl VectorSet {
     }
 }
 
-/// What a walk with `ef` nodes in sight finds, in order.
+/// The nodes that a walk with `ef` nodes in sight finds, in order.
 fn sights(segment: &Segment<'_>, probe: &Probe, ef: usize) -> Result<Vec<Scored>> {
     with_scratch(|scratch| {
         scratch.descend(segment, probe, Kernel::best(), 0, ef)?;

@@ -11,7 +11,7 @@ use super::super::query::QUERY_ALIGN;
 use super::shape::{Shape, present};
 use crate::Result;
 
-/// What a walk needs of a graph, stored or under construction.
+/// The interface of a graph for a walk, stored or under construction.
 pub(super) trait Graph {
     fn shape(&self) -> &Shape;
     /// How many nodes there are.
@@ -26,7 +26,7 @@ pub(super) trait Graph {
     fn hint(&self, id: u32);
 }
 
-/// What nodes are compared with.
+/// The target that nodes are compared with.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     buffer: Vec<u8>,

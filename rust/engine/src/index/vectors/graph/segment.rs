@@ -30,7 +30,7 @@ pub(super) struct Records<'p> {
     shift: u32,
     stride: usize,
     count: usize,
-    /// The number of nodes: what no link may reach.
+    /// The number of nodes, which no link may reach.
     nodes: u32,
     /// Where the links end in a record.
     links: usize,
@@ -106,7 +106,7 @@ pub(super) struct Segment<'p> {
 }
 
 impl VectorSet {
-    /// What the keys of a segment's values begin with.
+    /// The prefix of the keys of a segment's values.
     pub(super) fn segment_key(&self, table: Table, segment: u32) -> Key {
         self.graph_table(table).u32(segment)
     }

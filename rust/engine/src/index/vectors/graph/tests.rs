@@ -131,7 +131,7 @@ fn filters_lose_nothing_however_little_they_keep() {
             let found = recall(&pages, &query, 10, |number| number % modulus == 0);
             assert!(found >= if modulus >= 100 { 1.0 } else { 0.9 }, "one in {modulus}: {found}");
         }
-        // What a filter keeps is often near together, or far from the question.
+        // Memories that pass a filter are often near together, or far from the question.
         let order = by_scan(&pages, &query, model.len(), |_| true);
         let far: BTreeSet<u32> = order[order.len() - 30..].iter().map(|one| one.number).collect();
         assert!((recall(&pages, &query, 10, |number| far.contains(&number)) - 1.0).abs() < f64::EPSILON);

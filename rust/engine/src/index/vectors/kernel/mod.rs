@@ -108,7 +108,7 @@ impl Kernel {
     }
 }
 
-/// What a dot product is multiplied by besides the scale of its row: 2^30 * scale of the query.
+/// The factor of a dot product besides the scale of its row: 2^30 * scale of the query.
 #[inline]
 pub(super) fn score_factor(query: &Query) -> f64 {
     row_factor(query.scale)

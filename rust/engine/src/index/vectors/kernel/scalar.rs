@@ -4,7 +4,7 @@ use super::super::Query;
 use super::super::block::Block;
 use super::{score_factor, to_score};
 
-/// Scores every row of `block`. What follows arrives faster than this kernel needs it.
+/// Scores every row of `block`. The next rows arrive faster than this kernel needs them.
 pub(super) fn score(query: &Query, block: &Block<'_>, _next: &[u8], scores: &mut [i32]) {
     let rows = block.rows().chunks_exact(block.dims());
     for (score, row) in scores.iter_mut().zip(rows) {

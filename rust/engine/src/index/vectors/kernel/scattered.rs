@@ -41,7 +41,7 @@ impl Kernel {
     }
 }
 
-/// What the compiler makes of it: on Arm, widening multiplications.
+/// The compiler turns it into widening multiplications on Arm.
 fn scalar(codes: &[u8], _sum: i32, rows: [&[u8]; ROWS]) -> [i32; ROWS] {
     rows.map(|row| codes.iter().zip(row).map(|(&a, &b)| i32::from(a as i8) * i32::from(b as i8)).sum())
 }

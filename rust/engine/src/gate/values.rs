@@ -1,0 +1,378 @@
+//! Of what kind a value is, so that a passing remark takes the place of no name: "my flight is delayed" says nothing of which flight it is.
+//!
+//! ```text
+//! state   an adjective, a preposition and no name ("in the garage"), an age: it passes, and gives a slot no value
+//! place   a preposition and a name: "in Berlin"
+//! time    a day, a date, a time of day
+//! number  digits or a word for a number, with or without a unit
+//! name    a capital inside, letters with digits: "Joana", "eu-2"
+//! thing   any other words: "blue", "software engineer"
+//! ```
+
+use super::assign::{JUDGEMENTS, KINDS};
+use super::guards::among;
+use super::lexicon::{NUMBERS, STATES};
+use super::words::{Word, words};
+use crate::units::calendar::{MONTHS, is_named};
+
+/// Of what kind a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// How something is for now.
+    State,
+    /// When something is.
+    Time,
+    /// How much.
+    Number,
+    /// Where it is, or what it is for, by a name.
+    Place,
+    /// What it is called.
+    Name,
+    /// What it is.
+    Thing,
+}
+
+/// Prepositions behind which a state or a place follows.
+const PREPOSITIONS: [&str; 27] = [
+    "in", "at", "on", "under", "with", "from", "near", "behind", "off", "up", "down", "out", "over", "back", "here", "there", "away",
+    "without", "next", "inside", "outside", "about", "like", "for", "by", "around", "after",
+];
+/// Words before an adjective. None of them begins a name.
+const ADVERBS: [&str; 22] = [
+    "very",
+    "too",
+    "so",
+    "really",
+    "quite",
+    "always",
+    "still",
+    "again",
+    "not",
+    "just",
+    "almost",
+    "never",
+    "often",
+    "rather",
+    "pretty",
+    "a bit",
+    "a little",
+    "extremely",
+    "super",
+    "also",
+    "currently",
+    "already",
+];
+/// Endings of words that say how something is. A name has a capital, so that it is not asked for them.
+const STATE_ENDINGS: [&str; 5] = ["ful", "less", "ous", "ible", "able"];
+/// People and animals: what follows "is" says who they are only where it is a name.
+const LIVING: [&str; 44] = [
+    "wife",
+    "husband",
+    "partner",
+    "girlfriend",
+    "boyfriend",
+    "fiance",
+    "fiancee",
+    "spouse",
+    "son",
+    "daughter",
+    "child",
+    "kid",
+    "baby",
+    "mother",
+    "father",
+    "mum",
+    "mom",
+    "dad",
+    "brother",
+    "sister",
+    "grandmother",
+    "grandfather",
+    "aunt",
+    "uncle",
+    "cousin",
+    "niece",
+    "nephew",
+    "friend",
+    "boss",
+    "manager",
+    "colleague",
+    "neighbour",
+    "neighbor",
+    "landlord",
+    "roommate",
+    "flatmate",
+    "doctor",
+    "dentist",
+    "teacher",
+    "therapist",
+    "dog",
+    "cat",
+    "horse",
+    "pet",
+];
+/// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
+const THINGS: [&str; 22] = [
+    "account",
+    "address",
+    "airline",
+    "area",
+    "branch",
+    "browser",
+    "channel",
+    "city",
+    "cluster",
+    "code",
+    "country",
+    "database",
+    "device",
+    "engine",
+    "environment",
+    "host",
+    "number",
+    "platform",
+    "port",
+    "provider",
+    "region",
+    "room",
+];
+/// More attributes of which any word is a value.
+const QUALITIES: [&str; 8] = ["seat", "mood", "weather", "taste", "pronouns", "drink", "unit", "units"];
+/// British spellings in the names of attributes, and what a slot is called: "favourite colour" and "favorite color" are one.
+const SPELLINGS: [(&str, &str); 15] = [
+    ("favourite", "favorite"),
+    ("colour", "color"),
+    ("colours", "colors"),
+    ("neighbour", "neighbor"),
+    ("neighbours", "neighbors"),
+    ("neighbourhood", "neighborhood"),
+    ("flavour", "flavor"),
+    ("behaviour", "behavior"),
+    ("centre", "center"),
+    ("theatre", "theater"),
+    ("licence", "license"),
+    ("programme", "program"),
+    ("organisation", "organization"),
+    ("grey", "gray"),
+    ("tyre", "tire"),
+];
+
+/// A word in small letters in one spelling.
+#[must_use]
+pub fn spelling(word: &str) -> &str {
+    SPELLINGS.iter().find(|(british, _)| *british == word).map_or(word, |(_, american)| american)
+}
+
+/// The name of an attribute in one spelling.
+#[must_use]
+pub fn spelled(name: &str) -> String {
+    name.split(' ').map(spelling).collect::<Vec<_>>().join(" ")
+}
+
+/// Of what kind a value of an attribute is.
+#[must_use]
+pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
+    let all = words(value);
+    let own = &all[usize::from(all.first().is_some_and(|word| ["now", "currently", "actually"].contains(&word.lower.as_str())))..];
+    let Some(first) = own.first() else { return ValueKind::Thing };
+    if is_time(own) {
+        return ValueKind::Time;
+    }
+    if let Some(kind) = number(own) {
+        return kind;
+    }
+    if among(&PREPOSITIONS, &first.lower) && !(first.capital && own.len() == 1) {
+        let named = own[1..].iter().any(is_name);
+        return if is_quality(attribute) {
+            ValueKind::Thing
+        } else if named {
+            ValueKind::Place
+        } else {
+            ValueKind::State
+        };
+    }
+    if own.iter().any(is_name) {
+        let says_how = among(&STATES, &first.lower) || among(&JUDGEMENTS, &first.lower) && first.lower != "so";
+        return if says_how && !first.capital && !is_quality(attribute) { ValueKind::State } else { ValueKind::Name };
+    }
+    if is_quality(attribute) || !is_state(own) { ValueKind::Thing } else { ValueKind::State }
+}
+
+/// Whether a value may take the place of another one of the same attribute.
+#[must_use]
+pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
+    let (new_kind, old_kind) = (kind_of(attribute, new), kind_of(attribute, old));
+    match (new_kind, old_kind) {
+        (a, b) if a == b => true,
+        (ValueKind::State | ValueKind::Time | ValueKind::Place, _) | (_, ValueKind::State | ValueKind::Time | ValueKind::Place) => {
+            is_quality(attribute)
+        }
+        _ => !is_living(attribute),
+    }
+}
+
+/// Whether a value says what something is, and so has its slot: no state of it, and no age of somebody.
+#[must_use]
+pub fn identifies(attribute: &str, value: &str) -> bool {
+    match kind_of(attribute, value) {
+        ValueKind::State => false,
+        ValueKind::Number => !is_living(attribute),
+        _ => true,
+    }
+}
+
+fn last(attribute: &str) -> &str {
+    attribute.rsplit(' ').next().unwrap_or(attribute)
+}
+
+fn is_living(attribute: &str) -> bool {
+    among(&LIVING, last(attribute))
+}
+
+fn is_quality(attribute: &str) -> bool {
+    let first = attribute.split(' ').next().unwrap_or_default();
+    let last = last(attribute);
+    let favourite = ["favorite", "favourite", "preferred", "usual", "default"].contains(&first);
+    favourite || among(&QUALITIES, last) || among(&KINDS, last) && last != "name" && !among(&THINGS, last)
+}
+
+/// "Joana", "eu-2", "TP1234": a capital, or letters with digits.
+fn is_name(word: &Word) -> bool {
+    let letters = word.lower.bytes().any(|byte| byte.is_ascii_alphabetic() || byte >= 0x80);
+    let signs = word.lower.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.' | b'/'));
+    let is_speaker = word.lower == "i" || word.lower.starts_with("i'");
+    word.capital && !is_speaker
+        || letters && signs && word.lower.bytes().any(|byte| byte.is_ascii_digit())
+        || word.lower.bytes().any(|byte| byte >= 0xc3 && !word.lower.is_ascii())
+}
+
+/// "on Tuesday", "June 12", "at 14:20", "tomorrow at 9 am".
+fn is_time(own: &[Word]) -> bool {
+    let leads = |word: &&Word| {
+        ["on", "at", "in", "by", "for", "until", "from", "next", "this", "around", "about", "the"].contains(&word.lower.as_str())
+    };
+    let behind = own.iter().take(3).take_while(leads).count();
+    let Some(word) = own.get(behind) else { return false };
+    let lower = word.lower.as_str();
+    let clock = lower.as_bytes()[0].is_ascii_digit() && (lower.contains(':') || lower.ends_with("am") || lower.ends_with("pm"))
+        || word.is_number()
+            && own
+                .get(behind + 1)
+                .is_some_and(|next| ["am", "pm", "o'clock"].contains(&next.lower.as_str()) || MONTHS.contains(&next.lower.as_str()));
+    let ordinal = word.is_number() && ["st", "nd", "rd", "th"].iter().any(|ending| lower.ends_with(ending));
+    let date = lower.len() == 10 && lower.as_bytes()[4] == b'-' && lower.as_bytes()[7] == b'-';
+    let hour = behind == 1 && own[0].lower == "at" && word.is_number() && word.lower.len() <= 2;
+    let named =
+        ["today", "tomorrow", "tonight", "noon", "midnight", "week", "month", "year", "weekend", "half", "quarter"].contains(&lower);
+    clock || ordinal || date || hour || named && (behind == 0 || lower != "half") || is_named(lower) || MONTHS.contains(&lower)
+}
+
+/// A number: how much, or the age of somebody.
+fn number(own: &[Word]) -> Option<ValueKind> {
+    let digits = own[0].lower.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
+    if !digits && !among(&NUMBERS, &own[0].lower) {
+        return None;
+    }
+    let is_age = own.get(1).is_some_and(|word| ["years", "months", "weeks"].contains(&word.lower.as_str()));
+    let names = own[1..].iter().any(is_name);
+    Some(if is_age {
+        ValueKind::State
+    } else if names {
+        ValueKind::Name
+    } else {
+        ValueKind::Number
+    })
+}
+
+/// "sick", "very noisy", "delayed", "stressful", "a good boy".
+fn is_state(own: &[Word]) -> bool {
+    let first = own[0].lower.as_str();
+    let adverb = among(&ADVERBS, first);
+    let article = usize::from(["a", "an", "the"].contains(&first) && own.len() > 1);
+    let word = own[article].lower.as_str();
+    let says_how = |word: &str| {
+        let ends = STATE_ENDINGS.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending));
+        among(&STATES, word) || among(&JUDGEMENTS, word) || ends
+    };
+    // "closed", "delayed by an hour"; "red" and "bed" are no such words.
+    let done = article == 0 && word.len() > 5 && word.ends_with("ed");
+    adverb || says_how(word) || done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_no_value_and_a_name_is_one() {
+        for (attribute, value) in [
+            ("son", "allergic to eggs"),
+            ("son", "7"),
+            ("flight", "delayed"),
+            ("staging cluster", "down"),
+            ("wife", "pregnant"),
+            ("dog", "sick"),
+            ("laptop", "broken"),
+            ("car", "in the garage"),
+            ("job", "stressful"),
+            ("name", "spelled with an i"),
+            ("cat", "12 years old"),
+            ("doctor", "great"),
+            ("train", "late by an hour"),
+            ("boss", "angry with Tom"),
+            ("hotel", "very noisy"),
+            ("dog", "a good boy"),
+        ] {
+            assert!(!identifies(attribute, value), "{attribute} is {value}");
+        }
+        for (attribute, value) in [
+            ("flight", "TP1234"),
+            ("flight", "at 14:20"),
+            ("staging cluster", "eu-2"),
+            ("wife", "Joana"),
+            ("dog", "a labrador called Rex"),
+            ("job", "software engineer"),
+            ("car", "a Golf"),
+            ("favorite color", "green"),
+            ("preferred speed", "slow"),
+            ("theme", "light"),
+            ("party size", "4"),
+            ("hotel", "the Grand Budapest"),
+            ("office", "in Berlin"),
+            ("visit", "on the 3rd"),
+            ("reservation", "for March 14th"),
+            ("exam", "on June 4"),
+            ("address", "14 Canal Street"),
+        ] {
+            assert!(identifies(attribute, value), "{attribute} is {value}");
+        }
+    }
+
+    #[test]
+    fn a_value_follows_one_of_its_kind() {
+        for (attribute, new, old) in [
+            ("flight", "TP999", "TP1234"),
+            ("flight", "16:45", "at 14:20"),
+            ("manager", "Tom Okafor", "Petra Vogel"),
+            ("budget", "unlimited", "300"),
+            ("editor", "zed", "Vim"),
+            ("job", "a teacher", "nurse"),
+            ("son", "8", "7"),
+            ("dog", "healthy", "sick"),
+            ("address", "9 Mill Lane", "14 Canal Street"),
+            ("meeting", "on Thursday", "tomorrow"),
+        ] {
+            assert!(may_follow(attribute, new, old), "{attribute}: {new} | {old}");
+        }
+        for (attribute, new, old) in [
+            ("flight", "delayed", "TP1234"),
+            ("flight", "at 14:20", "TP1234"),
+            ("son", "7", "allergic to eggs"),
+            ("husband", "a diabetic", "Karl"),
+            ("car", "in the garage", "a Golf"),
+            ("dog", "Rex", "sick"),
+        ] {
+            assert!(!may_follow(attribute, new, old), "{attribute}: {new} | {old}");
+        }
+    }
+}

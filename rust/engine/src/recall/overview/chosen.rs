@@ -1,0 +1,143 @@
+//! The memories that answer a question without content: by when they happened, or by what they are.
+
+use super::{Overview, spread};
+use crate::Result;
+use crate::index::bm25::Row;
+use crate::memory::{Kind, Memory, record};
+use crate::recall::candidates::Opened;
+use crate::recall::fusion::Parts;
+use crate::recall::priors::Prior;
+use crate::recall::ranking::memories::{FEWEST, OVERVIEW_OF};
+use crate::recall::{Hit, Request, tokens_of};
+use crate::scope::{Head, ScopeType};
+use crate::store::pages::Pages;
+use crate::text::speech;
+use crate::units::score::SCORE_ONE;
+
+/// Kinds in the order in which they say who the user is.
+const KINDS: [Kind; 7] =
+    [Kind::Constraint, Kind::Profile, Kind::Preference, Kind::Decision, Kind::Semantic, Kind::Episodic, Kind::TaskOutcome];
+/// Kinds that happen.
+const EVENTS: [Kind; 2] = [Kind::Episodic, Kind::TaskOutcome];
+
+/// A memory that may answer.
+struct One {
+    scope: usize,
+    number: u32,
+    row: Row,
+}
+
+impl One {
+    fn is(&self, kinds: &[Kind]) -> bool {
+        kinds.iter().any(|kind| *kind as u8 == self.row.kind)
+    }
+
+    /// What stands first among those that say who the user is.
+    fn place(&self) -> (usize, u8, i64) {
+        let rank = KINDS.iter().position(|kind| *kind as u8 == self.row.kind).unwrap_or(KINDS.len());
+        (rank, u8::MAX - self.row.importance, self.row.occurred_at.saturating_neg())
+    }
+}
+
+/// The memories that answer; none where the question has content, its time is not known, or nothing is there. Reads the row of each of the
+/// newest `OVERVIEW_OF` memories of a scope, and the records of as many as are wanted, at least `FEWEST`: a question is no answer, whoever
+/// remembered it.
+pub(in crate::recall) fn hits<P: Pages>(
+    snapshot: &P,
+    request: &Request,
+    overview: Option<Overview>,
+    scopes: &mut [Option<Opened<'_, P>>],
+) -> Result<Vec<Hit>> {
+    let filter = &request.filter;
+    let Some(overview) = overview.filter(|one| !filter.reaches_back() && (*one == Overview::User || filter.preferred.is_some())) else {
+        return Ok(Vec::new());
+    };
+    let mut found: Vec<One> = Vec::new();
+    for (scope, opened) in scopes.iter_mut().enumerate() {
+        let about_user = request.scopes[scope].scope_type == ScopeType::User;
+        let Some(opened) = opened.as_mut().filter(|_| about_user || overview.is_of_time()) else { continue };
+        let end = Head::read(snapshot, opened.partition)?.next_number;
+        for number in end.saturating_sub(OVERVIEW_OF).max(1)..end {
+            let Some(row) = opened.reader.row(number)?.filter(|row| filter.keeps_row(row)) else { continue };
+            let answers = match overview {
+                // What nobody vouches for does not say who the user is.
+                Overview::User => row.trust > 0,
+                _ => filter.preferred.is_some_and(|range| range.contains(row.occurred_at)),
+            };
+            if answers && (filter.metadata.is_empty() || has_metadata(snapshot, request, opened, number)?) {
+                found.push(One { scope, number, row });
+            }
+        }
+    }
+    let mut memories: Vec<(usize, Memory)> = Vec::with_capacity(request.limit.min(FEWEST));
+    for one in choose(found, overview, request.limit.max(FEWEST), request.limit) {
+        let partition = scopes[one.scope].as_ref().map_or_else(Default::default, |opened| opened.partition);
+        let Some(memory) = record::current(snapshot, partition, one.number)? else { continue };
+        if memories.iter().all(|(_, other)| other.text != memory.text) && !speech::answers_nothing(&memory.text) {
+            memories.push((one.scope, memory));
+        }
+    }
+    let memories = fewer(memories, overview, request.limit);
+    Ok(scored(within_tokens(memories, overview, request.max_tokens), request, overview))
+}
+
+/// So many: of a time from all of it, of the user the first.
+fn fewer(mut memories: Vec<(usize, Memory)>, overview: Overview, most: usize) -> Vec<(usize, Memory)> {
+    if overview.is_of_time() {
+        return spread(memories, most, |(_, memory)| (memory.trust > 0, (memory.importance * 1e6) as i64));
+    }
+    memories.truncate(most);
+    memories
+}
+
+fn has_metadata<P: Pages>(snapshot: &P, request: &Request, opened: &Opened<'_, P>, number: u32) -> Result<bool> {
+    let memory = record::current(snapshot, opened.partition, number)?;
+    Ok(memory.is_some_and(|memory| request.filter.keeps_metadata(&memory.metadata)))
+}
+
+/// Those whose records are read, at most `most`, for an answer of `limit`: of a time from all of it alike and in its order, of the user what
+/// says most of who that is.
+fn choose(mut found: Vec<One>, overview: Overview, most: usize, limit: usize) -> Vec<One> {
+    if overview == Overview::User {
+        found.sort_by_key(One::place); // stable: of equals in the order asked
+        found.truncate(most);
+        return found;
+    }
+    if overview == Overview::Done && found.iter().any(|one| one.is(&EVENTS)) {
+        found.retain(|one| one.is(&EVENTS));
+    }
+    // However much of nobody's there is, what somebody vouches for has its place.
+    if found.iter().filter(|one| one.row.trust > 0).count() >= limit {
+        found.retain(|one| one.row.trust > 0);
+    }
+    found.sort_by_key(|one| one.row.occurred_at);
+    spread(found, most, |one| (one.row.trust > 0, one.row.importance))
+}
+
+/// As many as have at most so many tokens together.
+fn within_tokens(mut memories: Vec<(usize, Memory)>, overview: Overview, most: Option<usize>) -> Vec<(usize, Memory)> {
+    let Some(most) = most else { return memories };
+    loop {
+        let tokens: usize = memories.iter().map(|(_, memory)| tokens_of(&memory.text)).sum();
+        let Some(less) = memories.len().checked_sub(1).filter(|_| tokens > most) else { return memories };
+        // What is over is a share of all; the rest is seen in the next round.
+        let less = (memories.len() * most / tokens.max(1)).min(less);
+        memories = fewer(memories, overview, less);
+    }
+}
+
+/// Each with its place as its score: all answer alike, and the order stays.
+fn scored(memories: Vec<(usize, Memory)>, request: &Request, overview: Overview) -> Vec<Hit> {
+    let hit = |(place, (scope, memory)): (usize, (usize, Memory))| {
+        let fixed = i64::from(SCORE_ONE) - place as i64;
+        let related = fixed as f64 / f64::from(SCORE_ONE);
+        let asked = request.filter.preferred.filter(|_| overview.is_of_time());
+        let parts = Parts { fixed, related, overview: true, prior: Prior { asked, ..Prior::default() }, ..Parts::default() };
+        let why =
+            if overview.is_of_time() { "it is of the time, and nothing else is asked for" } else { "all about the user is asked for" };
+        let (score, parts) = (parts.score(), Box::new(parts));
+        Hit { memory, scope, score, parts, duplicates: Vec::new(), related: Some(why.to_owned()), newer_at: None }
+    };
+    let hits = memories.into_iter().enumerate().map(hit);
+    hits.filter(|hit| hit.score >= request.min_score).collect()
+}

@@ -1,0 +1,142 @@
+//! What the user said in a time: of a question that names one and has no content, the messages that answer.
+//!
+//! ```text
+//! documents   those of the time, by halving: they are numbered as they were added. Where there are few, all are looked at
+//! looked at   up to MOST_ROWS rows; of more the first of each of PARTS parts of the time
+//! answers     said in the time, by the user, and neither a question nor a courtesy
+//! chosen      from all of the time alike, of each part the longest, in the order in which they were said
+//! ```
+//!
+//! So a month costs what a day of `MOST_ROWS` messages costs, and its answer has something of each week.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::super::key::{SessionKey, SessionsHead};
+use super::super::recalls::role_of;
+use super::super::transcript::message::{MessageRecord, MessageState};
+use super::super::transcript::words::text_of;
+use super::rank::{Known, first_said_at, glance, said_at};
+use super::row::{self, Row};
+use super::score::{Features, SCORE_ONE};
+use super::{Found, Request};
+use crate::Result;
+use crate::recall::ranking::LONG;
+use crate::recall::ranking::memories::OVERVIEW;
+use crate::recall::spread;
+use crate::recall::when::Range;
+use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::pages::Pages;
+use crate::text::speech;
+
+/// Rows that are looked at, about.
+const MOST_ROWS: u32 = 4_096;
+/// Parts of a time that has more.
+const PARTS: u32 = 256;
+/// Messages that are read for who said them: so many of each part.
+const READ_OF_PART: usize = 4;
+
+/// A message that may answer.
+struct One {
+    at: i64,
+    number: u32,
+    place: SessionKey,
+    index: u64,
+    tokens: usize,
+    is_empty: Option<bool>,
+}
+
+/// The messages that answer, in the order of time; none where nobody said anything then.
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request) -> Result<Vec<Found>> {
+    let Some(asked) = request.preferred.filter(|_| request.said == Range::default()) else { return Ok(Vec::new()) };
+    let last = SessionsHead::read(pages, partition)?.last_document;
+    let mut numbers = 1..last.saturating_add(1);
+    if last > MOST_ROWS {
+        let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| first_said_at(pages, partition, last, at));
+        numbers = edge(asked.since, numbers.start)?..edge(asked.until, numbers.end)?;
+    }
+    let (count, mut sessions, mut ones) = (numbers.end.saturating_sub(numbers.start), BTreeMap::new(), Vec::new());
+    let parts = if count > MOST_ROWS { PARTS } else { 1 };
+    let first_of = |part: u32| numbers.start + (u64::from(count) * u64::from(part) / u64::from(parts)) as u32;
+    for part in 0..parts {
+        let most = if parts == 1 { count } else { MOST_ROWS / PARTS };
+        rows(pages, partition, first_of(part)..first_of(part + 1), most, &mut |number, row| {
+            let place = SessionKey { partition, session: row.session };
+            let at = said_at(pages, partition, &row)?;
+            if asked.contains(at) && !row.is_courtesy && row.is_empty != Some(true) && is_visible(pages, place, request, &mut sessions)? {
+                let tokens = (row.tokens.len() / 2).min(LONG);
+                ones.push(One { at, number, place, index: row.index, tokens, is_empty: row.is_empty });
+            }
+            Ok(())
+        })?;
+    }
+    ones.sort_by_key(|one| (one.at, one.number));
+    let mut said = Vec::new();
+    for one in thinned(ones) {
+        if is_users_statement(pages, &one)? {
+            said.push(one);
+        }
+    }
+    let chosen = spread(said, request.limit, |one| one.tokens);
+    Ok(chosen.into_iter().enumerate().map(|(place, one)| one.found(SCORE_ONE - place as i64)).collect())
+}
+
+/// The rows of these documents, the first `most` of them.
+fn rows<P: Pages>(
+    pages: &P,
+    partition: Partition,
+    numbers: std::ops::Range<u32>,
+    most: u32,
+    each: &mut dyn FnMut(u32, Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let (first, end, mut left) = (row::key(partition, numbers.start), Key::new(partition, Table::Document).prefix_range().end, most);
+    pages.scan(first.as_slice(), &end, &mut |key, value| {
+        let number = u32_at(key, 5).unwrap_or(u32::MAX);
+        if number >= numbers.end || left == 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        left -= 1;
+        each(number, Row::decode(key, value)?)?;
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn is_visible<P: Pages>(pages: &P, place: SessionKey, request: &Request, known: &mut BTreeMap<u32, Known>) -> Result<bool> {
+    if let Some(known) = known.get(&place.session) {
+        return Ok(known.is_visible);
+    }
+    let made = glance(pages, place, &request.metadata)?;
+    known.insert(place.session, made);
+    Ok(made.is_visible)
+}
+
+/// No more than are read: of more some that follow each other of each part, since who speaks changes from one message to the next.
+fn thinned(ones: Vec<One>) -> Vec<One> {
+    let (count, parts) = (ones.len(), PARTS as usize);
+    if count <= parts * READ_OF_PART {
+        return ones;
+    }
+    let of_part = |at: usize| {
+        let part = at * parts / count;
+        at - (part * count).div_ceil(parts)
+    };
+    ones.into_iter().enumerate().filter(|(at, _)| of_part(*at) < READ_OF_PART).map(|(_, one)| one).collect()
+}
+
+/// Whether the user said it, and states something.
+fn is_users_statement<P: Pages>(pages: &P, one: &One) -> Result<bool> {
+    let Some(record) = MessageRecord::read(pages, one.place, one.index)?.filter(|record| record.state == MessageState::Given) else {
+        return Ok(false);
+    };
+    let message = record.whole(pages, one.place)?;
+    let states = || one.is_empty.is_some() || !speech::answers_nothing(&text_of(&message));
+    Ok(role_of(&message).0 == "user" && states())
+}
+
+impl One {
+    fn found(self, score: i64) -> Found {
+        let features = Features { within: 1.0, ..Features::default() };
+        let Self { place, index, number, .. } = self;
+        Found { place, index, number, is_empty: Some(false), score, confidence: OVERVIEW, features, said_then: Some(self.at) }
+    }
+}
