@@ -40,7 +40,7 @@ class Learning(Recalling):
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
         last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What is redacted or rewound while a model is asked is not learnt: the session is read again.
+        learnt twice. A message that is redacted or rewound while a model is asked teaches nothing: the session is read again.
         Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
 
         Args:

@@ -112,7 +112,7 @@ fn a_disk_that_is_full_from_the_start_makes_no_store() {
     remember(&open(&store, false), &user("u"), with_vector("made after all"), 1).expect("written");
 }
 
-/// What only forgets uses the room that is kept for it.
+/// Calls that only forget use the room that is kept for them.
 #[test]
 fn what_forgets_goes_on_where_nothing_is_left() {
     let Some(disk) = SmallDisk::new() else { return };
@@ -128,7 +128,7 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     many(Kind::Semantic, None);
     many(Kind::Episodic, Some(day));
     many(Kind::Preference, None);
-    // What a write needs at most is filled up, piece by piece.
+    // The disk is filled up, piece by piece.
     let full = |engine: &Engine| {
         for size in [1 << 16, 1 << 12, 1] {
             let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&ballast).expect("a file");

@@ -11,8 +11,8 @@
 //! Table::Erasing | partition u32 -> stage (0 empty, 1 compact, 2 end), then how many values of each kind are gone
 //! ```
 //!
-//! Each call finishes what others have begun, too, and leaves the ends of those to them: the counts of a partition are in its record, and
-//! whoever erased it reads them there, whoever removed the values.
+//! Each call also continues the erasures that others have begun, and leaves the last step to them: the counts of a partition are in its
+//! record, where its own call reads them, no matter which call removed the values.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -144,8 +144,8 @@ impl Session<'_> {
         Ok(prepared)
     }
 
-    /// Writes a blob in bounded transactions; nothing refers to it yet. Each looks whether the session is still there, so that nothing is
-    /// written behind the back of whoever deletes it or erases its scope.
+    /// Writes a blob in bounded transactions; nothing refers to it yet. Each looks whether the session is still there, so that
+    /// nothing is written to a session that was deleted or to a scope that was erased.
     pub(super) fn write_ahead(&self, status: &Status, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
         let (place, messages) = (status.place, status.record.tally.messages);
         loop {

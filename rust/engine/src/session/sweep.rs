@@ -1,7 +1,7 @@
 //! Maintenance and compactions remove the remains of an interrupted delete or fork, blobs that nobody refers to, and tasks whose time is
 //! over, in bounded steps.
 //!
-//! | left behind | maintenance | compaction |
+//! | remains | maintenance | compaction |
 //! |---|---|---|
 //! | a session that was being deleted | at once | at once |
 //! | a fork that is not whole | after a day | at once: one that is still going on begins anew |
