@@ -100,7 +100,7 @@ pub fn widened(text: &str, start: usize, end: usize) -> (usize, usize) {
 fn trim(text: &[u8], kept: (usize, usize)) -> Option<(usize, usize)> {
     let (front, back) = (kept.0 > 0, kept.1 < text.len());
     let (first, last) = (*text.first()?, *text.last()?);
-    let count = |byte: u8| text.iter().filter(|one| **one == byte).count();
+    let count = |byte: u8| text.iter().map(|one| usize::from(*one == byte)).sum::<usize>();
     let other = |byte: u8| match byte {
         b'(' => b')',
         b'[' => b']',

@@ -167,7 +167,7 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
         && slot != older
         && gate::spelled(slot) == gate::spelled(older)
     {
-        memory.slot = known.slot.clone(); // a store of before has the slot in another spelling
+        memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling
     }
     if replaces && named.is_some_and(|named| other.speaks_of(named)) && (!ends || claim.fits(&known)) {
         return end(met, memory, known);

@@ -90,7 +90,7 @@ fn what_was_taken_back_while_a_model_was_asked_is_not_learnt() {
         assert!(done.unwrap().is_none(), "{name}: it is to be read again");
         assert_eq!(known, Vec::<String>::new(), "{name}");
     }
-    let (done, known, scopes) = learnt(|engine, session| erased(engine, session));
+    let (done, known, scopes) = learnt(erased);
     assert_eq!(done.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!((known, scopes), (Vec::new(), Vec::new()), "an erased scope does not get its name back");
     let (done, known, _) = learnt(|_, session| assert_eq!(session.add(said("I like tea."), None, 4).unwrap().index, 2));

@@ -89,11 +89,11 @@ const VENDORS: [(&str, Rest, usize); 46] = [
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Up to here no web token begins.
-    no_token: usize,
+    tokens_end: usize,
     /// For each class the last run that has no digit.
-    no_digit: [Range<usize>; 5],
+    digitless: [Range<usize>; 5],
     /// Where an authority begins that has no credentials.
-    no_credentials: usize,
+    plain_authority: usize,
 }
 
 /// The secret that begins at a token's begin. A text is read from its begin to its end, with one `seen`.
@@ -132,7 +132,7 @@ fn vendor_key(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
         if rest[0] != prefix[0] || !rest.starts_with(prefix) {
             return None;
         }
-        let (from, seen) = (at + prefix.len(), &mut seen.no_digit[*class as usize]);
+        let (from, seen) = (at + prefix.len(), &mut seen.digitless[*class as usize]);
         if seen.contains(&from) {
             return None;
         }
@@ -148,7 +148,7 @@ fn vendor_key(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
 
 /// Three parts of base64url, the first of which is a JSON object (`eyJ` is `{"`).
 fn web_token(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
-    if at < seen.no_token {
+    if at < seen.tokens_end {
         return None; // it would end where the one before ended, with no more parts
     }
     let rest = &bytes[at..];
@@ -162,7 +162,7 @@ fn web_token(bytes: &[u8], at: usize, seen: &mut Seen) -> Option<usize> {
         length += 1;
     }
     if parts < 3 {
-        seen.no_token = at + length;
+        seen.tokens_end = at + length;
     }
     (parts == 3).then_some(length)
 }
@@ -191,10 +191,10 @@ fn url_credentials(text: &str, at: usize, seen: &mut Seen) -> Option<Finding> {
         return None;
     }
     let start = scheme + 3;
-    if seen.no_credentials == at + start {
+    if seen.plain_authority == at + start {
         return None;
     }
-    seen.no_credentials = at + start; // where there are some, the search goes on behind them
+    seen.plain_authority = at + start; // where there are some, the search goes on behind them
     let authority =
         run(&rest[start..], |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>'));
     let authority = &rest[start..start + authority];
