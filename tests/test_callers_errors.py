@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+
+import memspan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,3 +85,8 @@ def test_it_keeps_its_type(tmp_path: Path, runs: Callable[[str, Path], list[str]
     raised = {"raise ValueError('line 7')": "ValueError", "raise KeyError('name')": "KeyError", "int('x')": "ValueError"}
     expected = raised.get(raises, "JSONDecodeError" if "json" in raises else "IndexError")
     assert done.stdout.split() == [expected] * 4 + ["InvalidInput"] * 3
+
+
+def test_a_number_that_is_none_is_a_wrong_argument(memspan_engine: memspan.Engine) -> None:
+    with pytest.raises(memspan.InvalidInput, match="InvalidOperation"):
+        list(memspan_engine.user("u").memories(limit=cast("Any", Decimal("NaN"))))

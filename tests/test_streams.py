@@ -457,6 +457,17 @@ def test_replies_that_cannot_be(user: memspan.Scope, response: Any) -> None:
     assert session.assemble() == prompt
 
 
+def test_a_long_event_is_not_copied_by_each_of_its_pieces() -> None:
+    gatherer = Gatherer()
+    event = b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 100_000}}]}).encode()
+    gatherer.feed(event[:10])
+    kept = gatherer._events._rest
+    for begin in range(10, len(event), 1000):
+        assert gatherer.feed(event[begin : begin + 1000]) == ""
+    assert gatherer._events._rest is kept
+    assert gatherer.feed(b"\n\n") == "x" * 100_000
+
+
 def test_a_reply_that_cannot_be_added_is_kept(user: memspan.Scope) -> None:
     session = session_of(user, "chat")
     call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}

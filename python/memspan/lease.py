@@ -174,8 +174,11 @@ class Lease:
             return next(tries, None)
         finally:
             self._trying = False
-            if self._left:
-                self._undo()
+            self._undo_if_left()
+
+    def _undo_if_left(self) -> None:
+        if self._left:
+            self._undo()
 
     def _tries(self) -> Generator[float]:
         """Tries until it is taken; yields how long to wait before the next."""
