@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+import memspan
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PROGRAM = """
@@ -82,3 +85,42 @@ def test_it_keeps_its_type(tmp_path: Path, runs: Callable[[str, Path], list[str]
     raised = {"raise ValueError('line 7')": "ValueError", "raise KeyError('name')": "KeyError", "int('x')": "ValueError"}
     expected = raised.get(raises, "JSONDecodeError" if "json" in raises else "IndexError")
     assert done.stdout.split() == [expected] * 4 + ["InvalidInput"] * 3
+
+
+class Interrupted:
+    """A number that is not read to its end."""
+
+    def __index__(self) -> int:
+        raise KeyboardInterrupt
+
+    def __float__(self) -> float:
+        raise KeyboardInterrupt
+
+
+def test_what_is_no_error_passes_where_a_number_is_read(memspan_engine: memspan.Engine) -> None:
+    """Ctrl-C in __float__ was told as an argument that is no number."""
+    user, wrong = memspan_engine.user("u"), cast("Any", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        user.recall("tea?", limit=wrong)
+    with pytest.raises(KeyboardInterrupt):
+        user.remember("Likes tea", ttl_seconds=wrong)
+
+
+def test_a_number_that_is_none_is_a_wrong_argument(memspan_engine: memspan.Engine) -> None:
+    with pytest.raises(memspan.InvalidInput, match="InvalidOperation"):
+        list(memspan_engine.user("u").memories(limit=cast("Any", Decimal("NaN"))))
+
+
+def test_conditions_that_change_while_they_are_read_are_those_that_were_given(memspan_engine: memspan.Engine) -> None:
+    """pyo3 panicked, with an exception that is no Exception."""
+    user = memspan_engine.user("u")
+    user.remember("Likes tea", metadata={"a": 1, "b": 2})
+    where: dict[str, Any] = {}
+
+    class Grows(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            where["c"] = 3
+            return iter([1])
+
+    where.update(a=Grows([1]), b=2)
+    assert [hit.memory.text for hit in user.recall("tea", where=where)] == ["Likes tea"]

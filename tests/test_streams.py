@@ -457,6 +457,31 @@ def test_replies_that_cannot_be(user: memspan.Scope, response: Any) -> None:
     assert session.assemble() == prompt
 
 
+def test_feeding_does_not_wait_for_other_writers(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event loop stood still for as long as another process wrote."""
+    monkeypatch.setattr("memspan.reply._CHECKPOINT_SECONDS", 0.0)
+    with memspan.open(store, busy_timeout_seconds=1_000, embedder=None) as engine:
+        session = session_of(engine.user("u"), "chat")
+        with session.reply(session.assemble()) as reply:
+            reply.feed(CHAT[0])
+            with (store / "lock").open("r+b") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                for chunk in CHAT[1:]:
+                    reply.feed(chunk)
+        assert session.messages[-1].text.startswith("I look it up")
+
+
+def test_a_long_event_is_not_copied_by_each_of_its_pieces() -> None:
+    gatherer = Gatherer()
+    event = b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 100_000}}]}).encode()
+    gatherer.feed(event[:10])
+    kept = gatherer._events._rest
+    for begin in range(10, len(event), 1000):
+        assert gatherer.feed(event[begin : begin + 1000]) == ""
+    assert gatherer._events._rest is kept
+    assert gatherer.feed(b"\n\n") == "x" * 100_000
+
+
 def test_a_reply_that_cannot_be_added_is_kept(user: memspan.Scope) -> None:
     session = session_of(user, "chat")
     call = {"id": "c", "function": {"name": "f", "arguments": "{}"}}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _C = TypeVar("_C", bound=type)
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
-_WRONG = (TypeError, AttributeError, ValueError, KeyError, IndexError, OverflowError, RecursionError, OSError)
+_WRONG = (TypeError, AttributeError, ValueError, KeyError, IndexError, ArithmeticError, RecursionError, OSError)
 _HERE = os.path.dirname(__file__)  # noqa: PTH120  compared with names in tracebacks, which are texts
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_RIGHT = {errno.EACCES, errno.EPERM, errno.EROFS}

@@ -82,7 +82,7 @@ def awaitable(plain: Callable[_P, _R], *, waits: bool = False, asks: bool = Fals
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, functools.partial(_context(loop).run, _kept, work))
+        return await loop.run_in_executor(None, functools.partial(_context(loop).run, functools.partial(_kept, work)))
 
     own = "a thread of its own" if waits else "a worker thread"
     _describe(call, plain, f"the same call in {own}. Cancelling it does not undo a write.")

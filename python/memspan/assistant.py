@@ -578,7 +578,7 @@ def _is_cold(session: Session, model: str) -> bool:
 def _is_hooks(error: Exception) -> bool:
     """Whether it was raised by a hook, or below one."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code is not Assistant._tell.__code__:  # noqa: SLF001
+    while trace is not None and trace.tb_frame.f_code is not Assistant._tell.__code__:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         trace = trace.tb_next
     return trace is not None
 

@@ -174,9 +174,9 @@ class Lease:
             return next(tries, None)
         finally:
             self._trying = False
-            self._undo_where_left()
+            self._undo_if_left()
 
-    def _undo_where_left(self) -> None:
+    def _undo_if_left(self) -> None:
         if self._left:
             self._undo()
 

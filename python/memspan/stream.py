@@ -222,10 +222,10 @@ class _Events:
     __slots__ = ("_rest",)
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()  # which grows without being copied by each piece
 
     def split(self, piece: bytes | bytearray | str) -> Iterator[Any]:
-        self._rest += whole_text(piece).encode() if isinstance(piece, str) else bytes(piece)
+        self._rest += whole_text(piece).encode() if isinstance(piece, str) else piece
         if len(self._rest) > _MOST_LINE:
             raise InvalidInput(f"reading a streamed reply: an event may have {_MOST_LINE:,} bytes, and one has more: end the stream")
         if b"\n" not in piece if not isinstance(piece, str) else "\n" not in piece:
@@ -235,7 +235,7 @@ class _Events:
             data = line.strip()
             if not data.startswith(b"data:"):
                 continue
-            body = data[5:].strip()
+            body = bytes(data[5:].strip())
             if body == b"[DONE]":
                 continue
             try:

@@ -7,6 +7,7 @@ use memspan_engine::recall::filter::ALL_KINDS;
 use memspan_engine::store::Durability;
 use memspan_engine::tokens::Encoding;
 use memspan_engine::{Result, collection, context, limits, session};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
@@ -160,7 +161,7 @@ reads! {
         if value.is_instance_of::<PyString>() { Ok(Self(vec![text_of(name, value)?])) } else { Argument::read(name, value).map(Self) };
     Kinds: |name, value| kinds(value).map(Self);
     Conditions: |name, value| {
-        let map = plain::mapping("where", value)?;
+        let map = plain::mapping("where", value)?.copy()?; // what reads a value may change it
         map.iter().map(|(key, wanted)| Ok((text_of("a key of where", &key)?, alternatives(&wanted)?))).collect::<PyResult<_>>().map(Self)
     };
 }
@@ -190,6 +191,7 @@ fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
         && (value.is_instance_of::<PyFloat>() || value.hasattr("__float__")? && !value.is_instance_of::<PyString>());
     match value.extract::<f64>() {
         Ok(number) if is_number => Ok(number),
+        Err(error) if !error.is_instance_of::<PyException>(value.py()) => Err(error),
         _ => Err(invalid(
             value.py(),
             format!("reading {name}: it must be a number, and {} is {}: pass a float", shown(value), type_name(value)),
@@ -206,6 +208,7 @@ fn whole(name: &str, value: &Bound<'_, PyAny>, most: i64) -> PyResult<i64> {
     }
     match value.extract::<i64>() {
         Ok(number) if (0..=most).contains(&number) => Ok(number),
+        Err(error) if !error.is_instance_of::<PyException>(py) => Err(error),
         _ => {
             let is_open = most == i64::MAX && value.lt(0)?;
             let range = if is_open { "at least 0".to_owned() } else { format!("from 0 to {most}") };

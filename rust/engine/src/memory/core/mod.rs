@@ -189,6 +189,16 @@ impl Core {
         T: Send + 'static,
         F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
     {
+        self.write_within(self.busy_timeout, operation)
+    }
+
+    /// The same for a caller who waits no longer than `most` for other writers.
+    pub(crate) fn write_within<T, F>(&self, most: Duration, operation: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WriteTransaction<'_>) -> Result<T> + Send + 'static,
+    {
+        let busy_timeout = most.min(self.busy_timeout);
         self.check_writable()?;
         interrupt::check()?;
         let (freeing, mut operation) = (reserve::is_freeing(), operation);
@@ -201,9 +211,9 @@ impl Core {
             txn.written().iter().try_for_each(|partition| scope::check_kept(txn, *partition))?;
             Ok(done)
         };
-        let Some(witness) = self.witness.clone() else { return self.store.write(self.busy_timeout, operation) };
+        let Some(witness) = self.witness.clone() else { return self.store.write(busy_timeout, operation) };
         let mut operation = operation;
-        self.store.write(self.busy_timeout, move |txn| {
+        self.store.write(busy_timeout, move |txn| {
             txn.record();
             let done = operation(txn);
             let changes = txn.recorded();

@@ -5,6 +5,7 @@
 //! by its length.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::session::key::SessionKey;
 use crate::session::record::{self, SessionRecord};
@@ -18,6 +19,8 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
 
 const SCHEMA: u8 = 1;
+/// How long a checkpoint may wait for other writers.
+const CHECKPOINT_WAIT: Duration = Duration::from_millis(50);
 
 /// A reply that is not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +84,9 @@ impl Session<'_> {
         }
         let (id, scope) = (self.id.to_owned(), self.scope.clone());
         let asked = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
-        self.engine.write(move |txn| {
+        // While it comes, whoever feeds it must not stand still: the next checkpoint keeps more.
+        let most = if partial.error.is_none() { CHECKPOINT_WAIT } else { Duration::MAX };
+        self.engine.write_within(most, move |txn| {
             let place = record::locate(&*txn, &scope, &id)?.ok_or_else(|| record::no_such_session(&id))?;
             if let Some((own, sent)) = &asked {
                 let now = SessionRecord::read(&*txn, place)?.ok_or_else(|| record::no_such_session(&id))?;
