@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Each call finishes what others have begun, too, and leaves the ends of those to them: the counts of a partition are in its record, and
-//! whoever erased it reads them there, whoever removed the values.
+//! the call that erased it reads them there, no matter which call removed the values.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

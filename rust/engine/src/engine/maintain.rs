@@ -84,7 +84,7 @@ impl Engine {
             self.write(move |txn| Ok(embedder.number_in_write(txn)?.map(|(number, _)| number)))
         };
         let number = match number {
-            // What is known needs no write: there may be nothing to make.
+            // A known embedding needs no write: there may be nothing to make.
             Err(error) if error.kind() == ErrorKind::StoreFull => {
                 self.store().read(|snapshot| embedder.number(snapshot))?.map_or(Err(error), |number| Ok(Some(number)))
             }

@@ -45,7 +45,7 @@ pub(super) fn fork(source: &Session<'_>, new_id: &str, at: Option<u64>, now: i64
         };
         let copied = copy_all(source, &copy, place, now);
         let is_whole = copied.inspect_err(|_| {
-            // What stays is hidden, and maintenance removes it.
+            // Anything that stays is hidden, and maintenance removes it.
             let _ = purge(source.engine, place, scope.seed(source.engine.store().secret()));
         })?;
         if is_whole {

@@ -1,6 +1,6 @@
 //! Learning from what was said: the transaction that stores it looks again at what it was read from.
 //!
-//! A model may be asked for a minute in between. What was redacted, rewound, deleted or erased meanwhile must not come back as a memory.
+//! A model may be asked for a minute in between. Text that was redacted, rewound, deleted or erased then must not come back as a memory.
 //! Messages that were added meanwhile change nothing: the next call reads them.
 
 use super::key::SessionKey;

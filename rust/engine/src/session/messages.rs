@@ -145,7 +145,7 @@ impl Session<'_> {
     }
 
     /// Writes a blob in bounded transactions; nothing refers to it yet. Each looks whether the session is still there, so that nothing is
-    /// written behind the back of whoever deletes it or erases its scope.
+    /// written behind the back of a call that deletes it or erases its scope.
     pub(super) fn write_ahead(&self, status: &Status, hash: u128, data: &Arc<[u8]>, now: i64) -> Result<()> {
         let (place, messages) = (status.place, status.record.tally.messages);
         loop {

@@ -1,4 +1,4 @@
-//! What is taken back while another call works on it stays away, whichever comes first.
+//! A text that is taken back while another call works on it stays away, whichever comes first.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
