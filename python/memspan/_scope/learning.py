@@ -1,4 +1,4 @@
-"""What a scope makes of conversations and of its own memories: it learns, merges, sums up and relates."""
+"""A scope's work on conversations and on its own memories: it learns, merges, sums up and relates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Learning(Recalling):
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
         last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
-        learnt twice. What is redacted or rewound while a model is asked is not learnt: the session is read again.
+        learnt twice. Text that is redacted or rewound while a model is asked is not learnt: the session is read again.
         Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
 
         Args:
@@ -83,7 +83,7 @@ class Learning(Recalling):
         return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run, zone)
 
     def quarantined(self) -> tuple[Memory, ...]:
-        """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
+        """The memories that wait for `approve`, oldest first: no question finds them, and no prompt shows them. `Memory.reason` says why.
 
         Examples:
             >>> _ = user.learn([{"role": "user", "content": "My boss said I hate Python."}])
