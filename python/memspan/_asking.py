@@ -1,4 +1,4 @@
-"""How a turn asks a model that can be awaited: it yields an `Asked`, and whoever drives it in an event loop awaits that there.
+"""How a turn asks a model that can be awaited: it yields an `Asked`, and its driver in an event loop awaits that there.
 
 A turn is a generator. All else that it does, and models that cannot be awaited, have a thread of their own (`memspan._twins.Steps`).
 """
@@ -55,7 +55,7 @@ class Asked:
 
 
 async def awaited(turn: Generator[Any, Any], *, whole: bool) -> AsyncGenerator[Any]:
-    """What a turn yields. What it asks is awaited here, and all else happens in threads of its own.
+    """The items that a turn yields. The models that it asks are awaited here, and all else happens in threads of its own.
 
     A caller that is cancelled while a model is awaited ends that call, and the turn.
 

@@ -114,7 +114,7 @@ def _local(work: Work, judged: _core.Judged) -> _core.Judged:
 
 
 def _shown(at: datetime, zone: tzinfo) -> datetime:
-    """What a clock of a zone showed then, as if that were UTC; at the ends of the calendar what one of UTC did."""
+    """The time that a clock of a zone showed then, as if that were UTC; at the ends of the calendar, the time that one of UTC showed."""
     try:
         return at.astimezone(zone).replace(tzinfo=UTC)
     except OverflowError:

@@ -250,7 +250,7 @@ def _accepted(  # noqa: PLR0911  one answer for each way to be wrong
 def _replaced(ruled: list[Known], text: str, said: str, span: tuple[int, int]) -> Known | None:
     """The one decision of a rule whose sentence a claim quotes, where the claim says more of it.
 
-    What it is and its slot stay the rule's: a model makes nothing a constraint that no rule did.
+    Its kind and its slot stay the rule's: a model makes nothing a constraint that no rule did.
     """
     if len(ruled) > 1:
         return None

@@ -42,7 +42,7 @@ def _left(value: Any, policy: Policy) -> Any:
         text, types = _core.screened(value, policy, _found_in(value, policy))
         return text if types else value
     if isinstance(value, Mapping):
-        given: dict[Any, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]  looked at once, as whoever stores it does
+        given: dict[Any, Any] = dict(value)  # pyright: ignore[reportUnknownArgumentType]  looked at once, as the store does
         left = {key: item if key in _DATA and isinstance(item, str) else _left(item, policy) for key, item in given.items()}
         return left if any(left[key] is not item for key, item in given.items()) else value  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, list | tuple):

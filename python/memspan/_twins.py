@@ -105,12 +105,12 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
 
 
 async def alone(work: Callable[[], _R]) -> _R:
-    """What a function returns or raises, in a thread of its own, with the caller's context. A cancelled caller leaves the thread behind."""
+    """A function's result or error, in a thread of its own, with the caller's context. A cancelled caller leaves the thread behind."""
     return await _started(work)
 
 
 async def ended(work: Callable[[], _R]) -> _R:
-    """The same of the end of a block: whoever is cancelled meanwhile waits for it all the same, unless they are cancelled again."""
+    """The same of the end of a block: a caller that is cancelled meanwhile waits for it all the same, unless it is cancelled again."""
     import asyncio  # noqa: PLC0415
 
     done = _started(work)
@@ -153,7 +153,7 @@ class Steps:
         return self._at_rest.is_set()
 
     def begun(self, work: Callable[[], _R]) -> Future[_R]:
-        """What a step gives, which goes on even where nobody waits for it any more."""
+        """The result of a step, which goes on even where nobody waits for it any more."""
         self._at_rest.clear()
         try:
             step = _started(work, self._context, self._at_rest.set)
@@ -185,7 +185,7 @@ class Steps:
 
 
 def _started(work: Callable[[], _R], context: Context | None = None, then: Callable[[], object] | None = None) -> Future[_R]:
-    """What a function gives that begins in a thread of its own. No task: the end of `asyncio.run` cancels those."""
+    """The result of a function that begins in a thread of its own. It is not a task: the end of `asyncio.run` cancels those."""
     import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
     loop = asyncio.get_running_loop()
@@ -204,7 +204,7 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
         result, error = None, None
         try:
             result = context.run(_kept, work)
-        except BaseException as raised:  # noqa: BLE001  it is raised to whoever waits
+        except BaseException as raised:  # noqa: BLE001  it is raised to the caller that waits
             error = raised
         if then is not None:
             then()
@@ -226,7 +226,7 @@ def _heard(done: Future[Any]) -> None:
 
 
 def _kept(work: Callable[[], _R]) -> _R:
-    """What a function returns or raises, but for an error that no future can hold: that becomes what it becomes in generators."""
+    """A function's result or error. An error that no future can hold becomes what it becomes in generators."""
     try:
         return work()
     except StopIteration as error:

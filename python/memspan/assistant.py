@@ -9,7 +9,7 @@
     learn      what is worth keeping goes to long-term memory
     compact    old turns become a summary, where the session says that it is due
 
-Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API: whoever needs another order copies this file.
+Start at `Assistant.respond`; `_turn` is all of it. Nothing here is private API: if you need another order, copy this file.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Assistant:
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.
         compact: Whether to call `Session.compact` after a reply where it is due.
-        hook: Called before and after each step. What it raises ends the turn.
+        hook: Called before and after each step. An error that it raises ends the turn.
 
     Examples:
         >>> from memspan.testing import FakeProvider
@@ -375,11 +375,11 @@ class Assistant:
         return user
 
     def _seen_in(self, scope: Scope) -> dict[str, Any]:
-        """What its sessions may see: of the scopes that are read along those that it is not itself."""
+        """The arguments that say what its sessions may see: of the scopes that are read along, all but the scope itself."""
         return {**self._seen, "reads": None if self._reads is None else [one for one in self._reads if one != scope]}
 
     def _open(self, scope: Scope, session_id: str) -> Session:
-        """The session as it is: whoever answers it now is not to be disturbed. A new one is made for this assistant."""
+        """The session as it is: a worker that answers it now is not to be disturbed. A new one is made for this assistant."""
         try:
             return scope.session(session_id)
         except NotFound:
@@ -606,7 +606,7 @@ def _reply(turn: Turn, **about: Any) -> AssistantReply:
 
 
 def _said(message: Message) -> str:
-    """What a reply says, without the calls that it makes; of one that refuses, the words of that."""
+    """The words of a reply, without the calls that it makes; of one that refuses, the words of that refusal."""
     given = message.given
     said = response_text({"candidates": [{"content": given}]} if message.format == "gemini" else given)
     blocks = [given, *(block for item in given.get("output") or () if is_mapping(item) for block in item.get("content") or ())]

@@ -193,7 +193,7 @@ class Lease:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _take(self, dead: str | None) -> _records.LeaseHolder | None:
-        """Takes it, with its message where it has one; whoever holds it, where that is another who lives."""
+        """Takes it, with its message where it has one. Returns the holder, where that is another who lives."""
         added = None
         self._unsure = True
         try:

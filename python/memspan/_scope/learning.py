@@ -1,4 +1,4 @@
-"""What a scope makes of conversations and of its own memories: it learns, merges, sums up and relates."""
+"""A scope's work on conversations and on its own memories: it learns, merges, sums up and relates."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Learning(Recalling):
         return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run, zone)
 
     def quarantined(self) -> tuple[Memory, ...]:
-        """What waits for `approve`, oldest first: no question finds it, and no prompt shows it. `Memory.reason` says why.
+        """The memories that wait for `approve`, oldest first: no question finds them, and no prompt shows them. `Memory.reason` says why.
 
         Examples:
             >>> _ = user.learn([{"role": "user", "content": "My boss said I hate Python."}])

@@ -84,7 +84,7 @@ functions! { |py|
     /// A text as a policy leaves it, and the types that it minded; `None` where nothing of it may be stored.
     screened(text: String, policy: Screening, found: Option<Vec<Detected>>)
         (crate::errors::Pace::of_text(&text)) => Ok(policy.left(text, &found.unwrap_or_default()));
-    /// What the gate's models see of a message: names of features, and numbers. For whoever fits their weights.
+    /// A message as the gate's models see it: names of features, and numbers. It is for fitting their weights.
     gate_features(text: String, before: String) Short => Ok(gate::described(&text, &before));
     /// DBSCAN over rows of float32, as `consolidate` runs it: the cluster of each, `None` for noise.
     dbscan(vectors: Numbers, closeness: f64, min_points: usize) Waits => {

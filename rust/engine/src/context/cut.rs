@@ -38,7 +38,7 @@ pub struct Grid {
 /// Tokens that the beginning and the end of a user message have, where it is too long to be shown whole before the rounds of its turn.
 pub(super) const OPENING_TOKENS: u64 = 256;
 
-/// What is identical as long as the window's beginning is: the epoch records it, a change of it begins the next one.
+/// The beginning of a window, identical for as long as its epoch: the epoch records it, and a change of it begins the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cut {
     /// The first message of the window.
@@ -63,7 +63,7 @@ pub struct Window {
     pub tokens: u64,
     /// `E`.
     pub stored_tokens: u64,
-    /// What stands for the messages that were left out before the second part.
+    /// The line that stands for the messages that were left out before the second part.
     pub rounds: Option<Arc<Stored>>,
 }
 

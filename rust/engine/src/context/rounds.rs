@@ -26,15 +26,15 @@ use crate::tokens::Counter;
 pub(super) const SINCE_RENDERER: u32 = 2;
 /// The reserve for it.
 pub(super) const TOKENS: u64 = 96;
-/// What a message costs beside its text, at most.
+/// Tokens that a message costs beside its text, at most.
 const FRAME_TOKENS: u64 = 16;
 /// Tools that are named.
 const NAMED: usize = 5;
 /// Characters of a tool's name.
 const NAME_CHARACTERS: usize = 32;
 
-/// What stands for the messages that a window leaves out of its first turn: the line, behind the beginning and the end of the user message
-/// where that is too long. `None` where there is nothing to say, or it would be longer than its place.
+/// The text that stands for the messages that a window leaves out of its first turn: the line, behind the beginning and the end of the user
+/// message where that is too long. `None` where there is nothing to say, or it would be longer than its place.
 pub(super) fn line(history: &dyn History, window: &Window, framing: &Framing, counter: &dyn Counter) -> Result<Option<Arc<Stored>>> {
     let rounds = left_out_rounds(history, window.left_out())?;
     if window.shortens_opening() {
@@ -59,7 +59,7 @@ fn opening(stored: &Stored, counter: &dyn Counter) -> String {
     }
 }
 
-/// What says which rounds are not shown; `None` where none of the messages opens one.
+/// The line that says which rounds are not shown; `None` where none of the messages opens one.
 fn left_out_rounds(history: &dyn History, left_out: Range<u64>) -> Result<Option<String>> {
     let (mut rounds, mut calls) = (0_u64, BTreeMap::<String, u64>::new());
     for index in left_out {

@@ -14,7 +14,7 @@ const MOST_NAME: usize = 4;
 /// Verbs that give a value with "to".
 const CHANGES: [&str; 13] =
     ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset"];
-/// What stands before such a verb.
+/// Words that stand before such a verb.
 const ASKS: [&str; 18] = [
     "please",
     "can you please",
@@ -38,7 +38,7 @@ const ASKS: [&str; 18] = [
 /// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
-/// What stands between a name and its value.
+/// Words that stand between a name and its value.
 const GIVES: [&str; 22] = [
     "should be",
     "must be",
@@ -66,7 +66,7 @@ const GIVES: [&str; 22] = [
 /// Words that no name has.
 const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
 
-/// What stands between "for the NAME" and its value.
+/// Words that stand between "for the NAME" and its value.
 const CHOOSES: [&str; 16] = [
     "i want",
     "i'd like",

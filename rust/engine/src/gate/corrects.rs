@@ -10,7 +10,7 @@ use super::words::{Word, words};
 use super::{Category, Claim};
 use crate::units::calendar::{MONTHS, WEEKDAYS};
 
-/// What a sentence corrects, and how surely it does.
+/// A correction: the value that a sentence corrects, and how surely it does so.
 pub(super) struct Correction {
     /// The value that holds.
     value: String,
@@ -18,11 +18,11 @@ pub(super) struct Correction {
     instead_of: Option<String>,
     /// "I meant ...": it is a correction, of whatever.
     meant: bool,
-    /// Whether whoever says it writes no capitals.
+    /// Whether its speaker writes no capitals.
     small: bool,
 }
 
-/// What a correction opens with.
+/// Words that open a correction.
 const OPENINGS: [&str; 21] = [
     "no",
     "nope",
@@ -92,7 +92,7 @@ const MOVES: [&str; 16] = [
     "renamed",
     "upped",
 ];
-/// What stands before a value in the texts that rules write.
+/// Words that stand before a value in the texts that rules write.
 const BEFORE_VALUE: [&str; 6] =
     ["The user lives in ", "The user works for ", "The user works as ", "The user is allergic to ", " is ", " are "];
 

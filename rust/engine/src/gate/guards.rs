@@ -330,7 +330,7 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     Guard::Open
 }
 
-/// What keeps a sentence of any language from being read: its form, and what it says of the model's instructions in English.
+/// The reason not to read a sentence of any language: its form, or what it says of the model's instructions in English.
 pub fn of_any_language(sentence: &str, words: &[Word]) -> Option<&'static str> {
     match of_sentence(sentence, words) {
         Guard::Discard(reason @ ("code" | "a joke, by its mark" | "a quotation")) => Some(reason),
@@ -487,7 +487,7 @@ const WORK_PHRASES: [&str; 43] = [
     "help me understand",
     "help me fix",
 ];
-/// What says that a request holds for more than once.
+/// Words that say that a request holds for more than once.
 const LASTING: [&str; 14] = [
     "always",
     "never",
@@ -735,7 +735,7 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     }
     let known =
         plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
-    // "Tom died yesterday." has no function word, and none of another language. What begins or looks like no sentence is none.
+    // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
     let plain_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b',' | b'.' | b'!' | b'?' | b'\'' | b'-');
     let is_sentence = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && text.bytes().all(plain_sign);
     let no_other = is_sentence && !plain.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower));

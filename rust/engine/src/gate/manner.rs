@@ -8,7 +8,7 @@ use super::rules::{Reading, Sentence};
 /// Answers, more than one.
 const ANSWERS: [&str; 9] =
     ["answers", "replies", "responses", "explanations", "summaries", "messages", "outputs", "sentences", "paragraphs"];
-/// What an answer may look like.
+/// Features that an answer may have.
 const LOOKS: [&str; 22] = [
     "emojis",
     "emoji",
@@ -33,9 +33,9 @@ const LOOKS: [&str; 22] = [
     "british spelling",
     "american spelling",
 ];
-/// What asks for a manner.
+/// Verbs that ask for a manner.
 const SHAPES: [&str; 7] = ["keep", "make", "write", "format", "limit", "give me", "phrase"];
-/// What asks for a manner of answering.
+/// Verbs that ask for a manner of answering.
 const SPEAKS: [&str; 9] =
     ["answer me", "answer", "reply to me", "reply", "respond to me", "respond", "speak to me", "talk to me", "write to me"];
 /// How an answer may be given.
@@ -57,10 +57,10 @@ const WAYS: [&str; 16] = [
     "honestly",
     "directly",
 ];
-/// What asks that something be left out.
+/// Words that ask that something be left out.
 const OMITS: [&str; 8] = ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no"];
 
-/// What a sentence asks of every answer.
+/// The manner that a sentence asks of every answer.
 pub(super) fn manner(s: &Sentence<'_>) -> Option<Reading> {
     let at = starts(s.words, 0, "please").unwrap_or(0);
     let opens = |phrases: &[&str]| phrases.iter().find_map(|phrase| starts(s.words, at, phrase));

@@ -195,8 +195,8 @@ impl Heard {
     }
 }
 
-/// What a message among others claims. What the other side said last and says next stands beside it. `at` is what the speaker's clock
-/// showed.
+/// The claims of a message among others. The words that the other side said last and says next stand beside it. `at` is the time that the
+/// speaker's clock showed.
 #[must_use]
 pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
     judge_at(messages, place, at, CORRECTIONS)
@@ -289,7 +289,7 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
 
-/// What a sentence makes of an earlier claim that it corrects.
+/// The claim that a sentence makes of an earlier one, which it corrects.
 fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: &dyn Fn() -> Vec<Claim>) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let correction = corrects::correction(&Sentence { text: said.text, words }).filter(|_| !text.ends_with('?'))?;

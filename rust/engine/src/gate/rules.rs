@@ -150,7 +150,7 @@ const IDLE: [&str; 23] = [
     "so",
     "btw",
 ];
-/// What begins a request that stands beside a value: "my name is Ana and I need help".
+/// Words that begin a request that stands beside a value: "my name is Ana and I need help".
 const REQUESTS: [&str; 16] = [
     "i need",
     "i want",
@@ -230,7 +230,7 @@ impl Sentence<'_> {
         !asks && rest.iter().any(|word| !word.is_mark() && !among(&IDLE, &word.lower))
     }
 
-    /// The same where a time is no part of the value: "I moved to Porto last week".
+    /// The same where a time does not belong to the value: "I moved to Porto last week".
     pub(super) fn says_more_than_when(&self, end: usize) -> bool {
         let rest = self.words.get(end..).unwrap_or_default();
         let dated =
@@ -545,7 +545,7 @@ fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Constraint, rule).text(format!("The user is not allergic to {value}.")))
 }
 
-/// What a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
+/// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
 pub fn denied(s: &Sentence<'_>) -> Option<String> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     if let Some(at) = opened(&["i'm not", "we're not", "i am not", "we are not"]) {
@@ -600,7 +600,7 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-/// What teams move to, and nobody lives in.
+/// Names of things that teams move to, and nobody lives in.
 const NO_HOME: [&str; 48] = [
     "kubernetes",
     "k8s",
@@ -684,10 +684,10 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
         .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
 }
 
-/// What follows "I work at the ..." that is nobody's name.
+/// Words that follow "I work at the ..." and are nobody's name.
 const NO_EMPLOYER: [&str; 14] =
     ["moment", "weekend", "weekends", "office", "night", "time", "same", "minute", "desk", "kitchen", "table", "end", "beginning", "day"];
-/// What follows "live in" and "work at" that is no place and no employer, where nothing is written with a capital.
+/// Words that follow "live in" and "work at" and name neither a place nor an employer, where nothing is written with a capital.
 const NO_PLACE: [&str; 33] = [
     "fear", "pain", "hope", "peace", "poverty", "luxury", "denial", "silence", "harmony", "misery", "terror", "comfort", "exile",
     "constant", "sin", "debt", "night", "nights", "home", "weekends", "weekend", "times", "day", "days", "noon", "dawn", "least", "most",

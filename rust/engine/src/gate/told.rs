@@ -7,7 +7,7 @@ use super::lexicon::NUMBERS;
 use super::rules::{Reading, Sentence};
 use super::words::Word;
 
-/// What a sentence tells in one of these forms.
+/// The reading of a sentence that has one of these forms.
 pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
     health(s)
         .or_else(|| instruction(s))
@@ -58,14 +58,14 @@ const CONDITION_PHRASES: [&str; 8] = [
     "hard of hearing",
     "blood thinners",
 ];
-/// What somebody uses who needs it.
+/// Aids that are used by those who need them.
 const AIDS: [&str; 9] = ["wheelchair", "cane", "crutches", "walker", "pacemaker", "inhaler", "epipen", "insulin", "braille"];
-/// What follows "I can't eat" that is no food.
+/// Words that follow "I can't eat" and name nothing to eat.
 const NO_FOOD: [&str; 22] = [
     "another", "any", "anything", "right", "now", "it", "that", "this", "today", "much", "so", "more", "out", "there", "here", "before",
     "until", "when", "like", "at", "with", "alone",
 ];
-/// What begins a sentence about one's health.
+/// Words that begin a sentence about one's health.
 const OF_HEALTH: [&str; 10] = [
     "i'm",
     "i am",
@@ -78,7 +78,7 @@ const OF_HEALTH: [&str; 10] = [
     "i got diagnosed with",
     "i have been diagnosed with",
 ];
-/// What begins a sentence about what one does not eat.
+/// Words that begin a sentence about what one does not eat.
 const EATS_NO: [&str; 14] = [
     "i can't eat",
     "i cannot eat",
@@ -202,7 +202,7 @@ const STYLE: [&str; 34] = [
     "formatting",
     "grammar",
 ];
-/// What somebody may be told to do no more.
+/// Habits that somebody may be told to stop.
 const HABITS: [&str; 26] = [
     "using",
     "apologizing",
@@ -231,7 +231,7 @@ const HABITS: [&str; 26] = [
     "praising",
     "offering",
 ];
-/// What somebody is told not to do each time.
+/// Verbs of things that somebody is told not to do each time.
 const AVOIDED: [&str; 18] = [
     "use",
     "apologize",
@@ -386,7 +386,7 @@ const TRADES: [&str; 74] = [
     "biologist",
     "physicist",
 ];
-/// What follows "I'm a" that says nothing lasting.
+/// Words that follow "I'm a" and say nothing lasting.
 const NOT_LASTING: [&str; 20] = [
     "bit", "little", "lot", "tad", "fan", "big", "huge", "few", "mess", "fool", "genius", "wreck", "couple", "while", "minute", "day",
     "week", "million", "man", "woman",
@@ -407,7 +407,7 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Profile, "occupation").text(format!("The user works as {article} {value}.")).slot("occupation"))
 }
 
-/// Words with a capital behind "I'm" that are no name: peoples, faiths and moods.
+/// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
 const NO_NAMES: [&str; 66] = [
     "german",
     "french",
@@ -565,7 +565,7 @@ fn measured(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Profile, "height").text(format!("The user's height is {value}.")).slot("height"))
 }
 
-/// What somebody does for longer, and what they are at.
+/// Words that say what somebody does for longer, or what they are at.
 const DOES: [&str; 14] = [
     "i'm learning",
     "i am learning",
@@ -591,7 +591,7 @@ fn occupied(s: &Sentence<'_>) -> Option<Reading> {
     (!refers && names && s.words.len() <= 16).then(|| Reading::new(Category::Profile, "what somebody does"))
 }
 
-/// What befalls somebody.
+/// Events that befall somebody.
 const EVENTS: [&str; 26] = [
     "died",
     "passed away",
@@ -620,7 +620,7 @@ const EVENTS: [&str; 26] = [
     "graduated",
     "started eating",
 ];
-/// What dies and moves as well, and is nobody.
+/// Words for things that die and move as well, and are nobody.
 const NOBODY: [&str; 14] = ["the", "it", "this", "that", "server", "battery", "process", "if", "when", "who", "what", "did", "has", "had"];
 
 /// "Tom died yesterday", "we got divorced".

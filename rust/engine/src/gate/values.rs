@@ -26,9 +26,9 @@ pub enum ValueKind {
     Number,
     /// Where it is, or what it is for, by a name.
     Place,
-    /// What it is called.
+    /// A name for something.
     Name,
-    /// What it is.
+    /// The thing itself.
     Thing,
 }
 
@@ -294,7 +294,7 @@ fn is_state(own: &[Word]) -> bool {
         let ends = STATE_ENDINGS.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending));
         among(&STATES, word) || among(&JUDGEMENTS, word) || ends
     };
-    // "closed", "delayed by an hour"; "red" and "bed" are no such words.
+    // "closed", "delayed by an hour"; "red" and "bed" are not such words.
     let done = article == 0 && word.len() > 5 && word.ends_with("ed");
     adverb || says_how(word) || done
 }

@@ -73,8 +73,8 @@ fn letters(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The bytes of some words with the signs that stand against them: "-18", "$50", "20 %", "(555) 123", "~/.config". What ends a sentence
-/// is none of them, nor a bracket or a quotation mark without its other half.
+/// The bytes of some words with the signs that stand against them: "-18", "$50", "20 %", "(555) 123", "~/.config". A mark that
+/// ends a sentence is none of them, nor is a bracket or a quotation mark without its other half.
 pub fn widened(text: &str, start: usize, end: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
     let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b',' | b';' | b':' | b'?' | b'!');

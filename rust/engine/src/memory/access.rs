@@ -72,7 +72,7 @@ impl AccessBuffer {
         flat(lock(&self.0).clone())
     }
 
-    /// What a write to a partition is to store with it: its own recalls, once they are many. Those of others wait for their own
+    /// The recalls that a write to a partition is to store with it: its own, once they are many. Those of others wait for their own
     /// writes, or the scores of one user would change when another asks.
     pub fn due(&self, partition: Partition) -> Accesses {
         let buffer = lock(&self.0);
@@ -137,7 +137,7 @@ fn read_row(body: &[u8], number: u32) -> Access {
     Access { last_seconds: u32_at(at), recalls: u32_at(at + 4) }
 }
 
-/// What is on disk of one memory's recalls.
+/// One memory's recalls as they are on disk.
 pub fn get<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Access> {
     AccessBlocks::new(pages, partition).get(number)
 }
@@ -162,7 +162,7 @@ impl<'p, P: Pages + ?Sized> AccessBlocks<'p, P> {
         self.partition
     }
 
-    /// What is on disk of one memory's recalls.
+    /// One memory's recalls as they are on disk.
     pub fn get(&mut self, number: u32) -> Result<Access> {
         let block = number / ROWS;
         if let Some((_, body)) = self.known.iter().rev().find(|(known, _)| *known == block) {

@@ -30,7 +30,7 @@ impl Display for Document {
     }
 }
 
-/// What is remembered of a current memory while its scope is checked.
+/// The parts of a current memory that are remembered while its scope is checked.
 struct Current {
     slot: Option<String>,
     expires_at: Option<i64>,
@@ -154,7 +154,7 @@ impl<P: Pages> Visit<'_, P> {
         self.foreign_vectors()?;
         self.vectors_of(self.head.embedding, Some(self.head.vectors))?;
         self.vectors_of(self.head.building, Some(self.head.built))?;
-        // What is being removed is not counted; but a forgotten memory has nothing left even there.
+        // Vectors that are being removed are not counted; but a forgotten memory has nothing left even there.
         self.vectors_of(self.head.leaving, None)
     }
 

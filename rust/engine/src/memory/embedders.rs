@@ -15,7 +15,7 @@ use crate::store::pages::Pages;
 /// One of them.
 #[derive(Debug, Default)]
 pub struct Embedder {
-    /// What it says of itself; `None` where the engine goes by words alone.
+    /// The embedding that it declares; `None` where the engine goes by words alone.
     pub embedding: Option<Embedding>,
     /// Its place in the row, from 0.
     pub place: u32,

@@ -11,7 +11,7 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, ErrorKind, Result};
 
-/// What an embedder says of itself, and how it embedded a probe text.
+/// An embedding as its embedder declares it, and how that embedded a probe text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Embedding {
     /// Its name.
@@ -23,7 +23,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// What an embedder says of itself: the identity of its vectors in the store.
+    /// An embedding as its embedder declares it: the identity of its vectors in the store.
     pub fn new(name: String, dimensions: u32, revision: String) -> Result<Self> {
         if name.is_empty() || name.len() > MAX_NAME_BYTES {
             return Err(Error::invalid(format!(
@@ -85,7 +85,7 @@ fn put(pages: &mut impl PagesMut, number: EmbeddingNumber, embedding: &Embedding
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
 }
 
-/// What is embedded to see whether a model still is what it was. Part of the format: another text would call every model changed.
+/// The text that is embedded to see whether a model still is what it was. Part of the format: another text would call every model changed.
 pub const PROBE: &str = "The quick brown fox jumps over the lazy dog; payments-api listens on port 8443.";
 
 /// Components of a probe that are kept.

@@ -47,7 +47,7 @@ pub(super) enum Which {
 }
 
 /// Whether a memory is older than `before`: a current one by its newest revision, a superseded one by when it was superseded, and one
-/// that waits for approval by when it came. What its time to live ended is over in any case.
+/// that waits for approval by when it came. A memory that its time to live ended is old in any case.
 pub(super) fn is_old(memory: &Memory, before: i64, now: i64) -> bool {
     match &memory.ending {
         None => memory.known_from < before,
@@ -145,7 +145,7 @@ fn forget_ended<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Me
     record::put(writer.pages, writer.partition, &memory)
 }
 
-/// What `forget_from` takes: what comes from there, by all that is given.
+/// The origin whose memories `forget_from` takes: what comes from there, by all that is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Who said it.
@@ -182,7 +182,7 @@ pub(super) fn from_origin<P: Pages>(pages: &P, partition: Partition, origin: &Or
     };
     record::each_current(pages, partition, 0, &mut visit)?;
     record::each_ended(pages, partition, &mut visit)?;
-    // What is derived from what is derived: as often as there are generations.
+    // Memories may be derived from derived ones: as often as there are generations.
     let mut grew = origin.derived;
     while grew {
         let before = numbers.len();
@@ -214,9 +214,9 @@ impl Traced {
     }
 }
 
-/// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. What was said again
-/// elsewhere stays: who said it last is not known. So does what a program remembered itself, too, and what a deleted session of that id
-/// taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
+/// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. A memory that was
+/// said again elsewhere stays: who said it last is not known. So does what a program remembered itself, too, and what a deleted session of
+/// that id taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
 pub(crate) fn forget_said<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
@@ -261,7 +261,7 @@ pub(crate) fn forget_said<P: PagesMut>(
     forget_many(pages, partition, seed, (&numbers, Which::WithWords), reason, clock).map(drop)
 }
 
-/// What `forget_stale` takes.
+/// The conditions that `forget_stale` takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Stale {
     /// Not written and not recalled since, microseconds since 1970 (UTC).
@@ -271,7 +271,7 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// What was not used for so many days before `now`, and is no more important than that.
+    /// The conditions for memories that were not used for so many days before `now`, and are no more important than that.
     pub fn new(unused_days: f64, max_importance: f64, now: i64) -> Result<Self> {
         if !(0.0..=MAX_DAYS).contains(&unused_days) {
             return Err(Error::invalid(format!(
@@ -286,7 +286,7 @@ impl Stale {
         Ok(Self { unused_since: now - (unused_days * DAY as f64) as i64, max_importance })
     }
 
-    /// Whether a memory that was last recalled at `recalled_at` is stale. What must hold and who somebody is never are.
+    /// Whether a memory that was last recalled at `recalled_at` is stale. Constraints and profiles never are.
     #[must_use]
     pub fn takes(&self, memory: &Memory, recalled_at: i64) -> bool {
         !matches!(memory.kind, Kind::Constraint | Kind::Profile)

@@ -3,7 +3,7 @@
 use crate::units::calendar::DAY;
 use crate::{Error, Result};
 
-/// What a memory is about.
+/// The kind of a memory: what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -11,11 +11,11 @@ pub enum Kind {
     Episodic = 0,
     /// A fact.
     Semantic = 1,
-    /// What somebody likes or wants.
+    /// Something that somebody likes or wants.
     Preference = 2,
-    /// What was decided.
+    /// Something that was decided.
     Decision = 3,
-    /// What must hold.
+    /// Something that must hold.
     Constraint = 4,
     /// How a task ended.
     TaskOutcome = 5,
@@ -56,7 +56,7 @@ impl Kind {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// The day (UTC) of what happened then; `None` where it is no event. Events of two days are two, also in the same words.
+    /// The day (UTC) of what happened then; `None` where it is not an event. Events of two days are two, also in the same words.
     #[must_use]
     pub fn day(self, occurred_at: i64) -> Option<i64> {
         matches!(self, Self::Episodic | Self::TaskOutcome).then(|| occurred_at.div_euclid(DAY))
@@ -88,7 +88,7 @@ impl KindRule {
         Self { ttl: ttl.map(micros), half_life: half_life.map(micros), cap }
     }
 
-    /// What a memory is worth, of which the least valuable leave first: importance, confidence, how often it was said or recalled, age.
+    /// The value of a memory, of which the least valuable leave first: importance, confidence, how often it was said or recalled, age.
     #[must_use]
     pub fn value(&self, importance: f64, confidence: f64, uses: u32, age: i64) -> f64 {
         let halvings = self.half_life.map_or(0.0, |half_life| age.max(0) as f64 / half_life as f64);

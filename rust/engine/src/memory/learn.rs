@@ -1,4 +1,4 @@
-//! What a claim that was heard does to what is known: says it again, takes the place of something, ends it, or stands beside it.
+//! The effect of a claim that was heard on what is known: it says it again, takes the place of something, ends it, or stands beside it.
 //!
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
@@ -19,20 +19,20 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::calendar::DAY;
 
-/// What of a new memory makes it a claim: what it is compared with, and what it says about others.
+/// The part of a new memory that makes it a claim: what it is compared with, and what it says about others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learning {
     /// Numbers of memories that may say the same or otherwise.
     pub near: Vec<u32>,
     /// The value that it replaces, in the user's words.
     pub replaces: Option<String>,
-    /// What holds no longer, in the user's words.
+    /// The value that no longer holds, in the user's words.
     pub ends: Option<String>,
     /// Why somebody must approve it first.
     pub doubt: Option<String>,
 }
 
-/// What a claim meets.
+/// The memories that a claim meets.
 #[derive(Default)]
 pub(super) struct Met {
     /// A memory that says the same.
@@ -74,8 +74,8 @@ impl Known {
     }
 }
 
-/// What a batch has learnt so far and what it was compared with. No claim is compared with all the others: those that it can say again or
-/// against begin with the same words, or give a value to the same name.
+/// The claims that a batch has learnt so far, and the memories they were compared with. No claim is compared with all the others: those
+/// that it can say again or against begin with the same words, or give a value to the same name.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     known: HashMap<u32, Known>,
@@ -158,7 +158,7 @@ fn leave_slot_of_another_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, 
     Ok(())
 }
 
-/// What a claim does to one memory.
+/// Notes what a claim does to one memory.
 fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
     let other = Statement::of(&known.text, known.kind);
     let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
@@ -199,7 +199,7 @@ fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
 }
 
 /// Whether one has the slot that the other gives a value to in plain words: "The party size is 4." and the slot "party size"; or both give
-/// one to a name of several words, which has one at a time. What a profile holds is somebody's own, and no "the name is" is about it.
+/// one to a name of several words, which has one at a time. A profile's value is somebody's own, and no "the name is" is about it.
 fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: &Statement) -> bool {
     let about = |slot: &Option<String>, plain: &Option<String>, statement: &Statement| {
         plain.is_none() && slot.is_some() && statement.attribute == *slot
@@ -215,8 +215,8 @@ pub(super) fn same_event(new: &Memory, known: &Memory) -> bool {
     new.kind.day(new.occurred_at).is_none_or(|day| day == known.occurred_at.div_euclid(DAY))
 }
 
-/// A claim ends nothing that is trusted more. What stands in every prompt, a model's claim ends only by one of the same kind, which its
-/// program has allowed it.
+/// A claim ends nothing that is trusted more. A memory that stands in every prompt is ended by a model's claim only where that is of the
+/// same kind, which its program has allowed it.
 fn may_replace(new: &Memory, known: &Memory) -> bool {
     let is_guarded = matches!(known.kind, Kind::Constraint | Kind::Profile) && new.kind != known.kind;
     new.trust >= known.trust && !(is_guarded && new.source == ASSISTANT)
@@ -257,12 +257,12 @@ pub struct LearnMark {
     pub next: u64,
     /// The session's count of changes then: after a change it is read again.
     pub edits: u64,
-    /// When the session was made: another one of the same id is read from its begin.
+    /// When the session was made: another one of the same id is read from its beginning.
     pub created_at: i64,
 }
 
 impl LearnMark {
-    /// Where reading goes on in a session that is now as `now` says: at its begin where it changed since, or is another one.
+    /// Where reading goes on in a session that is now as `now` says: at its beginning where it changed since, or is another one.
     #[must_use]
     pub fn continued(&self, now: &Self) -> u64 {
         let is_same = (self.edits, self.created_at) == (now.edits, now.created_at);
@@ -274,7 +274,7 @@ fn mark_key(partition: Partition, seed: Seed, session: &str) -> Key {
     Key::new(partition, Table::LearnMark).u128(seed.hash128(session.as_bytes()))
 }
 
-/// How far that session was learnt from; the begin where it never was.
+/// How far that session was learnt from; the beginning where it never was.
 pub fn mark<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, session: &str) -> Result<LearnMark> {
     let key = mark_key(partition, seed, session);
     let Some(value) = pages.get(key.as_slice())? else { return Ok(LearnMark::default()) };

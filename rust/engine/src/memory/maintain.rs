@@ -1,4 +1,4 @@
-//! What can wait: expiry, vectors that could not be made, vectors of another embedding, recalls to be made durable.
+//! Work that can wait: expiry, vectors that could not be made, vectors of another embedding, recalls to be made durable.
 //!
 //! Each step is a write of its own, bounded in size, so that other writers come between. A partition changes its embedding so:
 //!
@@ -36,7 +36,7 @@ pub struct Pending {
     pub number: u32,
     /// The revision whose text this is.
     pub revision: u32,
-    /// What is to be embedded.
+    /// The text that is to be embedded.
     pub text: String,
 }
 

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::scope::Scope;
 use crate::store::pages::PagesMut;
 
-/// What writes a memory whose text is new.
+/// The writer of a memory whose text is new.
 pub(super) const CONSOLIDATION: &str = "consolidation";
 
 /// Puts one memory in the place of several: one of them (`keep`), or a new text. Nothing is done where one of them changed or ended since

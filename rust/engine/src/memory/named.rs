@@ -30,10 +30,10 @@ pub struct Named {
     pub access: Access,
 }
 
-/// What became of a write, with the ids that its memory names.
+/// The outcome of a write, with the ids that its memory names.
 #[derive(Debug, Clone)]
 pub struct Answered {
-    /// What was done.
+    /// The action that was taken.
     pub action: Action,
     /// The memory as it is stored now.
     pub memory: Arc<Named>,
@@ -41,7 +41,7 @@ pub struct Answered {
     pub reason: Option<String>,
 }
 
-/// What was written of it: how often it was recalled makes no other memory of it.
+/// Two are equal where the same was written: how often a memory was recalled makes no other memory of it.
 impl PartialEq for Named {
     fn eq(&self, other: &Self) -> bool {
         let ids = |one: &Self| [one.derived_from.clone(), one.disputes.clone()];
@@ -91,14 +91,14 @@ impl Core {
         Ok(named)
     }
 
-    /// What became of the writes of one batch, with the ids that each memory names.
+    /// The outcomes of the writes of one batch, with the ids that each memory names.
     pub fn answered(&self, scope: &Scope, done: Vec<Remembered>) -> Result<Vec<Answered>> {
         let (whys, memories): (Vec<_>, Vec<_>) = done.into_iter().map(|one| ((one.action, one.reason), one.memory)).unzip();
         let named = self.named(scope, memories)?.into_iter().map(Arc::new);
         Ok(whys.into_iter().zip(named).map(|((action, reason), memory)| Answered { action, memory, reason }).collect())
     }
 
-    /// What became of one write.
+    /// The outcome of one write.
     pub fn answered_one(&self, scope: &Scope, done: Remembered) -> Result<Answered> {
         let memory = Arc::new(self.named_one(scope, done.memory)?);
         Ok(Answered { action: done.action, memory, reason: done.reason })

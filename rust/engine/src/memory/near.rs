@@ -123,7 +123,7 @@ pub struct Statement {
     pub attribute: Option<String>,
     /// That value.
     value: String,
-    /// What it says of an occasion.
+    /// The facts of an occasion that it names.
     pub occasion: Occasion,
 }
 
@@ -194,7 +194,7 @@ fn forms(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().map(|token| token.form.as_str())
 }
 
-/// What is said, but for whether it is denied.
+/// The words of a sentence, without those that say whether it is denied.
 fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
     let adds = |token: &&Token| !is_denial(token) && !matches!(token.form.as_str(), "do" | "any" | "more" | "anymore" | "longer");
     tokens.iter().filter(adds).map(|token| token.form.as_str())

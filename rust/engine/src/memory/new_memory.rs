@@ -1,4 +1,4 @@
-//! What a caller wants to be remembered, and what of it is checked before any transaction begins.
+//! A memory that a caller wants to be remembered, and what of it is checked before any transaction begins.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -11,12 +11,12 @@ use crate::text;
 use crate::text::screening::{Detected, Screened, Screening};
 use crate::{Error, Result};
 
-/// What a caller wants to be remembered.
+/// A memory that a caller wants to be remembered.
 #[derive(Debug, Clone)]
 pub struct NewMemory {
     /// 1 byte to [`MAX_TEXT_BYTES`].
     pub text: String,
-    /// What it is about.
+    /// Its kind: what it is about.
     pub kind: Kind,
     /// The attribute it gives a value to.
     pub slot: Option<String>,
@@ -42,17 +42,17 @@ pub struct NewMemory {
     pub made_by: u32,
     /// Where it comes from.
     pub provenance: Provenance,
-    /// What makes it a claim that is compared with what is known; `None` for what a caller just remembers.
+    /// The part that makes it a claim, which is compared with what is known; `None` for a memory that a caller just remembers.
     pub learning: Option<Box<Learning>>,
     /// Microseconds from now until it is forgotten where `ttl` says nothing: the rule of its kind.
     pub default_ttl: Option<i64>,
-    /// What detectors of the caller's found in the text.
+    /// Findings of the caller's own detectors in the text.
     pub detected: Vec<Detected>,
-    /// What screening made of it.
+    /// The verdict of screening on it.
     pub screened: Verdict,
 }
 
-/// What screening made of a text.
+/// The verdict of screening on a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// It was not screened yet.
@@ -67,7 +67,7 @@ pub enum Verdict {
 }
 
 impl NewMemory {
-    /// Applies a policy to the text, once. What is refused keeps no text.
+    /// Applies a policy to the text, once. A memory that is refused keeps no text.
     pub fn screen(&mut self, policy: Screening) {
         if self.screened != Verdict::Open {
             return;
@@ -197,7 +197,7 @@ pub(super) fn check_metadata(metadata: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What tells a retry from a conflict: everything the caller said, but not the vector, which need not be the same twice.
+/// The hash that tells a retry from a conflict: it covers everything the caller said, but not the vector, which need not be the same twice.
 pub(super) fn request_hash(new: &NewMemory) -> u64 {
     let mut hash = Xxh3::new();
     let mut part = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! What an occasion has one of: a time of day, a day, a number of people; and whether a sentence corrects what was said before.
+//! Things of which an occasion has one: a time of day, a day, a number of people; and whether a sentence corrects what was said before.
 //!
 //! "Sorry, make it half past 6 for 3 people" may not hold along with "a table for 2 at 5:15 pm", though the sentences have no word in
 //! common. Both are kept as they were said, and marked. English; forms that say a number plainly.
@@ -47,7 +47,7 @@ const SEATS: [&str; 5] = ["table for", "reservation for", "party of", "group of"
 const MOST: usize = 400;
 
 impl Occasion {
-    /// Reads a text; what somebody was asked before it (`Asked "...": `) is no part of it.
+    /// Reads a text; what somebody was asked before it (`Asked "...": `) does not belong to it.
     pub fn of(text: &str) -> Self {
         let own = text.strip_prefix("Asked \u{201C}").and_then(|rest| rest.split_once("\u{201D}: ")).map_or(text, |(_, own)| own);
         let read = own.char_indices().nth(MOST).map_or(own, |(end, _)| &own[..end]).to_lowercase();

@@ -1,9 +1,9 @@
-//! What became of a write: one word for it, the memory as it is stored now, and why.
+//! The outcome of a write: one word for it, the memory as it is stored now, and why.
 
 use super::record::Memory;
 use crate::{Error, Result};
 
-/// What became of it.
+/// The word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// It is a new memory.
@@ -69,7 +69,7 @@ impl Action {
 /// The answer to a write.
 #[derive(Debug, Clone)]
 pub struct Remembered {
-    /// What became of it.
+    /// The word for what became of it.
     pub action: Action,
     /// The memory as it is stored now.
     pub memory: Memory,

@@ -1,5 +1,5 @@
-//! What ranks a memory, read from its record where it lies: a recall looks at more memories than it answers with, and only those are
-//! copied.
+//! The fields that rank a memory, read from its record where it lies: a recall looks at more memories than it answers with, and only those
+//! are copied.
 
 use std::borrow::Cow;
 
@@ -20,9 +20,9 @@ pub(crate) struct Outline<'b> {
     pub number: u32,
     /// The caller's id, if one was given.
     pub given_id: Option<&'b str>,
-    /// What is remembered.
+    /// The text that is remembered.
     pub text: &'b str,
-    /// What it is about.
+    /// Its kind: what it is about.
     pub kind: Kind,
     /// The attribute it gives a value to, in normal form.
     pub slot: Option<&'b str>,
@@ -38,7 +38,7 @@ pub(crate) struct Outline<'b> {
     pub metadata: &'b [u8],
     /// Whether it is not current any more.
     pub is_ended: bool,
-    /// What is kept of the tokens of its text.
+    /// The tokens of its text, as far as they are kept.
     pub tokens: Tokens<'b>,
 }
 
@@ -103,7 +103,7 @@ impl<'p> Stored<'p> {
         Ok(Self { key: record::current_key(partition, number), number, body })
     }
 
-    /// What ranks it.
+    /// The fields that rank it.
     pub fn outline(&self) -> Result<Outline<'_>> {
         Outline::of_body(self.key.as_slice(), self.number, &self.body)
     }

@@ -10,7 +10,7 @@ pub struct Provenance {
     pub session: Option<String>,
     /// The message of that session.
     pub message: Option<u64>,
-    /// What wrote it: "rules", "model", "consolidation", "tool"; `None` for a caller.
+    /// Its writer: "rules", "model", "consolidation", "tool"; `None` for a caller.
     pub writer: Option<String>,
     /// The numbers of the memories that it was made from.
     pub derived_from: Vec<u32>,

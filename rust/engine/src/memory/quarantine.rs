@@ -1,4 +1,4 @@
-//! What waits for somebody to approve it: memories that were never current, so that no question finds them.
+//! Memories that wait for somebody to approve them: they were never current, so that no question finds them.
 //!
 //! They stand among the revisions that ended, as `quarantined`; a table names them. To approve one is to remember it now, as said by
 //! the user; to reject one is to forget it. Either way its id is used, so that learning it again adds nothing.
@@ -43,7 +43,7 @@ pub(super) fn leave<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, number: u3
     writer.pages.delete(key(writer.partition, number).as_slice()).map(drop)
 }
 
-/// What waits in a scope, oldest first.
+/// The memories that wait in a scope, oldest first.
 pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<Memory>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let range = Key::new(partition, Table::Quarantine).prefix_range();
@@ -108,7 +108,7 @@ pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock:
     }
 }
 
-/// What approving a memory remembers: the same, trusted as the user's own word.
+/// The memory that an approval remembers: the same, trusted as the user's own word.
 #[must_use]
 pub fn approved(memory: &Memory) -> NewMemory {
     NewMemory {

@@ -57,7 +57,7 @@ pub(super) fn history<P: Pages>(pages: &P, scope: &Scope, id: &str, now: i64) ->
     Ok(revisions)
 }
 
-/// What maintenance will do to a memory whose time to live is over: its words are gone from then on, not from maintenance on.
+/// Does what maintenance will do to a memory whose time to live is over: its words are gone from then on, not from maintenance on.
 fn hide_expired(memory: &mut Memory) {
     let at = memory.expires_at.take().unwrap_or(memory.known_from);
     memory.text.clear();

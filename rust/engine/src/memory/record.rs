@@ -79,9 +79,9 @@ pub struct Memory {
     pub number: u32,
     /// The caller's id, if one was given.
     pub given_id: Option<String>,
-    /// What is remembered; empty once it is forgotten.
+    /// The text that is remembered; empty once it is forgotten.
     pub text: String,
-    /// What it is about.
+    /// Its kind: what it is about.
     pub kind: Kind,
     /// The attribute it gives a value to, in normal form.
     pub slot: Option<String>,
@@ -99,9 +99,9 @@ pub struct Memory {
     pub revision: u32,
     /// When its first revision was written.
     pub created_at: i64,
-    /// When this revision was written: the begin of `known_at`.
+    /// When this revision was written: the beginning of `known_at`.
     pub known_from: i64,
-    /// When what it says happened or began to hold: the begin of `valid_at`.
+    /// When what it says happened or began to hold: the beginning of `valid_at`.
     pub occurred_at: i64,
     /// When it is to be forgotten.
     pub expires_at: Option<i64>,
@@ -317,7 +317,7 @@ pub fn remove_current(pages: &mut impl PagesMut, partition: Partition, number: u
     chunks::remove(pages, current_key(partition, number))
 }
 
-/// What is not current any more of one memory, oldest revision first.
+/// The revisions of one memory that are not current any more, oldest first.
 pub fn history<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<Vec<Memory>> {
     let mut found = Vec::new();
     walk(pages, &Key::new(partition, Table::History).u32(number).prefix_range(), 5, &mut |memory| {
@@ -353,7 +353,7 @@ fn walk<P: Pages + ?Sized>(
     walk_bodies(pages, range, at, &mut |key, number, body| Ok(visit(Memory::decode(key, number, body)?)))
 }
 
-/// What is called with the key of a body, its number and itself.
+/// A function that is called with the key of a body, its number and itself.
 type Visit<'v> = dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
 /// Visits every body in a range of keys with its number, which stands at `at` of the key.

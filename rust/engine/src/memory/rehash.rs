@@ -1,4 +1,4 @@
-//! What the memories of a scope are found by, under the hashes that their store has now.
+//! The words and keys that find the memories of a scope, under the hashes that their store has now.
 
 use std::collections::BTreeMap;
 

@@ -29,7 +29,7 @@ pub const MAX_RELATIONS: u32 = 100_000;
 pub struct Relation {
     /// Its number in the scope, from 1.
     pub number: u32,
-    /// What it is said of.
+    /// The thing or person that it is said of.
     pub subject: String,
     /// How it stands.
     pub relation: String,
@@ -153,13 +153,13 @@ pub fn of<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity
     Ok(found)
 }
 
-/// Those of them that hold. What version 0.4.0 stored is looked through where nothing was given since.
+/// Those of them that hold. The relations of version 0.4.0 are looked through where nothing was given since.
 pub fn holding<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
     let found = if any(pages, partition)? { of(pages, partition, seed, entity, usize::MAX)? } else { all(pages, partition)? };
     Ok(found.into_iter().filter(|relation| relation.until.is_none()).collect())
 }
 
-/// What became of a relation that was given.
+/// The outcome of a relation that was given.
 #[derive(Debug)]
 pub enum Given {
     /// It is stored.
@@ -170,14 +170,14 @@ pub enum Given {
     Full,
 }
 
-/// What a transaction read and gave so far. A batch of claims gives hundreds of relations of one user; each is read once.
+/// The relations that a transaction read and gave so far. A batch of claims gives hundreds of relations of one user; each is read once.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The number of the last relation; `None` before the first is given.
     last: Option<u32>,
     /// The numbers of the relations at an entity, in order.
     at: HashMap<String, Vec<u32>>,
-    /// What was read of relations by their numbers, in normal form; `None` of one that holds no longer.
+    /// The relations that were read, by their numbers, in normal form; `None` of one that holds no longer.
     read: HashMap<u32, Option<Normal>>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Prepared {
     slot: Option<String>,
     request: u64,
     analysis: Analysis,
-    /// What its words were hashed with.
+    /// The seed that its words were hashed with.
     seed: Seed,
 }
 
@@ -94,7 +94,7 @@ impl Prepared {
         id.into_iter().chain([content_key(self.seed, self.new.kind, self.slot.as_deref(), &self.new.text)])
     }
 
-    /// What kind it will be.
+    /// The kind that it will be.
     pub(super) fn kind(&self) -> Kind {
         self.new.kind
     }
@@ -121,7 +121,7 @@ impl Prepared {
         })
     }
 
-    /// What a caller gets of a text that the policy refuses: a memory that is stored nowhere, without a text.
+    /// The answer for a text that the policy refuses: a memory that is stored nowhere, without a text.
     fn refused<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, types: &[String]) -> Remembered {
         let mut memory = Memory { given_id: Some(self.new.id.clone().unwrap_or_default()), request: 0, ..self.memory(writer) };
         memory.text.clear();
@@ -146,7 +146,7 @@ impl Prepared {
             if let Some(known) = met.same {
                 return learn::reinforce(writer, known, &memory);
             }
-            // What denies something that is known ends it, and waits for nobody.
+            // A claim that denies something known ends it, and waits for nobody.
             let denies = learning.doubt.as_deref() == Some(gate::DENIAL) && met.ended.is_some();
             if let Some(doubt) = learning.doubt.as_ref().filter(|_| !denies) {
                 return quarantine::file(writer, self.memory(writer), doubt);

@@ -12,7 +12,7 @@ use crate::text::analyze;
 use crate::text::screening::Detected;
 use crate::{Error, ErrorKind, Result};
 
-/// What is to be changed; `None` leaves a field as it is.
+/// The fields that are to be changed; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Revision {
     /// The new text.
@@ -29,7 +29,7 @@ pub struct Revision {
     pub vector: Option<UnitVector>,
     /// Who made that: the place of the embedder among those of the engine.
     pub made_by: u32,
-    /// What detectors of the caller's found in the text.
+    /// Findings of the caller's own detectors in the text.
     pub detected: Vec<Detected>,
 }
 

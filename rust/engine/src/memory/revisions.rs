@@ -1,4 +1,4 @@
-//! What is not current any more: revisions in a row, tombstones without text, chains that end.
+//! Checks of what is not current any more: revisions in a row, tombstones without text, chains that end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::memory::record::{Memory, State};
 use crate::scope::Head;
 use crate::store::keys::Partition;
 
-/// What was seen of each memory, by number.
+/// The revisions that were seen of each memory, by number.
 #[derive(Default)]
 pub(super) struct Numbers(BTreeMap<u32, Vec<Revision>>);
 
@@ -64,7 +64,7 @@ pub(super) fn check(report: &mut Report, partition: Partition, head: &Head, numb
     }
 }
 
-/// What is wrong with the revisions of one memory, oldest first.
+/// The contradictions among the revisions of one memory, which are given oldest first.
 fn contradictions(revisions: &[&Revision]) -> Vec<&'static str> {
     let mut found = Vec::new();
     let Some(newest) = revisions.last() else { return found };

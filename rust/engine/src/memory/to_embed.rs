@@ -1,4 +1,4 @@
-//! What an embedder is asked for rows that are to be written: each text of a scope once, and none whose vector the store has.
+//! The texts that an embedder is asked for, of rows that are to be written: each text of a scope once, and none whose vector the store has.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ enum Source {
 /// The texts that an embedder is asked, and where each row's vector comes from.
 #[derive(Debug, Clone, Default)]
 pub struct ToEmbed {
-    /// What the embedder is asked.
+    /// The texts that the embedder is asked for.
     pub texts: Vec<String>,
     sources: Vec<Source>,
 }
@@ -81,7 +81,7 @@ pub fn give_vectors<'a>(rows: impl IntoIterator<Item = &'a mut NewMemory>, made:
 }
 
 impl Core {
-    /// What the embedder at `place` is asked for those of some rows that have no vector of their own.
+    /// The texts that the embedder at `place` is asked for: those of the rows that have no vector of their own.
     pub fn to_embed(&self, place: u32, rows: &[(&Scope, &NewMemory)]) -> Result<ToEmbed> {
         let rows: Vec<_> = rows.iter().copied().filter(|(_, new)| new.to_embed().is_some()).collect();
         let known = self.known_vectors(place, &rows)?;

@@ -33,9 +33,9 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
-    /// What this batch has learnt so far.
+    /// The claims that this batch has learnt so far.
     pub claims: Claims,
-    /// What relations it read and gave.
+    /// The relations that it read and gave.
     relations: relation::Batch,
     operations: Vec<IndexOperation>,
     /// Key term -> numbers added (true) or removed (false) by this batch.
@@ -49,7 +49,7 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     sequence_before: u64,
 }
 
-/// What becomes of a memory's vector when it leaves the index.
+/// The fate of a memory's vector when the memory leaves the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vector {
     /// It goes.
@@ -58,7 +58,7 @@ pub(super) enum Vector {
     Keep,
 }
 
-/// What a batch does to the vectors of one memory: first it loses those it had, then it gets these.
+/// A batch's change of the vectors of one memory: first the memory loses those it had, then it gets these.
 #[derive(Default)]
 struct Change {
     drop: bool,
@@ -103,7 +103,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             sequence_before: head.sequence,
         };
         if let Some((number, _)) = embedding {
-            // What another embedder is building is not given up by a mere write.
+            // Vectors that another embedder is building are not given up by a mere write.
             if writer.head.building == 0 || writer.head.building == number {
                 writer.head.begin(number);
             }

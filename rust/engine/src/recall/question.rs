@@ -126,7 +126,7 @@ impl Question {
         self.vector.get_or_init(|| self.about().vector().map(Query::from_unit)).as_ref()
     }
 
-    /// What it asks for where it has no content.
+    /// The subject that it asks for where it has no content.
     #[must_use]
     pub fn overview(&self) -> Option<Overview> {
         *self.overview.get_or_init(|| Overview::of(&self.text))

@@ -8,7 +8,7 @@
 //! confidence  the odds of `sure`, moved by both
 //! ```
 //!
-//! What answers a question without content ([`super::Overview`]) is as sure as is set: it was chosen by when it was, or by what it is.
+//! The answer to a question without content ([`super::Overview`]) has a set confidence: it was chosen by when it was, or by what it is.
 //!
 //! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
 

@@ -176,7 +176,7 @@ impl Session<'_> {
         })
     }
 
-    /// What a compaction would be made of; `None` where no turn is old enough. An ended session is compacted whole. `keep_exchanges` stay as
+    /// The turns for a compaction; `None` where no turn is old enough. An ended session is compacted whole. `keep_exchanges` stay as
     /// they are: by default at most [`KEPT_EXCHANGES`], and no more than fit half of what prompts may have.
     pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>) -> Result<Option<Draft>> {
         if let Some(keep) = keep_exchanges {
@@ -359,7 +359,7 @@ fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
 }
 
 /// The same where the caller names no number: so many of the newest exchanges that they leave half of the prompts' limit, or of the share
-/// of it from which on a compaction is due. What came before the end of a task leaves with it.
+/// of it from which on a compaction is due. Turns before the end of a task leave with it.
 fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
     let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
     let (limit, _) = status.record.budget.limit(&status.epoch.model)?;

@@ -262,7 +262,7 @@ impl Answer {
         }
     }
 
-    /// What answers a question for a time alone in the order of time, from all of it alike and each text once; everything else behind it.
+    /// The answers to a question for a time alone, in the order of time, from all of it alike and each text once; all others behind them.
     fn in_order_of_time(&self, order: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
         let (mut then, mut others): (Vec<(i64, Ranked)>, Vec<Ranked>) = (Vec::new(), Vec::new());
         for one in order {

@@ -85,7 +85,7 @@ impl Core {
         Ok(known)
     }
 
-    /// What makes the vectors.
+    /// The embedding that makes the vectors.
     #[must_use]
     pub fn embedding(&self) -> Option<&Embedding> {
         self.embedders.now().embedding.as_ref()
@@ -93,7 +93,7 @@ impl Core {
 
     /// The number of this engine's embedding and its vectors in a partition; `None` without an embedder or any vector.
     ///
-    /// It reads the snapshot that its caller holds: a second one would wait for whoever waits for the first to end.
+    /// It reads the snapshot that its caller holds: a second one would wait for those who wait for the first to end.
     pub fn vector_set<P: Pages + ?Sized>(&self, pages: &P, partition: Partition) -> Result<Option<(EmbeddingNumber, VectorSet)>> {
         self.vector_set_of(self.embedders.now().place, pages, partition)
     }
@@ -126,7 +126,7 @@ impl Core {
         Ok(Some(set.with_ef_search(self.graph.ef_search)))
     }
 
-    /// What makes this engine's vectors, for use inside a transaction.
+    /// The embedder that makes this engine's vectors, for use inside a transaction.
     pub(crate) fn embedder(&self) -> Arc<Embedder> {
         Arc::clone(self.embedders.now())
     }

@@ -58,7 +58,7 @@ impl Core {
 
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
     pub fn forget_stale(&self, scope: &Scope, stale: Stale, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
-        // What was recalled and is not on disk yet counts in both cases, so that a dry run names what the call removes.
+        // Recalls that are not on disk yet count in both cases, so that a dry run names what the call removes.
         let buffered = if dry_run || self.read_only { self.store.unforked(|| self.accesses.buffered()) } else { Accesses::default() };
         self.flush_accesses_if_writable(dry_run)?;
         let (partition, found) = self.store.read(|snapshot| {

@@ -47,7 +47,7 @@ pub struct EngineOptions {
     pub read_only: bool,
     /// How long a write may queue.
     pub busy_timeout: Duration,
-    /// What makes the vectors, where something does.
+    /// The embedding that makes the vectors, where there is one.
     pub embedding: Option<Embedding>,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
@@ -150,7 +150,7 @@ impl Core {
         self.rules.map(|rule| rule.half_life.map(|half_life| half_life as f64 / 86_400e6))
     }
 
-    /// What is done with secrets and personal data.
+    /// The policy for secrets and personal data.
     #[must_use]
     pub fn screening(&self) -> Screening {
         self.screening
@@ -252,7 +252,7 @@ impl Core {
         })
     }
 
-    /// What waits for somebody to approve it, oldest first.
+    /// Memories that wait for somebody to approve them, oldest first.
     pub fn quarantined(&self, scope: &Scope) -> Result<Vec<Memory>> {
         self.store.read(|snapshot| quarantine::list(snapshot, scope))
     }

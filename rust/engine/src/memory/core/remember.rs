@@ -24,10 +24,10 @@ use crate::store::reserve;
 use crate::text::screening::Screened;
 use crate::{Error, Result};
 
-/// What became of many rows.
+/// The outcomes of many rows.
 #[derive(Debug)]
 pub struct Written {
-    /// What became of each, in order.
+    /// The outcome of each, in order.
     pub outcomes: Vec<Result<Remembered>>,
     /// Transactions that it took.
     pub transactions: u64,
@@ -265,7 +265,7 @@ fn prepare(embedder: &Embedder, scope: &Scope, secret: Secret, mut new: NewMemor
     Ok(prepared)
 }
 
-/// What one transaction writes, sorted by scope.
+/// The rows that one transaction writes, sorted by scope.
 #[derive(Default)]
 struct Batch {
     groups: Vec<Group>,

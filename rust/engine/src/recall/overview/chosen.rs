@@ -32,7 +32,7 @@ impl One {
         kinds.iter().any(|kind| *kind as u8 == self.row.kind)
     }
 
-    /// What stands first among those that say who the user is.
+    /// Its place in the order of those that say who the user is.
     fn place(&self) -> (usize, u8, i64) {
         let rank = KINDS.iter().position(|kind| *kind as u8 == self.row.kind).unwrap_or(KINDS.len());
         (rank, u8::MAX - self.row.importance, self.row.occurred_at.saturating_neg())
@@ -40,8 +40,8 @@ impl One {
 }
 
 /// The memories that answer; none where the question has content, its time is not known, or nothing is there. Reads the row of each of the
-/// newest `OVERVIEW_OF` memories of a scope, and the records of as many as are wanted, at least `FEWEST`: a question is no answer, whoever
-/// remembered it.
+/// newest `OVERVIEW_OF` memories of a scope, and the records of as many as are wanted, at least `FEWEST`: a question answers nothing, no
+/// matter who remembered it.
 pub(in crate::recall) fn hits<P: Pages>(
     snapshot: &P,
     request: &Request,
@@ -60,7 +60,7 @@ pub(in crate::recall) fn hits<P: Pages>(
         for number in end.saturating_sub(OVERVIEW_OF).max(1)..end {
             let Some(row) = opened.reader.row(number)?.filter(|row| filter.keeps_row(row)) else { continue };
             let answers = match overview {
-                // What nobody vouches for does not say who the user is.
+                // A memory that nobody vouches for does not say who the user is.
                 Overview::User => row.trust > 0,
                 _ => filter.preferred.is_some_and(|range| range.contains(row.occurred_at)),
             };
@@ -120,7 +120,7 @@ fn within_tokens(mut memories: Vec<(usize, Memory)>, overview: Overview, most: O
     loop {
         let tokens: usize = memories.iter().map(|(_, memory)| tokens_of(&memory.text)).sum();
         let Some(less) = memories.len().checked_sub(1).filter(|_| tokens > most) else { return memories };
-        // What is over is a share of all; the rest is seen in the next round.
+        // The tokens above the limit are a share of all; the rest is seen in the next round.
         let less = (memories.len() * most / tokens.max(1)).min(less);
         memories = fewer(memories, overview, less);
     }

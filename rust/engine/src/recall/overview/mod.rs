@@ -21,12 +21,12 @@ use crate::text::{is_filler, speech};
 /// A longer text is none of these questions.
 const MOST_BYTES: usize = 200;
 
-/// What a question without content asks for.
+/// The subject of a question without content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overview {
-    /// What was done or happened in a time.
+    /// The things that were done or happened in a time.
     Done,
-    /// What was said in a time.
+    /// The things that were said in a time.
     Said,
     /// The user.
     User,
@@ -60,7 +60,7 @@ const KNOWN: [&str; 18] = [
 ];
 
 impl Overview {
-    /// What a question asks for; `None` of one that has something to look for.
+    /// The subject of a question without content; `None` of one that has something to look for.
     #[must_use]
     pub fn of(question: &str) -> Option<Self> {
         let is_own = |word: &[u8]| [&b"me"[..], b"myself", b"am"].iter().any(|own| own.eq_ignore_ascii_case(word));

@@ -1,4 +1,4 @@
-//! What the user said in a time: of a question that names one and has no content, the messages that answer.
+//! The words that the user said in a time: the messages that answer a question which names one and has no content.
 //!
 //! ```text
 //! documents   those of the time, by halving: they are numbered as they were added. Where there are few, all are looked at

@@ -78,7 +78,7 @@ pub(super) struct Known {
     messages: u64,
 }
 
-/// What is known of a session of which these conditions are asked. One that is being deleted or copied is in no answer: its messages go, or
+/// Facts of a session of which these conditions are asked. One that is being deleted or copied is in no answer: its messages go, or
 /// come, step by step.
 pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey, conditions: &[(String, Vec<Vec<u8>>)]) -> Result<Known> {
     let Some((state, messages)) = SessionRecord::glance(pages, place)? else { return Ok(Known { is_visible: false, messages: 0 }) };
@@ -295,8 +295,8 @@ pub(super) fn said_at<P: Pages>(pages: &P, partition: Partition, row: &Row<'_>) 
     Ok(MessageRecord::read(pages, place, row.index)?.map_or(0, |record| record.said_at()))
 }
 
-/// The first document up to `last` that was said at a time or later, if documents stand in the order of time. Where they do not, what was
-/// said then is no sooner seen, and that is all.
+/// The first document up to `last` that was said at a time or later, if documents stand in the order of time. Where they do not, the
+/// words of that time are not seen sooner, and that is all.
 pub(super) fn first_said_at<P: Pages>(pages: &P, partition: Partition, last: u32, time: i64) -> Result<u32> {
     let (mut low, mut high) = (1, last.saturating_add(1));
     while low < high {

@@ -56,7 +56,7 @@ pub struct Ask {
     pub max_output_tokens: Option<u64>,
     /// The time, microseconds since 1970 (UTC).
     pub now: i64,
-    /// What the user's clock is ahead of UTC, in microseconds: "yesterday" is a day there.
+    /// The time that the user's clock is ahead of UTC, in microseconds: "yesterday" is a day there.
     pub ahead: i64,
 }
 

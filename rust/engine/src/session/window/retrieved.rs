@@ -5,7 +5,7 @@
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced.
 //!
-//! What answers a question that asks for a time alone comes from all of that time, and stands in its order ([`in_order_of_time`]).
+//! The answers to a question that asks for a time alone come from all of that time, and stand in its order ([`in_order_of_time`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ const BYTES_OF_A_TIME: usize = 400;
 /// Tokens that such a message is taken for when it is reckoned how many there is room for.
 const TOKENS_OF_A_TIME: u64 = 48;
 
-/// What is asked of the transcripts of a scope.
+/// A question to the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
     pub scope: &'a Scope,
     pub place: SessionKey,
@@ -110,8 +110,8 @@ pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u6
     shown
 }
 
-/// What was said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the search, as
-/// much as there is room for.
+/// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
+/// search, as many as there is room for.
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Shown>> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
@@ -177,8 +177,8 @@ impl Asked<'_> {
         found.place.session == self.place.session && found.index >= self.start && !self.left_out.contains(&found.index)
     }
 
-    /// Whether the window does not show a message, or shows it shorter than it is. What it shows whole answers a question already, and says
-    /// nothing of how sure the others are.
+    /// Whether the window does not show a message, or shows it shorter than it is. A message that it shows whole answers a question
+    /// already, and says nothing of how sure the others are.
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
         let is_newest = found.index + 1 >= self.record.tally.messages;
         Ok(!self.is_in_window(found) || !is_newest && is_shortened(history, found.index)?)

@@ -85,7 +85,7 @@ const VENDORS: [(&str, Rest, usize); 46] = [
     ("rubygems_", Rest::Hex, 48),
 ];
 
-/// What rules read of a text in vain.
+/// The parts of a text that rules read in vain.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Up to here no web token begins.
@@ -96,7 +96,7 @@ pub struct Seen {
     plain_authority: usize,
 }
 
-/// The secret that begins at a token's begin. A text is read from its begin to its end, with one `seen`.
+/// The secret that begins where a token begins. A text is read from its beginning to its end, with one `seen`.
 pub fn at(text: &str, at: usize, seen: &mut Seen) -> Option<Finding> {
     let bytes = text.as_bytes();
     let rest = &bytes[at..];
