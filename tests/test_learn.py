@@ -459,9 +459,13 @@ def test_what_is_taken_back_while_a_model_is_asked_is_not_learnt(
 
     def llm(_messages: object, *, max_tokens: int) -> str:
         if not asked:
-            {"redact": lambda: session.redact(0), "rewind": lambda: session.rewind(0), "delete": session.delete, "erase": user.erase}[
-                taken_back
-            ]()
+            take_back: dict[str, Callable[[], object]] = {
+                "redact": lambda: session.redact(0),
+                "rewind": lambda: session.rewind(0),
+                "delete": session.delete,
+                "erase": user.erase,
+            }
+            take_back[taken_back]()
         asked.append(max_tokens)
         return "{}"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
-__all__ = ["Halves", "whole", "whole_text"]
+__all__ = ["Halves", "whole", "whole_text", "with_finite_usage"]
+
+_USAGES = ("usage", "usageMetadata", "usage_metadata")
 
 
 def whole_text(text: str) -> str:
@@ -18,13 +20,29 @@ def whole_text(text: str) -> str:
 
 
 def whole(value: Any) -> Any:
-    """The same of every text in JSON. A number that JSON does not have (NaN) becomes its name: a provider may hand one out all the same."""
+    """The same of every text in JSON."""
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, dict):
         return {whole(key): whole(one) for key, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
         return [whole(one) for one in cast("list[object]", value)]
+    return value
+
+
+def with_finite_usage(response: Any) -> Any:
+    """A response whose usage names the numbers that JSON lacks ("nan"), so that nothing counts them."""
+    if not isinstance(response, dict):
+        return response
+    given = cast("dict[str, Any]", response)
+    return {key: _named(one) if key in _USAGES else one for key, one in given.items()}
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _named(one) for key, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_named(one) for one in cast("list[object]", value)]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

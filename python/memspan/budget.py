@@ -142,7 +142,7 @@ class Budget:
         max_input_tokens: The limit of a whole request. By default `fill` of the model's window, or what the reply's reserve leaves.
         order: "cache_first", or "classic", which caches the system prompt only.
         fill: How much of the window a prompt may fill, above 0 and at most 1, where no limit is named.
-        output_tokens: The tokens kept free for the reply. By default 4,096, or the model's maximum where that is less.
+        output_tokens: The tokens kept free for the reply. By default 4,096, or what the model can write where that is less.
         cut_step: How far the window of history moves when it must, as a share of what history may have, 0 to 1. A small step keeps more
             history, a large one keeps the cache longer; 0 moves it at every turn.
         compact: When the session should be compacted; `None` for never, unless it ended.

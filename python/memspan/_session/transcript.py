@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memspan._characters import whole
+from memspan._characters import whole, with_finite_usage
 from memspan._core import Limits
 from memspan._results import Added
 from memspan._screening import screened_message
@@ -163,7 +163,7 @@ class Transcript(SessionPart):
         try:
             replied = add(response, core)
         except InvalidInput:
-            mended = whole(given := plain(response))  # half a character, or NaN, which no store can hold
+            mended = with_finite_usage(whole(given := plain(response)))  # no store can hold half a character, or NaN
             if mended == given:
                 raise
             replied = add(mended, core)

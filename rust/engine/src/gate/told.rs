@@ -274,6 +274,7 @@ fn instruction(s: &Sentence<'_>) -> Option<Reading> {
     let uses = behind("use").is_some() && of_style && at + 6 > s.words.len();
     let answers =
         ["answer", "reply", "respond", "speak", "talk", "write"].contains(&s.word(at)) && s.word(at + 1) == "in" && s.words.len() <= at + 4;
+    let answers = answers && s.words.get(at + 2).is_none_or(|next| !next.is_number());
     let must =
         ["you should always", "you should never", "you must not", "i want you to always", "i want you to never", "i need you to always"]
             .iter()
