@@ -84,7 +84,7 @@ impl Session<'_> {
         }
         let (id, scope) = (self.id.to_owned(), self.scope.clone());
         let asked = prompt.map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
-        // While it comes, whoever feeds it must not stand still: the next checkpoint keeps more.
+        // While it comes, its feeder must not stand still: the next checkpoint keeps more.
         let most = if partial.error.is_none() { CHECKPOINT_WAIT } else { Duration::MAX };
         self.engine.write_within(most, move |txn| {
             let place = record::locate(&*txn, &scope, &id)?.ok_or_else(|| record::no_such_session(&id))?;
