@@ -121,10 +121,12 @@ fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
     say(session, &said(&"long ago ".repeat(300)), 2);
     reply(session, None, &calling(&["never".to_owned()]), 3);
     say(session, &said("and now?"), 4);
+    reply(session, None, &answered("wait"), 4);
+    say(session, &said("and then?"), 4);
     let mut small = Model::named("gpt-4").expect("a model");
     small.context_window = 4_096 + 700;
     let kept = session.switch_model(&small, memspan_engine::session::NewInstructions::default(), None, 5).expect("switched").kept;
-    assert_eq!(kept.origin, 2, "only the newest turn fits");
+    assert_eq!(kept.origin, 2, "the two newest turns fit");
     assert_sound(&engine);
     session.rewind(2, 6).expect("taken back");
     assert_sound(&engine);

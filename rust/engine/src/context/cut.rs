@@ -320,7 +320,7 @@ mod tests {
             let history = transcript(&mut random, turns);
             let origin = history.turn_start(random.below(history.turns())).unwrap();
             let grant = 1 + random.below(2_000);
-            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: true };
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: false };
             let pending = history.tally().pending_tokens(&FRAMING, &WordCounter);
             let window = grid.window(&history, pending).unwrap();
             if let Some(start) = naive(grid, &history, pending) {
@@ -373,7 +373,7 @@ mod tests {
             let history = transcript(&mut random, turns);
             let origin = history.turn_start(random.below(history.turns())).unwrap();
             let grant = 1 + random.below(2_000);
-            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: true };
+            let grid = Grid { origin, grant, step: (grant / 4).max(1), rounds: 1, parts_turns: false };
             let expected = grid.window(&history, 0).unwrap();
             for before in 0..=turns {
                 assert_eq!(grid.window(&Before(&history, before), 0).unwrap(), expected, "{before} of {turns}");
@@ -388,7 +388,7 @@ mod tests {
             let turns = 5 + random.below(60);
             let history = transcript(&mut random, turns);
             let grant = 500 + random.below(2_000);
-            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1, parts_turns: true };
+            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1, parts_turns: false };
             let window = grid.window(&history, 0).unwrap();
             if window.steps == 0 || window.cut.resume.is_some() {
                 continue;
@@ -415,7 +415,7 @@ mod tests {
                 let id = format!("r{round}");
                 push(&mut history, call(&id));
                 push(&mut history, Message::tool_result(&id, &words(random.below(100)), false));
-                let grid = Grid { origin: 0, grant: 400, step: 100, rounds: 1, parts_turns: true };
+                let grid = Grid { origin: 0, grant: 400, step: 100, rounds: 1, parts_turns: false };
                 let window = grid.window(&history, 0).unwrap();
                 assert!(window.tokens <= 400, "every round is at most 210");
                 let Some(resume) = window.cut.resume else { continue };
@@ -423,6 +423,38 @@ mod tests {
                 assert!(opens_round(&history.message(resume).unwrap().message));
             }
         }
+    }
+
+    #[test]
+    fn a_parted_window_fits_and_holds_the_last_answer_where_there_is_room() {
+        let (mut random, mut parted, mut shortened) = (Random::new(12), 0, 0);
+        for _ in 0..3_000 {
+            let turns = 1 + random.below(6);
+            let mut history = transcript(&mut random, turns);
+            push(&mut history, Message::text(Role::User, &words(1 + random.below(600))));
+            for round in 0..random.below(6) {
+                push(&mut history, call(&format!("r{round}")));
+                push(&mut history, Message::tool_result(&format!("r{round}"), &words(random.below(300)), false));
+            }
+            push(&mut history, Message::text(Role::Assistant, &words(1 + random.below(40))));
+            let answer = history.messages() - 1;
+            push(&mut history, Message::text(Role::User, &words(1 + random.below(300))));
+            let grant = 300 + random.below(900);
+            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1, parts_turns: true };
+            let window = grid.window(&history, 0).unwrap();
+            let newest = history.tally().tokens - history.tokens_before(answer + 1).unwrap();
+            let with_answer = history.tally().tokens - history.tokens_before(answer).unwrap();
+            assert!(window.tokens <= grant.max(newest), "{} of {grant}", window.tokens);
+            if with_answer + OPENING_TOKENS <= grant {
+                assert!(window.parts.iter().any(|part| part.contains(&answer)), "{window:?} of {grant}");
+            }
+            if window.first_turn + 1 < history.turns() && window.cut.resume.is_some() {
+                (parted, shortened) = (parted + 1, shortened + u64::from(window.shortens_opening()));
+                assert!(opens_round(&history.message(window.parts[1].start).unwrap().message) || window.shortens_opening());
+                assert_eq!(window.left_out(), window.parts[0].end..window.parts[1].start);
+            }
+        }
+        assert!(parted > 300 && shortened > 30, "{parted}, {shortened}");
     }
 
     #[test]
@@ -441,7 +473,9 @@ mod tests {
             let from = |start: u64| (start..history.messages()).map(|index| history.message(index).unwrap().cost.tokens * 2).sum::<u64>();
             let starts = (0..history.turns()).map(|turn| history.turn_start(turn).unwrap());
             let newest = history.turn_start(history.turns() - 1).unwrap();
-            assert_eq!(origin, starts.clone().find(|start| from(*start) <= grant).unwrap_or(newest));
+            let fitting = starts.clone().find(|start| from(*start) <= grant).unwrap_or(newest);
+            let before_newest = history.turn_start(history.turns().saturating_sub(2)).unwrap();
+            assert_eq!(origin, if fitting == newest { before_newest } else { fitting });
             let before = starts.filter(|start| *start < origin).max().unwrap_or(0);
             assert!(asked <= history.messages() - before, "no further than the first turn that does not fit");
         }
@@ -482,7 +516,7 @@ mod tests {
             push(&mut history, Message::text(Role::User, "word word"));
             if [999, 49_999].contains(&turn) {
                 let counted = Counted(&history, std::cell::Cell::new(0));
-                Grid { origin: 0, grant: 1_000, step: 250, rounds: 1, parts_turns: true }.window(&counted, 0).unwrap();
+                Grid { origin: 0, grant: 1_000, step: 250, rounds: 1, parts_turns: false }.window(&counted, 0).unwrap();
                 look_ups.push(counted.1.get());
             }
         }
