@@ -473,7 +473,7 @@ def test_what_is_taken_back_while_a_model_is_asked_is_not_learnt(
         with pytest.raises(memspan.NotFound):
             user.learn(session, llm=llm)
     else:
-        assert [one.action for one in user.learn(session, llm=llm)] in ([], ["discarded"])
+        assert {one.action for one in user.learn(session, llm=llm)} <= {"discarded"}
     assert asked
     assert list(user.memories()) == []
     assert (user in list(memspan_engine.scopes())) == (taken_back != "erase")

@@ -63,6 +63,13 @@ class Model:
             if entry.state in {"current", "superseded"} and entry.expires_at is not None and entry.expires_at <= now:
                 self._drop(entry, "expired" if entry.state == "current" else "superseded and over")
 
+    def swept(self, now: datetime) -> None:
+        """Maintenance forgets superseded values whose own time is over, too."""
+        self.expire(now)
+        for entry in self.entries.values():
+            if entry.state == "superseded and over":
+                entry.state = "expired"
+
     def current(self, kinds: set[str] | None = None) -> dict[str, Entry]:
         return {key: entry for key, entry in self.entries.items() if entry.state == "current" and (kinds is None or entry.kind in kinds)}
 

@@ -77,10 +77,12 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "engine"):
-            self.look()
-            self.engine.close()
-            second.ask(self.path, self.clock().isoformat(), "close")
-            shutil.rmtree(self.folder)
+            try:
+                self.look()
+            finally:  # each store that stays open takes a terabyte of addresses
+                self.engine.close()
+                second.ask(self.path, self.clock().isoformat(), "close")
+                shutil.rmtree(self.folder)
 
     def text(self) -> str:
         """A text with a word that no other has."""
@@ -222,14 +224,16 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule()
     def maintain(self) -> None:
-        self.tick()
+        now = self.tick()
         report = self.engine.maintain()
+        self.model.swept(now)
         assert report.vectors_pending == 0
 
     @rule()
     def compact(self) -> None:
-        self.tick()
+        now = self.tick()
         assert self.engine.maintain(compact=True).compacted
+        self.model.swept(now)
 
     @rule()
     def reopen(self) -> None:

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -17,7 +17,7 @@ from memspan._twins import alone, each_alone
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Generator, Iterator, MutableMapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, MutableMapping
 
     from memspan import Prompt
 
@@ -250,10 +250,11 @@ class Provider:
         import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
 
         loop = asyncio.get_running_loop()  # whose connections no other loop can use
-        client = self._asyncs.get(loop)
-        if client is None:
-            client = self._asyncs[loop] = self._make(self._sdk(), dict(self._client_options), awaitable=True)
-        return client
+        kept = self._asyncs.get(loop)
+        if kept is None:
+            client = self._make(self._sdk(), dict(self._client_options), awaitable=True)
+            kept = self._asyncs[loop] = (client, _closed_with_its_loop(client))
+        return kept[0]
 
     def _is_awaited(self, name: str) -> bool:
         """Whether a call ("complete", "stream") has an awaitable form of its own: whichever of the two is defined nearest counts."""
@@ -289,6 +290,23 @@ class Writer:
 
     def __repr__(self) -> str:
         return f"{self._provider!r}.with_model({self._model!r})"
+
+
+async def _closing(client: Any) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        closed = client.close() if hasattr(client, "close") else None
+        if inspect.isawaitable(closed):
+            await closed
+
+
+def _closed_with_its_loop(client: Any) -> AsyncGenerator[None]:
+    """A generator that closes a client at the end of the running loop: `asyncio.run` closes those that began in it."""
+    closing = _closing(client)
+    with suppress(StopIteration):
+        closing.asend(None).send(None)
+    return closing
 
 
 def response_of(provider: Provider, prompt: Prompt, **options: Any) -> Any:
