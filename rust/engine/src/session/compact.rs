@@ -177,7 +177,7 @@ impl Session<'_> {
     }
 
     /// The turns for a compaction; `None` where no turn is old enough. An ended session is compacted whole. `keep_exchanges` stay as
-    /// they are: by default at most [`KEPT_EXCHANGES`], and no more than fit half of what prompts may have.
+    /// they are: by default at most three, and no more than fit half of what prompts may have.
     pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>) -> Result<Option<Draft>> {
         if let Some(keep) = keep_exchanges {
             limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
