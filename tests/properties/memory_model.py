@@ -91,9 +91,10 @@ class Model:
         kind, name = row.get("kind", "semantic"), row.get("slot")
         trust = TRUST[row.get("source", "user")]
         expires_at = now + timedelta(seconds=row["ttl_seconds"]) if "ttl_seconds" in row else None
-        weaker = None
+        weaker, day = None, (row.get("occurred_at") or now).date()
         for known in self.current().values():
-            if (known.kind, known.slot, known.text) == (kind, name, row["text"]) and given in {None, known.id}:
+            same_day = kind != "episodic" or known.occurred_at.date() == day  # an event of another day is another event
+            if same_day and (known.kind, known.slot, known.text) == (kind, name, row["text"]) and given in {None, known.id}:
                 if (known.expires_at or NEVER) >= (expires_at or NEVER) and known.trust >= trust:
                     return "duplicate", known.id
                 weaker = known

@@ -100,6 +100,10 @@ class MemoryMachine(RuleBasedStateMachine):
     def row(self, options: dict[str, Any], again: int | None) -> dict[str, Any]:
         """A row for `remember`; `again` chooses a text that is there already."""
         row = {key: value for key, value in options.items() if value is not None}
+        known = self.model.entries.get(row.get("id", ""))
+        soon = self.clock() + timedelta(seconds=1)
+        if known and known.state.startswith("superseded") and known.expires_at is not None and known.expires_at <= soon:
+            del row["id"]  # it is a conflict until maintenance has forgotten that value, and is rejected from then on
         current = self.model.current()
         repeated = again is not None and len(current) > 0
         row["text"] = current[self.some(again or 0, current)].text if repeated else self.text()
