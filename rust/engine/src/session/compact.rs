@@ -300,8 +300,9 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     if status.record.state == SessionState::Ended {
         return Ok((messages > covered).then_some(Due::SessionEnd));
     }
-    if own_boundary(pages, status, policy)? <= covered {
-        return Ok(None); // what is full is what stays
+    let asked = policy.at != Share::default() || policy.every_turns > 0;
+    if !asked || own_boundary(pages, status, policy)? <= covered {
+        return Ok(None); // nobody asks for it, or what is full is what stays
     }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
     let epoch = &status.epoch.epoch;
@@ -316,8 +317,7 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     if policy.every_turns > 0 && turns > policy.every_turns {
         return Ok(Some(Due::Turns));
     }
-    let asked = policy.at != Share::default() || policy.every_turns > 0;
-    Ok((asked && policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
+    Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
 }
 
 fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
