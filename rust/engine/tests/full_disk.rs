@@ -120,8 +120,14 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     let engine = open(&store, false);
     let many = |kind: Kind, ttl| {
         let source = if kind == Kind::Decision { "page" } else { "user" };
-        let new = move |at| NewMemory { kind, ttl, importance: 0.1, source: source.into(), ..NewMemory::new(format!("{kind:?} {at}")) };
-        let rows = (0..40).map(|at| (std::sync::Arc::new(user("u")), new(at))).collect();
+        let new = move |at| NewMemory {
+            kind,
+            ttl,
+            importance: 0.1,
+            source: source.into(),
+            ..NewMemory::new(format!("{kind:?} {at} {}", "of some words ".repeat(12)))
+        };
+        let rows = (0..300).map(|at| (std::sync::Arc::new(user("u")), new(at))).collect();
         engine.remember_many(rows, 1, true).expect("written");
     };
     many(Kind::Decision, None);
@@ -138,12 +144,12 @@ fn what_forgets_goes_on_where_nothing_is_left() {
         refused.is_err_and(|error| error.kind() == ErrorKind::StoreFull)
     };
     assert!((0..100).any(|_| full(&engine)), "the control: nothing can be added");
-    assert_eq!(engine.expire(2 * day).expect("expired"), 40);
-    assert_eq!(engine.forget_old(&user("u"), Kind::Semantic.bit(), 2 * day, 2 * day).expect("forgotten"), 40);
+    assert_eq!(engine.expire(2 * day).expect("expired"), 300);
+    assert_eq!(engine.forget_old(&user("u"), Kind::Semantic.bit(), 2 * day, 2 * day).expect("forgotten"), 300);
     let origin = Origin { session: None, source: Some("page".into()), since: None, derived: false };
     let stale = Stale::new(0.5, 0.2, 2 * day).expect("a rule");
-    assert_eq!(engine.forget_from(&user("u"), &origin, 2 * day, false).expect("forgotten").len(), 40);
-    assert_eq!(engine.forget_stale(&user("u"), stale, 2 * day, false).expect("forgotten").len(), 40);
+    assert_eq!(engine.forget_from(&user("u"), &origin, 2 * day, false).expect("forgotten").len(), 300);
+    assert_eq!(engine.forget_stale(&user("u"), stale, 2 * day, false).expect("forgotten").len(), 300);
     engine.maintain(None, 3 * day, &mut || Ok(())).expect("maintained");
     assert!(full(&engine));
     std::fs::remove_file(&ballast).expect("removed");

@@ -37,7 +37,9 @@ impl Engine {
                 expired += match self.store().read(|snapshot| scope::row(snapshot, partition))? {
                     Some(Row::Scope(scope)) => {
                         let seed = scope.seed(self.store().secret());
-                        self.write_to(partition, move |txn| forget::expire_many(txn, partition, seed, &numbers, now))?
+                        let expire =
+                            |step: Vec<u32>| self.write_to(partition, move |txn| forget::expire_many(txn, partition, seed, &step, now));
+                        maintain::in_steps(&numbers, expire)?.into_iter().sum()
                     }
                     Some(Row::Collection { .. }) => collection::expire(self, partition, &numbers, now)?,
                     Some(Row::Dropped { .. }) | None => 0,
@@ -58,10 +60,9 @@ impl Engine {
             after = *last;
             for (partition, scope) in page {
                 let seed = scope.seed(self.store().secret());
-                for step in self.store().read(|snapshot| forget::superseded_due(snapshot, partition, now))?.chunks(STEP) {
-                    let step = step.to_vec();
-                    expired += self.write(move |txn| forget::expire_many(txn, partition, seed, &step, now))?;
-                }
+                let due = self.store().read(|snapshot| forget::superseded_due(snapshot, partition, now))?;
+                let expire = |step: Vec<u32>| self.write_to(partition, move |txn| forget::expire_many(txn, partition, seed, &step, now));
+                expired += maintain::in_steps(&due, expire)?.into_iter().sum::<u64>();
             }
         }
     }

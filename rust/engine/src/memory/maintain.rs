@@ -16,11 +16,11 @@ use std::ops::ControlFlow;
 use super::embedding::{self, EmbeddingNumber};
 use super::record;
 use super::writer::put_vectors;
-use crate::Result;
 use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
 use crate::scope::Head;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
+use crate::{ErrorKind, Result};
 
 /// The tables whose keys begin with an embedding.
 pub(crate) const OF_VECTORS: [Table; 6] =
@@ -38,6 +38,22 @@ pub struct Pending {
     pub revision: u32,
     /// The text that is to be embedded.
     pub text: String,
+}
+
+/// Writes for all of `numbers`, [`STEP`] in a transaction. On a full disk it takes fewer: what a few free makes room for the others.
+pub(crate) fn in_steps<T>(numbers: &[u32], mut write: impl FnMut(Vec<u32>) -> Result<T>) -> Result<Vec<T>> {
+    let (mut rest, mut most, mut done) = (numbers, STEP, Vec::new());
+    while !rest.is_empty() {
+        let (step, behind) = rest.split_at(most.min(rest.len()));
+        match write(step.to_vec()) {
+            Err(error) if error.kind() == ErrorKind::StoreFull && step.len() > 1 => most = step.len() / 2,
+            written => {
+                done.push(written?);
+                rest = behind;
+            }
+        }
+    }
+    Ok(done)
 }
 
 /// The memories whose time to live is over at `now`, by partition; at most [`STEP`].

@@ -45,15 +45,14 @@ impl Core {
         reason: &'static str,
         now: i64,
     ) -> Result<Vec<Memory>> {
-        let (seed, mut forgotten) = (scope.seed(self.store.secret()), Vec::new());
-        reserve::freeing(|| {
-            for step in numbers.chunks(maintain::STEP) {
-                let step = step.to_vec();
+        let seed = scope.seed(self.store.secret());
+        let forgotten = reserve::freeing(|| {
+            maintain::in_steps(&numbers, |step| {
                 let forget = move |txn: &mut WriteTransaction<'_>| forget::forget_many(txn, partition, seed, (&step, which), reason, now);
-                forgotten.extend(self.write_to(partition, forget)?);
-            }
-            Ok(forgotten)
-        })
+                self.write_to(partition, forget)
+            })
+        });
+        Ok(forgotten?.into_iter().flatten().collect())
     }
 
     /// Forgets what is neither used nor important; what was (or, in a dry run, would be) forgotten.
