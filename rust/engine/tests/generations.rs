@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -333,4 +334,35 @@ fn a_step_to_another_format_misses_what_the_tree_does_not_lead_to() {
     let error = Engine::open(&folder.0, options(true)).expect_err("a value is missing");
     assert!(error.kind() == ErrorKind::StoreCorrupt && error.message().contains("its meta page counts"), "{error}");
     assert_eq!(names(&folder.0).into_iter().filter(|name| name.starts_with("gen-")).collect::<Vec<_>>(), ["gen-1"]);
+}
+
+/// Tells the writer as a process dies that is killed in the last instant of a commit: its meta page is written, and readers are not told.
+fn die_behind_a_commit(store: &Path) {
+    let engine = open(store, false);
+    one(&engine, &user("killed"), with_vector("written by the one that was killed"), 1);
+    let table = fs::OpenOptions::new().read(true).write(true).open(store.join("gen-1/lock.mdb")).expect("the reader table");
+    let _ = engine.store().write(Duration::from_secs(5), move |_: &mut WriteTransaction<'_>| -> memspan_engine::Result<()> {
+        let mut newest = [0; 8]; // `mti_txnid` of LMDB's reader table
+        table.read_exact_at(&mut newest, 8).expect("read");
+        table.write_all_at(&(u64::from_ne_bytes(newest) - 1).to_ne_bytes(), 8).expect("written");
+        // SAFETY: it ends this process, which is what it is for.
+        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+        Ok(())
+    });
+}
+
+#[test]
+fn a_writer_that_was_killed_behind_its_commit_is_noticed_before_a_compaction() {
+    if let Some((_, store)) = role() {
+        return die_behind_a_commit(&store);
+    }
+    let folder = Folder::new();
+    let engine = open(&folder.0, true);
+    one(&engine, &user("seed"), with_vector("a memory of the first generation"), 1);
+    let mut writer = spawn("a_writer_that_was_killed_behind_its_commit_is_noticed_before_a_compaction", "writer", &folder.0);
+    assert!(!writer.wait().expect("waited").success(), "it was to be killed");
+    engine.compact().expect("compacted");
+    assert_eq!(memories(&engine, &user("killed"), 0).len(), 1, "it was committed");
+    assert_eq!(memories(&engine, &user("seed"), 0).len(), 1);
+    assert_sound(&engine);
 }

@@ -25,7 +25,7 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
     if matches!(memory.state(), State::Forgotten | State::Expired) {
         return Ok(false);
     }
-    let expired = memory.ending.is_none() && memory.is_expired(writer.now);
+    let expired = memory.ending.is_none() && memory.is_expired(writer.clock);
     if expired {
         expire(&mut writer, memory)?;
     } else {
@@ -77,7 +77,7 @@ pub(super) fn forget_many<P: PagesMut>(
         };
         let ends = which != Which::WithWords;
         match found {
-            Some(memory) if ends && memory.ending.is_none() && memory.is_expired(writer.now) => expire(&mut writer, memory)?,
+            Some(memory) if ends && memory.ending.is_none() && memory.is_expired(writer.clock) => expire(&mut writer, memory)?,
             Some(memory) => {
                 forgotten.push(memory.clone());
                 forget_one(&mut writer, memory, Some(reason))?;

@@ -139,7 +139,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         if writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
         }
-        if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.now)) {
+        if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock)) {
             writer.claims.note(&known);
             compare(&mut met, memory, &claim, known, learning);
         }
@@ -151,7 +151,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
 fn leave_slot_of_another_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, claim: &Statement) -> Result<()> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
     let Some(number) = slot.current.last() else { return Ok(()) };
-    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.now));
+    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock));
     if known.is_some_and(|known| !claim.may_follow(&Statement::of(&known.text, known.kind))) {
         memory.slot = None;
     }

@@ -99,8 +99,13 @@ pub(crate) struct Stored<'p> {
 impl<'p> Stored<'p> {
     /// That of a number which an index refers to.
     pub fn read<P: Pages + ?Sized>(pages: &'p P, partition: Partition, number: u32) -> Result<Self> {
-        let body = record::body(pages, partition, number)?.ok_or_else(|| record::missing(partition, number))?;
-        Ok(Self { key: record::current_key(partition, number), number, body })
+        Self::find(pages, partition, number)?.ok_or_else(|| record::missing(partition, number))
+    }
+
+    /// That of a number, if it is a current memory's.
+    pub fn find<P: Pages + ?Sized>(pages: &'p P, partition: Partition, number: u32) -> Result<Option<Self>> {
+        let body = record::body(pages, partition, number)?;
+        Ok(body.map(|body| Self { key: record::current_key(partition, number), number, body }))
     }
 
     /// The fields that rank it.

@@ -228,7 +228,7 @@ impl Prepared {
             writer.head.ids_taken = true;
         }
         let Some(mut memory) = known else { return Ok(None) };
-        if memory.ending.is_none() && memory.is_expired(writer.now) {
+        if memory.ending.is_none() && memory.is_expired(writer.clock) {
             // Forgotten already, whether or not maintenance has come by: the answer must not depend on that.
             expire(writer, memory.clone())?;
             memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
@@ -267,7 +267,7 @@ impl Prepared {
             created_at: writer.now,
             known_from: writer.now,
             occurred_at: new.occurred_at.unwrap_or(writer.now),
-            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.now.saturating_add(ttl)),
+            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.clock.saturating_add(ttl)),
             metadata: new.metadata.clone(),
             supersedes: None,
             request: self.request,
@@ -287,7 +287,7 @@ fn duplicate<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) 
             && learn::same_event(memory, &known)
             && (memory.given_id.is_none() || known.given_id == memory.given_id)
             && text::duplicate_key(&known.text) == text::duplicate_key(&memory.text);
-        if same && known.is_expired(writer.now) {
+        if same && known.is_expired(writer.clock) {
             expire(writer, known)?;
         } else if same {
             return Ok(Some(known));

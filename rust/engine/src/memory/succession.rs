@@ -10,7 +10,7 @@ use crate::store::pages::PagesMut;
 pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
     let Some(number) = current.last() else { return Ok(None) };
     let Some(memory) = record::current(writer.pages, writer.partition, *number)? else { return Ok(None) };
-    if memory.is_expired(writer.now) {
+    if memory.is_expired(writer.clock) {
         expire(writer, memory)?;
         return Ok(None);
     }

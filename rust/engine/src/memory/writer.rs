@@ -33,6 +33,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub head: Head,
     /// Transaction time of this batch: later than that of every write before it.
     pub now: i64,
+    /// The time that the clock says, which may be earlier: a time to live runs from here, and so does not follow a clock that once ran ahead.
+    pub clock: i64,
     /// The claims that this batch has learnt so far.
     pub claims: Claims,
     /// The relations that it read and gave.
@@ -92,6 +94,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             seed,
             head,
             now,
+            clock,
             claims: Claims::default(),
             relations: relation::Batch::default(),
             operations: Vec::new(),

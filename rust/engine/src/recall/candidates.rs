@@ -17,7 +17,7 @@ use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
 use crate::memory::access::AccessBlocks;
-use crate::memory::{Kind, MEMORIES, Memory, record};
+use crate::memory::{Kind, MEMORIES, Memory, Stored};
 use crate::scope::{Head, Scope};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
@@ -113,7 +113,7 @@ pub fn nominate<P: Pages>(
     let (head, mut query) = lexical_query(snapshot, partition, seed, asked.question)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
-    let mut scope = ScopeSearch { snapshot, request, partition, within: None, failed: None };
+    let mut scope = ScopeSearch { snapshot, request, partition, within: None, has_metadata: Vec::new(), failed: None };
     let reader = &mut opened.reader;
     let mut nominees = scope.nominees(reader, &mut query, compared)?;
     let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;
@@ -274,27 +274,42 @@ struct ScopeSearch<'s, P> {
     partition: Partition,
     /// Only what happened within this, while it is set.
     within: Option<Range>,
+    /// By number, whether its metadata are the wanted ones: words and vectors ask of the same memories.
+    has_metadata: Vec<Option<bool>>,
     /// An error met inside a filter, which cannot return one.
     failed: Option<crate::Error>,
 }
 
 impl<P: Pages> ScopeSearch<'_, P> {
-    /// Whether a memory may be found. Its record is read only where the question asks for metadata.
+    /// Whether a memory may be found.
     fn keeps(&mut self, number: u32, row: &Row) -> bool {
         let filter = &self.request.filter;
         if !filter.keeps_row(row) || self.within.is_some_and(|range| !range.contains(row.occurred_at)) {
             return false;
         }
-        if filter.metadata.is_empty() {
-            return true;
+        filter.metadata.is_empty() || self.has_metadata(number)
+    }
+
+    /// Whether a memory has the metadata that the question asks for. Its record is read where it lies, and once.
+    fn has_metadata(&mut self, number: u32) -> bool {
+        let place = number as usize;
+        if let Some(Some(known)) = self.has_metadata.get(place) {
+            return *known;
         }
-        match record::current(self.snapshot, self.partition, number) {
-            Ok(memory) => memory.is_some_and(|memory| filter.keeps_metadata(&memory.metadata)),
-            Err(error) => {
-                self.failed.get_or_insert(error);
-                false
-            }
+        let has = self.read_metadata(number).unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            false
+        });
+        if self.has_metadata.len() <= place {
+            self.has_metadata.resize(place + 1, None);
         }
+        self.has_metadata[place] = Some(has);
+        has
+    }
+
+    fn read_metadata(&self, number: u32) -> Result<bool> {
+        let Some(stored) = Stored::find(self.snapshot, self.partition, number)? else { return Ok(false) };
+        Ok(self.request.filter.keeps_metadata(stored.outline()?.metadata))
     }
 
     /// The best by words and by vectors, of the time that was asked about as many again (it may have none among the best of all times), what

@@ -364,7 +364,10 @@ pub fn page_size() -> u32 {
 pub fn lmdb_error(doing: &str, path: &Path, error: heed::Error) -> Error {
     let (kind, next) = match &error {
         heed::Error::Io(e) => return io_error(doing, path, e),
-        heed::Error::Mdb(MdbError::MapFull) => (ErrorKind::StoreFull, "the address space reserved for it is used up: split the store"),
+        heed::Error::Mdb(MdbError::MapFull) => (
+            ErrorKind::StoreFull,
+            "the address space reserved for it is used up: close the store and open it again, which reserves more; above 1 TiB, split the store",
+        ),
         heed::Error::Mdb(MdbError::ReadersFull) => {
             (ErrorKind::StoreBusy, "too many reads are under way in all processes together: try again")
         }

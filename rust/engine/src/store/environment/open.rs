@@ -23,9 +23,12 @@ use crate::store::tree::map::DataFile;
 use crate::store::vault::{StoreKey, Vault, wrong_key};
 use crate::{ErrorKind, Result};
 
-/// Room in the address space, reserved once; the file grows as it is used. Halved where the system refuses.
-const MAP_BYTES: usize = if cfg!(target_pointer_width = "64") { 1 << 40 } else { 1 << 30 };
+/// The least room in the address space that is reserved for a store, and the most: a process has 128 TiB, and may have many stores open.
+/// Halved where the system refuses. The file grows as it is used.
+const MAP_BYTES: [usize; 2] = if cfg!(target_pointer_width = "64") { [1 << 36, 1 << 40] } else { [1 << 30, 1 << 30] };
 const SMALLEST_MAP_BYTES: usize = 1 << 28;
+/// How often a file may grow into its own length before the store is to be opened again.
+const GROWTH: u64 = 16;
 
 /// Readers at one time, over all processes.
 const MAX_READERS: u32 = 2048;
@@ -197,6 +200,17 @@ fn allocate_table(path: &Path, read_only: bool) -> Result<()> {
     Err(io_error("opening the store", path, &std::io::Error::from_raw_os_error(refused)))
 }
 
+/// The address space for a generation: by the length of its file, and the most for one that is built, whose length nobody knows yet.
+fn map_bytes(path: &Path, mode: Mode) -> usize {
+    let [least, most] = MAP_BYTES;
+    if mode.building {
+        return most;
+    }
+    let length = std::fs::metadata(path.join("data.mdb")).map_or(0, |file| file.len());
+    let wanted = length.saturating_mul(GROWTH).checked_next_power_of_two().and_then(|wanted| usize::try_from(wanted).ok());
+    wanted.unwrap_or(most).clamp(least, most)
+}
+
 fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
     if heed::env_closing_event(path).is_none() {
         allocate_table(&path.join("lock.mdb"), mode.read_only)?; // before LMDB has its own lock on it, which goes with any descriptor
@@ -205,7 +219,7 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
     flags.set(EnvFlags::READ_ONLY, mode.read_only);
     flags.set(EnvFlags::NO_META_SYNC, mode.relaxed);
     flags.set(EnvFlags::NO_SYNC, mode.building);
-    let mut map_bytes = MAP_BYTES;
+    let mut map_bytes = map_bytes(path, mode);
     loop {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(map_bytes).max_readers(MAX_READERS);

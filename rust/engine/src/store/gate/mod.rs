@@ -378,6 +378,9 @@ impl Store {
                 continue;
             }
             let guard = acquired?;
+            // A writer that was killed behind its commit has not told readers of it, and its commit may be the one that retired this
+            // generation. A transaction that begins notices it, and a snapshot does not.
+            drop(opened.environment.write()?);
             // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
             let retired = meta::retired(&opened.environment.snapshot()?)?;
             match retired {
