@@ -2,61 +2,26 @@
 //! answers is read: "make the answer shorter" is about one.
 
 use super::Category;
-use super::guards::{among, has, starts};
-use super::rules::{Reading, Sentence};
+use super::lists::lists;
+use super::rules::Reading;
+use super::sentence::Sentence;
+use super::words::{among, has, starts};
+
+lists! { "manner":
+    /// Features that an answer may have.
+    LOOKS,
+    /// How an answer may be given.
+    WAYS,
+}
 
 /// Answers, more than one.
 const ANSWERS: [&str; 9] =
     ["answers", "replies", "responses", "explanations", "summaries", "messages", "outputs", "sentences", "paragraphs"];
-/// Features that an answer may have.
-const LOOKS: [&str; 22] = [
-    "emojis",
-    "emoji",
-    "emoticons",
-    "bullets",
-    "bullet points",
-    "bullet lists",
-    "markdown",
-    "headings",
-    "tables",
-    "jargon",
-    "exclamation marks",
-    "exclamation points",
-    "disclaimers",
-    "metric units",
-    "imperial units",
-    "simple language",
-    "plain language",
-    "simple words",
-    "british english",
-    "american english",
-    "british spelling",
-    "american spelling",
-];
 /// Verbs that ask for a manner.
 const SHAPES: [&str; 7] = ["keep", "make", "write", "format", "limit", "give me", "phrase"];
 /// Verbs that ask for a manner of answering.
 const SPEAKS: [&str; 9] =
     ["answer me", "answer", "reply to me", "reply", "respond to me", "respond", "speak to me", "talk to me", "write to me"];
-/// How an answer may be given.
-const WAYS: [&str; 16] = [
-    "in",
-    "briefly",
-    "concisely",
-    "formally",
-    "informally",
-    "politely",
-    "casually",
-    "succinctly",
-    "with",
-    "without",
-    "like",
-    "using",
-    "only",
-    "short",
-    "honestly",
-    "directly",
-];
 /// Words that ask that something be left out.
 const OMITS: [&str; 8] = ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no"];
 

@@ -2,10 +2,48 @@
 //! they want to be answered.
 
 use super::Category;
-use super::guards::{among, has, starts};
 use super::lexicon::NUMBERS;
-use super::rules::{Reading, Sentence};
-use super::words::Word;
+use super::lists::lists;
+use super::rules::Reading;
+use super::sentence::Sentence;
+use super::words::{Word, among, has, starts};
+
+lists! { "told":
+    /// Conditions of which a model should know before it recommends anything.
+    CONDITIONS,
+    /// More of them, of several words.
+    CONDITION_PHRASES,
+    /// Words that follow "I can't eat" and name nothing to eat.
+    NO_FOOD,
+    /// Words that begin a sentence about one's health.
+    OF_HEALTH,
+    /// Words that begin a sentence about what one does not eat.
+    EATS_NO,
+    /// What somebody may not have.
+    FOODS,
+    /// How an answer is to be, in one word.
+    ANSWERS,
+    /// Words of style: "use metric units".
+    STYLE,
+    /// Habits that somebody may be told to stop.
+    HABITS,
+    /// Verbs of things that somebody is told not to do each time.
+    AVOIDED,
+    /// How somebody says that they have a new job.
+    HIRED,
+    /// Last words of what somebody is by trade.
+    TRADES,
+    /// Words that follow "I'm a" and say nothing lasting.
+    NOT_LASTING,
+    /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
+    NO_NAMES,
+    /// Whom somebody has.
+    KIN,
+    /// Words that say what somebody does for longer, or what they are at.
+    DOES,
+    /// Events that befall somebody.
+    EVENTS,
+}
 
 /// The reading of a sentence that has one of these forms.
 pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
@@ -20,81 +58,8 @@ pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| event(s))
 }
 
-/// Conditions of which a model should know before it recommends anything.
-const CONDITIONS: [&str; 24] = [
-    "diabetic",
-    "celiac",
-    "coeliac",
-    "pregnant",
-    "epileptic",
-    "asthmatic",
-    "autistic",
-    "deaf",
-    "blind",
-    "dyslexic",
-    "intolerant",
-    "allergic",
-    "allergy",
-    "allergies",
-    "intolerance",
-    "disease",
-    "diabetes",
-    "asthma",
-    "epilepsy",
-    "adhd",
-    "anemia",
-    "hypertension",
-    "disability",
-    "cancer",
-];
-/// More of them, of several words.
-const CONDITION_PHRASES: [&str; 8] = [
-    "high blood pressure",
-    "low blood pressure",
-    "heart condition",
-    "blood disorder",
-    "colour blind",
-    "color blind",
-    "hard of hearing",
-    "blood thinners",
-];
 /// Aids that are used by those who need them.
 const AIDS: [&str; 9] = ["wheelchair", "cane", "crutches", "walker", "pacemaker", "inhaler", "epipen", "insulin", "braille"];
-/// Words that follow "I can't eat" and name nothing to eat.
-const NO_FOOD: [&str; 22] = [
-    "another", "any", "anything", "right", "now", "it", "that", "this", "today", "much", "so", "more", "out", "there", "here", "before",
-    "until", "when", "like", "at", "with", "alone",
-];
-/// Words that begin a sentence about one's health.
-const OF_HEALTH: [&str; 10] = [
-    "i'm",
-    "i am",
-    "i have",
-    "i've got",
-    "i have got",
-    "i suffer from",
-    "i've been diagnosed with",
-    "i was diagnosed with",
-    "i got diagnosed with",
-    "i have been diagnosed with",
-];
-/// Words that begin a sentence about what one does not eat.
-const EATS_NO: [&str; 14] = [
-    "i can't eat",
-    "i cannot eat",
-    "i can not eat",
-    "i can't have",
-    "i cannot have",
-    "i don't eat",
-    "i do not eat",
-    "i never eat",
-    "i can't drink",
-    "i cannot drink",
-    "i don't drink",
-    "i do not drink",
-    "i never drink",
-    "i'm not allowed to eat",
-];
 
 /// "I'm severely allergic to peanuts", "I have celiac disease", "I don't eat pork", "I use a wheelchair".
 fn health(s: &Sentence<'_>) -> Option<Reading> {
@@ -102,24 +67,7 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = EATS_NO.iter().find_map(|opening| starts(s.words, 0, opening)) {
         let is_food = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
         let has = has(&s.words[..at], "have");
-        let foods = [
-            "dairy",
-            "gluten",
-            "nuts",
-            "sugar",
-            "alcohol",
-            "caffeine",
-            "lactose",
-            "milk",
-            "eggs",
-            "meat",
-            "pork",
-            "seafood",
-            "wheat",
-            "soy",
-            "shellfish",
-        ];
-        return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&foods, &word.lower))));
+        return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&FOODS, &word.lower))));
     }
     if let Some(at) =
         ["i use a", "i use an", "i need a", "i wear a", "i wear", "i use"].iter().find_map(|opening| starts(s.words, 0, opening))
@@ -147,111 +95,6 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     }
     reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
 }
-
-/// How an answer is to be, in one word.
-const ANSWERS: [&str; 14] = [
-    "answer",
-    "answers",
-    "response",
-    "responses",
-    "reply",
-    "replies",
-    "explanation",
-    "explanations",
-    "summaries",
-    "messages",
-    "sentences",
-    "things",
-    "tone",
-    "comments",
-];
-/// Words of style: "use metric units".
-const STYLE: [&str; 34] = [
-    "units",
-    "spelling",
-    "english",
-    "metric",
-    "imperial",
-    "celsius",
-    "fahrenheit",
-    "markdown",
-    "emojis",
-    "emoji",
-    "tone",
-    "format",
-    "hints",
-    "tabs",
-    "spaces",
-    "bullet",
-    "bullets",
-    "tables",
-    "jargon",
-    "language",
-    "words",
-    "sentences",
-    "pronouns",
-    "exclamation",
-    "headings",
-    "clock",
-    "kilometers",
-    "kilometres",
-    "miles",
-    "euros",
-    "dollars",
-    "comments",
-    "formatting",
-    "grammar",
-];
-/// Habits that somebody may be told to stop.
-const HABITS: [&str; 26] = [
-    "using",
-    "apologizing",
-    "apologising",
-    "saying",
-    "asking",
-    "calling",
-    "adding",
-    "writing",
-    "giving",
-    "suggesting",
-    "repeating",
-    "being",
-    "ending",
-    "starting",
-    "sending",
-    "explaining",
-    "including",
-    "answering",
-    "responding",
-    "speaking",
-    "talking",
-    "mentioning",
-    "reminding",
-    "thanking",
-    "praising",
-    "offering",
-];
-/// Verbs of things that somebody is told not to do each time.
-const AVOIDED: [&str; 18] = [
-    "use",
-    "apologize",
-    "apologise",
-    "say",
-    "ask",
-    "call",
-    "write",
-    "give",
-    "suggest",
-    "repeat",
-    "be",
-    "end",
-    "start",
-    "include",
-    "answer",
-    "respond",
-    "mention",
-    "explain",
-];
 
 /// "Keep answers under 100 words", "stop using emojis", "please use metric units", "you should always use type hints".
 fn instruction(s: &Sentence<'_>) -> Option<Reading> {
@@ -285,21 +128,7 @@ fn instruction(s: &Sentence<'_>) -> Option<Reading> {
 /// "I got a new job at Siemens", "I got a new job as a teacher".
 fn job(s: &Sentence<'_>) -> Option<Reading> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let begun = opened(&[
-        "i got a new job",
-        "i got a job",
-        "i've got a new job",
-        "i have a new job",
-        "i found a new job",
-        "i found a job",
-        "i started a new job",
-        "i just got a new job",
-        "i started",
-        "i just started",
-        "i just got a job",
-        "i took a job",
-        "i accepted a job",
-    ])?;
+    let begun = opened(&HIRED)?;
     let verb = s.word(begun);
     let (value, _) = s.value(begun + 1)?;
     let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
@@ -309,89 +138,6 @@ fn job(s: &Sentence<'_>) -> Option<Reading> {
         _ => None,
     }
 }
-
-/// Last words of what somebody is by trade.
-const TRADES: [&str; 74] = [
-    "nurse",
-    "teacher",
-    "engineer",
-    "doctor",
-    "developer",
-    "programmer",
-    "designer",
-    "manager",
-    "lawyer",
-    "student",
-    "chef",
-    "cook",
-    "pilot",
-    "driver",
-    "writer",
-    "author",
-    "journalist",
-    "scientist",
-    "researcher",
-    "analyst",
-    "accountant",
-    "architect",
-    "artist",
-    "musician",
-    "actor",
-    "actress",
-    "photographer",
-    "carpenter",
-    "plumber",
-    "electrician",
-    "mechanic",
-    "farmer",
-    "gardener",
-    "baker",
-    "butcher",
-    "barber",
-    "hairdresser",
-    "waiter",
-    "waitress",
-    "barista",
-    "bartender",
-    "cashier",
-    "clerk",
-    "secretary",
-    "assistant",
-    "consultant",
-    "therapist",
-    "psychologist",
-    "psychiatrist",
-    "dentist",
-    "pharmacist",
-    "surgeon",
-    "midwife",
-    "paramedic",
-    "firefighter",
-    "policeman",
-    "soldier",
-    "officer",
-    "professor",
-    "lecturer",
-    "librarian",
-    "translator",
-    "editor",
-    "economist",
-    "banker",
-    "founder",
-    "freelancer",
-    "contractor",
-    "technician",
-    "administrator",
-    "salesperson",
-    "realtor",
-    "biologist",
-    "physicist",
-];
-/// Words that follow "I'm a" and say nothing lasting.
-const NOT_LASTING: [&str; 20] = [
-    "bit", "little", "lot", "tad", "fan", "big", "huge", "few", "mess", "fool", "genius", "wreck", "couple", "while", "minute", "day",
-    "week", "million", "man", "woman",
-];
 
 /// "I'm a nurse": the occupation where it is a trade, else a fact of somebody.
 fn trade(s: &Sentence<'_>) -> Option<Reading> {
@@ -407,76 +153,6 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     let article = s.word(at - 1);
     Some(Reading::new(Category::Profile, "occupation").text(format!("The user works as {article} {value}.")).slot("occupation"))
 }
-
-/// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
-const NO_NAMES: [&str; 66] = [
-    "german",
-    "french",
-    "spanish",
-    "italian",
-    "portuguese",
-    "english",
-    "british",
-    "american",
-    "canadian",
-    "mexican",
-    "brazilian",
-    "indian",
-    "chinese",
-    "japanese",
-    "korean",
-    "russian",
-    "ukrainian",
-    "polish",
-    "dutch",
-    "belgian",
-    "swiss",
-    "austrian",
-    "danish",
-    "swedish",
-    "norwegian",
-    "finnish",
-    "greek",
-    "turkish",
-    "irish",
-    "scottish",
-    "welsh",
-    "australian",
-    "african",
-    "european",
-    "asian",
-    "israeli",
-    "egyptian",
-    "nigerian",
-    "kenyan",
-    "iranian",
-    "pakistani",
-    "thai",
-    "vietnamese",
-    "czech",
-    "hungarian",
-    "romanian",
-    "bulgarian",
-    "croatian",
-    "serbian",
-    "argentinian",
-    "colombian",
-    "chilean",
-    "christian",
-    "catholic",
-    "muslim",
-    "jewish",
-    "hindu",
-    "buddhist",
-    "ok",
-    "okay",
-    "sorry",
-    "done",
-    "fine",
-    "good",
-    "back",
-    "here",
-];
 
 /// "I'm Maria": a name alone.
 fn introduced(s: &Sentence<'_>) -> Option<Reading> {
@@ -494,50 +170,6 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     (over && !known && end - at <= 2 && s.words[at..end].iter().all(is_name))
         .then(|| Reading::new(Category::Profile, "introduction").text(format!("The user's name is {value}.")).slot("name"))
 }
-
-/// Whom somebody has.
-const KIN: [&str; 40] = [
-    "dog",
-    "dogs",
-    "cat",
-    "cats",
-    "kid",
-    "kids",
-    "child",
-    "children",
-    "son",
-    "sons",
-    "daughter",
-    "daughters",
-    "brother",
-    "brothers",
-    "sister",
-    "sisters",
-    "wife",
-    "husband",
-    "girlfriend",
-    "boyfriend",
-    "baby",
-    "twins",
-    "horse",
-    "horses",
-    "rabbit",
-    "rabbits",
-    "parrot",
-    "hamster",
-    "puppy",
-    "kitten",
-    "pet",
-    "pets",
-    "grandchild",
-    "grandchildren",
-    "grandson",
-    "granddaughter",
-    "partner",
-    "roommate",
-    "twin",
-    "stepson",
-];
 
 /// "We have a dog called Rex", "I have two kids".
 fn kin(s: &Sentence<'_>) -> Option<Reading> {
@@ -566,24 +198,6 @@ fn measured(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Profile, "height").text(format!("The user's height is {value}.")).slot("height"))
 }
 
-/// Words that say what somebody does for longer, or what they are at.
-const DOES: [&str; 14] = [
-    "i'm learning",
-    "i am learning",
-    "i'm studying",
-    "i am studying",
-    "i study",
-    "i work on",
-    "i work in",
-    "i work with",
-    "i work from",
-    "i'm reading",
-    "i'm training for",
-    "i'm with",
-    "i volunteer at",
-    "i teach",
-];
-
 /// "I'm learning German", "I work on the payments team": a fact of somebody.
 fn occupied(s: &Sentence<'_>) -> Option<Reading> {
     let at = DOES.iter().find_map(|opening| starts(s.words, 0, opening))?;
@@ -592,35 +206,6 @@ fn occupied(s: &Sentence<'_>) -> Option<Reading> {
     (!refers && names && s.words.len() <= 16).then(|| Reading::new(Category::Profile, "what somebody does"))
 }
 
-/// Events that befall somebody.
-const EVENTS: [&str; 26] = [
-    "died",
-    "passed away",
-    "got divorced",
-    "got married",
-    "got engaged",
-    "are engaged",
-    "got separated",
-    "moved out",
-    "moved in",
-    "broke up",
-    "broke my",
-    "broke his",
-    "broke her",
-    "was born",
-    "gave birth",
-    "had surgery",
-    "had a baby",
-    "lost my job",
-    "got fired",
-    "got laid off",
-    "was laid off",
-    "got promoted",
-    "was promoted",
-    "retired",
-    "graduated",
-    "started eating",
-];
 /// Words for things that die and move as well, and are nobody.
 const NOBODY: [&str; 14] = ["the", "it", "this", "that", "server", "battery", "process", "if", "when", "who", "what", "did", "has", "had"];
 
