@@ -1,4 +1,4 @@
-//! What the gate is given, and what it gives back: messages and claims.
+//! The messages that the gate is given, and the claims that it gives back.
 
 use super::without_blocks;
 use crate::{Error, Result};

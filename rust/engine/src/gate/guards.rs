@@ -222,7 +222,10 @@ pub fn denies(words: &[Word]) -> bool {
     }
 }
 
-/// More than half of it stands between quotation marks.
+/// Words before what is written somewhere: "the sign reads: ...".
+const SHOWS: [&str; 4] = ["reads: \"", "states: \"", "reads: \u{201C}", "states: \u{201C}"];
+
+/// More than half of it stands between quotation marks, or it says what is written somewhere.
 fn is_quoted(sentence: &str) -> bool {
     let quoted: usize = [('"', '"'), ('\u{201C}', '\u{201D}')]
         .iter()
@@ -231,7 +234,7 @@ fn is_quoted(sentence: &str) -> bool {
             sentence[start..].find(*close)
         })
         .sum();
-    sentence.starts_with('>') || quoted * 2 > sentence.len()
+    sentence.starts_with('>') || quoted * 2 > sentence.len() || SHOWS.iter().any(|shows| sentence.contains(shows))
 }
 
 /// "my boss said I hate Python": another subject than "I" and "we" before a verb of saying.

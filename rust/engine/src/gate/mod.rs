@@ -26,6 +26,8 @@ mod values;
 mod words;
 
 #[cfg(test)]
+mod said_tests;
+#[cfg(test)]
 mod tests;
 
 pub use blocks::without_blocks;

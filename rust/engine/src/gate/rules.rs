@@ -104,8 +104,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
-    let reading = constraint(&rest)
-        .or_else(|| manner(&rest))
+    let reading = manner(sentence, &rest)
+        .or_else(|| constraint(&rest))
         .or_else(|| lasting(sentence, &rest))
         .or_else(|| not_allergic(&rest))
         .or_else(|| no_longer(&rest))

@@ -1,11 +1,11 @@
-//! Rules for what somebody tells of themselves in few words: what they may not eat, what they do, whom they have, what befell them; and how
-//! they want to be answered.
+//! Rules for what somebody tells of themselves in few words: what they may not eat, what they do, whom they have, what befell them.
 
 use super::Category;
 use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
+use super::values::LIVING;
 use super::words::{Word, among, has, starts};
 
 lists! { "told":
@@ -19,16 +19,8 @@ lists! { "told":
     OF_HEALTH,
     /// Words that begin a sentence about what one does not eat.
     EATS_NO,
-    /// What somebody may not have.
+    /// Food that somebody may have to avoid.
     FOODS,
-    /// How an answer is to be, in one word.
-    ANSWERS,
-    /// Words of style: "use metric units".
-    STYLE,
-    /// Habits that somebody may be told to stop.
-    HABITS,
-    /// Verbs of things that somebody is told not to do each time.
-    AVOIDED,
     /// How somebody says that they have a new job.
     HIRED,
     /// Last words of what somebody is by trade.
@@ -48,7 +40,7 @@ lists! { "told":
 /// The reading of a sentence that has one of these forms.
 pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
     health(s)
-        .or_else(|| instruction(s))
+        .or_else(|| avoids(s))
         .or_else(|| job(s))
         .or_else(|| trade(s))
         .or_else(|| introduced(s))
@@ -60,6 +52,27 @@ pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
 
 /// Aids that are used by those who need them.
 const AIDS: [&str; 9] = ["wheelchair", "cane", "crutches", "walker", "pacemaker", "inhaler", "epipen", "insulin", "braille"];
+
+/// Verbs of a thing that harms those who cannot stand it.
+const HARMS: [&str; 4] = ["gives me", "give me", "makes me", "make me"];
+/// Words for that harm.
+const SYMPTOMS: [&str; 12] =
+    ["rash", "rashes", "hives", "migraine", "migraines", "asthma", "sick", "ill", "nauseous", "sneeze", "itch", "anaphylaxis"];
+
+/// "Latex gives me a rash", "my mother can't eat gluten": what somebody must avoid, said of it or of whom they care for.
+fn avoids(s: &Sentence<'_>) -> Option<Reading> {
+    let harm = (1..s.words.len().min(4)).find_map(|at| HARMS.iter().find_map(|harm| starts(s.words, at, harm)));
+    let harmed = harm.is_some_and(|at| s.words.len() <= at + 3 && s.words[at..].iter().any(|word| among(&SYMPTOMS, &word.lower)));
+    if harmed && !["it", "that", "this", "you"].contains(&s.word(0)) {
+        return Some(Reading::new(Category::Constraint, "health"));
+    }
+    let theirs = ["my", "our"].contains(&s.word(0)) && among(&LIVING, s.word(1));
+    let eats_no = ["can't eat", "cannot eat", "can't have", "doesn't eat", "never eats", "is allergic to"]
+        .iter()
+        .find_map(|no| starts(s.words, 2, no))?;
+    let is_food = s.words.get(eats_no).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
+    (theirs && is_food && s.words.len() <= 16).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, "health of others") })
+}
 
 /// "I'm severely allergic to peanuts", "I have celiac disease", "I don't eat pork", "I use a wheelchair".
 fn health(s: &Sentence<'_>) -> Option<Reading> {
@@ -94,35 +107,6 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
         return reading.map(|reading| reading.text(format!("The user is {degree}allergic to {value}.")));
     }
     reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
-}
-
-/// "Keep answers under 100 words", "stop using emojis", "please use metric units", "you should always use type hints".
-fn instruction(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["please", "can you please", "could you please", "can you", "could you"]
-        .iter()
-        .find_map(|polite| starts(s.words, 0, polite))
-        .unwrap_or(0);
-    let rest = s.words.get(at..)?;
-    let once = ["this", "that", "it", "here", "now", "yet"].iter().any(|word| has(rest, word)) || rest.len() > 14;
-    let of_answers = rest.iter().any(|word| among(&ANSWERS, &word.lower));
-    let of_style = rest.iter().any(|word| among(&STYLE, &word.lower));
-    let behind = |phrase: &str| starts(s.words, at, phrase);
-    let keeps = behind("keep").is_some() && of_answers;
-    let stops = behind("stop").is_some_and(|next| among(&HABITS, s.word(next)));
-    let avoids = behind("don't")
-        .or_else(|| behind("do not"))
-        .filter(|next| s.word(*next) != "call" || s.word(next + 1) != "me")
-        .is_some_and(|next| among(&AVOIDED, s.word(next)) && (s.word(next) != "use" || of_style))
-        || behind("avoid").is_some() && (of_style || of_answers);
-    let uses = behind("use").is_some() && of_style && at + 6 > s.words.len();
-    let answers =
-        ["answer", "reply", "respond", "speak", "talk", "write"].contains(&s.word(at)) && s.word(at + 1) == "in" && s.words.len() <= at + 4;
-    let answers = answers && s.words.get(at + 2).is_none_or(|next| !next.is_number());
-    let must =
-        ["you should always", "you should never", "you must not", "i want you to always", "i want you to never", "i need you to always"]
-            .iter()
-            .any(|opening| starts(s.words, 0, opening).is_some());
-    (must || !once && (keeps || stops || avoids || uses || answers)).then(|| Reading::new(Category::Preference, "how to answer"))
 }
 
 /// "I got a new job at Siemens", "I got a new job as a teacher".
@@ -215,7 +199,8 @@ fn event(s: &Sentence<'_>) -> Option<Reading> {
         .words
         .first()
         .is_some_and(|word| !among(&NOBODY, &word.lower) && (word.capital || ["i", "we", "my", "our"].contains(&word.lower.as_str())));
-    let happened = EVENTS.iter().any(|phrase| (1..s.words.len().min(5)).any(|at| starts(s.words, at, phrase).is_some()));
+    let removed = starts(s.words, 0, "i had my").is_some_and(|at| (at + 1..s.words.len().min(at + 4)).any(|at| s.word(at) == "removed"));
+    let happened = removed || EVENTS.iter().any(|phrase| (1..s.words.len().min(5)).any(|at| starts(s.words, at, phrase).is_some()));
     let machine =
         s.words.iter().any(|word| among(&["laptop", "phone", "battery", "server", "computer", "process", "car", "tv", "app"], &word.lower));
     (somebody && happened && !machine && s.words.len() <= 16)

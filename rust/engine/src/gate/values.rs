@@ -21,7 +21,7 @@ lists! { "values":
     /// Words before an adjective. None of them begins a name.
     ADVERBS,
     /// People and animals: what follows "is" says who they are only where it is a name.
-    LIVING,
+    pub(super) LIVING,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
     THINGS,
 }
