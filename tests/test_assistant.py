@@ -739,3 +739,54 @@ def test_what_a_hook_raises_is_not_the_models(memspan_engine: memspan.Engine, st
     assert ([prompt.model for prompt in provider.prompts], session.model) == (["gpt-4o"] * len(provider.prompts), "gpt-4o")
     assert len(provider.prompts) <= 1
     assert len(session.messages) == stored
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_a_hook_raises_is_the_callers_own_error(memspan_engine: memspan.Engine, streams: bool) -> None:
+    cause, mine = ValueError("no host"), ConnectionError("the metrics server is down")
+
+    def hook(step: str, when: str, *_: object) -> None:
+        if (step, when) == ("call", "after"):
+            raise mine from cause
+
+    assistant, _ = made(memspan_engine, ["one"], fallbacks=["gpt-4o-mini"], hook=hook)
+    with pytest.raises(ConnectionError) as caught:
+        list(assistant.stream("u", "hi", session="s")) if streams else assistant.respond("u", "hi", session="s")
+    assert caught.value is mine
+    assert (mine.__cause__, caught.traceback[-1].name) == (cause, "hook")
+    partial = memspan_engine.user("u").session("s").partial_reply
+    assert (partial is not None) == streams
+
+
+def test_another_assistants_hook_is_a_part_of_the_model(memspan_engine: memspan.Engine) -> None:
+    """A provider that asks an assistant of its own failed with its hook, and no other model was asked: the hook's frame was looked for."""
+
+    def hook(*_: object) -> None:
+        raise ConnectionError("the metrics server is down")
+
+    inner, _ = made(memspan_engine, ["inner"], hook=hook)
+    asked: list[str] = []
+
+    class Nested(memspan.providers.Provider):
+        def complete(self, prompt: memspan.Prompt, **_options: Any) -> Any:
+            asked.append(prompt.model)
+            if prompt.model == "gpt-4o":
+                inner.respond("v", "hi")
+            return memspan.testing.openai_response("mine")
+
+    outer = memspan.Assistant(memspan_engine, Nested(), model="gpt-4o", fallbacks=["gpt-4o-mini"], learn=False)
+    assert (outer.respond("u", "hi").text, asked) == ("mine", ["gpt-4o", "gpt-4o-mini"])
+
+
+def test_a_session_that_another_worker_changes_before_the_lease_is_settled(memspan_engine: memspan.Engine) -> None:
+    """The session is opened before the lease, which is of it, and read again behind it."""
+    assistant, provider = made(memspan_engine, ["one", "two"], system="You are terse.")
+    assistant.respond("u", "hi", session="s")
+
+    def hook(step: str, when: str, *_: object) -> None:
+        if (step, when) == ("add", "before"):
+            memspan_engine.user("u").session("s", system="You are verbose.")
+
+    changed = memspan.Assistant(memspan_engine, provider, model="gpt-4o", system="You are terse.", hook=hook, learn=False)
+    changed.respond("u", "and now?", session="s")
+    assert "You are terse." in str(provider.prompts[-1].to_openai()["messages"][0])

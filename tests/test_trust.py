@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import memspan
@@ -296,6 +297,7 @@ ZONE = type("Zone", (datetime.tzinfo,), {"utcoffset": lambda _self, _time: None}
 WRONG: list[Any] = [
     None, True, 0, -1, 1 << 70, 10**5000, 0.5, float("nan"), float("inf"), "", "x", "\0", "\ud800", "e\u0301" * 2000, b"bytes", (), [], [None], {},
     {"a": 1}, {1: 2}, Odd(), object, datetime.datetime(1, 1, 1), datetime.datetime.max, datetime.timedelta(-1), ZONE, Path("/no/such/place"),
+    np.array("x"), np.array([["x", "y"], ["z", "x"]]),
     lambda: None, range(3), set(), 1j, memoryview(b"x"), ValueError("given"), [{}], [[[]]], {"role": "user"}, {"role": "user", "content": 10**5000},
 ]  # fmt: skip
 UNREADY = {
@@ -369,6 +371,9 @@ def callables(engine: memspan.Engine, folder: Path) -> list[tuple[str, Callable[
     http = {"client": object(), "timeout_seconds": 5, "names": {}, "options": {}}
     service = {"model": "m", "dimensions": 8, "client": object()}
     counter = memspan.TokenCounter()
+    session = engine.user("asked").session("s", model="gpt-4o")
+    session.add(talk[0])
+    prompt = session.assemble()
     return [
         ("fit", memspan.fit, {"messages": talk, "model": "gpt-4o", "max_input_tokens": 90, "tools": [], "overflow": "raise", "summary": None}),
         ("compact", memspan.compact, {"messages": talk, "model": "gpt-4o", "keep_exchanges": 1, "max_tokens": 300, "llm": None, "timeout_seconds": 1}),
@@ -401,7 +406,7 @@ def callables(engine: memspan.Engine, folder: Path) -> list[tuple[str, Callable[
         ("Summary.from_json", Summary.from_json, {"text": memspan.compact(talk).to_json(), "model": "gpt-4o"}),
         ("cache.simulate", cache.simulate, {"messages": talk, "model": "gpt-4o", "providers": ["openai"], "max_input_tokens": 900}),
         ("Assistant", memspan.Assistant, {"engine": engine, "provider": provider, "model": "gpt-4o", "fallbacks": ["gpt-4"], "system": "x", "tools": [],
-                                          "memory_tools": ["recall"], "providers": {}, "budget": None, "max_rounds": 1, "tool_seconds": 1,
+                                          "memory_tools": ["recall"], "allow": ["profile"], "reads": [], "collections": [], "providers": {}, "budget": None, "max_rounds": 1, "tool_seconds": 1,
                                           "lease_seconds": 9, "wait_seconds": 0, "learn": False, "compact": False, "hook": None}),
         ("Assistant.respond", assistant.respond, {"user": "a", "message": "hi", "session": "a", "id": None}),
         ("Assistant.stream", assistant.stream, {"user": "a", "message": "hi", "session": "a", "id": None}),
@@ -413,6 +418,9 @@ def callables(engine: memspan.Engine, folder: Path) -> list[tuple[str, Callable[
         ("Gemini", providers.Gemini, {**http, "cache_seconds": 600, "cache_least_tokens": 5000}),
         ("Bedrock", providers.Bedrock, http),
         ("Provider.serves", provider.serves, {"model": "gpt-4o"}),
+        ("Provider.count", provider.count, {"prompt": prompt}),
+        ("Provider.complete", provider.complete, {"prompt": prompt}),
+        ("Provider.stream", provider.stream, {"prompt": prompt}),
         ("embedders.OpenAI", embedders.OpenAI, service),
         ("embedders.Cohere", embedders.Cohere, service),
         ("embedders.Voyage", embedders.Voyage, service),

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan import _core
+from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import fenced
 from memspan._kept import Passage
@@ -113,6 +114,7 @@ class PathReport:
     skipped: tuple[Skipped, ...]
 
 
+@of_engine("take it by its name from the engine there")
 @fenced
 class Collection:
     """Documents of a scope. Made by `Scope.collection`; costs nothing to make, and is stored with its first document.

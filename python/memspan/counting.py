@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core, _records
+from memspan._copies import of_engine
 from memspan._fence import guarded
 from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
@@ -100,6 +101,7 @@ def truncate(text: str, max_tokens: int, *, model: str = "gpt-4o", keep: Literal
     return text if len(kept) == len(text) else kept
 
 
+@of_engine("count the text with another one", changes=True)
 class TokenCounter:
     """Counts a text that grows at its end: a piece costs what it is, not what stands before it.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from memspan import _core
+from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._embedding import Embedding, Reporter, check_timeout, note_unused
 from memspan._engine.copies import Copies
@@ -55,6 +56,7 @@ def build_info() -> BuildInfo:
     return _core.build_info()
 
 
+@of_engine("open the store by its path there")
 @fenced
 class Engine(Copies, Upkeep):
     """One open store. Made by `memspan.open`; closed by `close` or at the end of a `with` block.

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import is_number
 from memspan._twins import alone, ended
@@ -32,6 +33,7 @@ _STARTED = 19
 """Where a line of /proc/PID/stat has the start of the process, counted from the field behind its name."""
 
 
+@of_engine("take another one of the session", changes=True)
 class Lease:
     """The right to answer a session, of one worker at a time. Made by `Session.lease`; used in a `with` or `async with` block.
 

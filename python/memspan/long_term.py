@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._scope.conversations import Conversations
 from memspan._scope.learning import Learning
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Metadata", "NewMemory", "Scope", "Slots", "Source"]
 
 
+@of_engine("take it by its id from the engine there, and pickle memories, which are values")
 @fenced
 class Scope(Remembering, Learning, Conversations):
     """The memory of one user, or of something that many share. Made by `Engine.user` and `Engine.shared`; costs nothing to make.

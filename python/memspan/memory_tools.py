@@ -124,10 +124,11 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
         InvalidInput: One is another kind.
     """
     several = cast("object", allow)
-    if not isinstance(several, Iterable):
+    if not isinstance(several, Iterable) or getattr(several, "shape", None) == ():  # an array of no dimension cannot be iterated
         raise InvalidInput(f"allowing a model to write: allow= has several kinds, and it is of type {kind_of(several)}: pass a list")
     given = (allow,) if isinstance(allow, str) else tuple(allow)
-    if unknown := [kind for kind in given if kind not in _GUARDED]:
+    items: tuple[object, ...] = given
+    if unknown := [kind for kind in items if not isinstance(kind, str) or kind not in _GUARDED]:
         raise InvalidInput(f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {unknown[0]!r}: leave it out")
     return given
 

@@ -12,6 +12,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from memspan._copies import of_engine
 from memspan._fence import text_of
 from memspan._twins import ended
 from memspan._values import dataclass, field
@@ -83,6 +84,7 @@ class PartialReply:
     response: Mapping[str, Any] = field(hash=False)
 
 
+@of_engine("keep the response that it gathers", changes=True)
 class Reply:
     """A streamed reply, captured as it comes. Made by `Session.reply`; used in a `with` or `async with` block.
 

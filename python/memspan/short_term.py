@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memspan import _core
+from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._results import Added, ToolText
 from memspan._session.calls import Calls
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Added", "ModelSwitch", "NewMessage", "Session", "ToolText", "set_policy"]
 
 
+@of_engine("take it by its id from the engine there")
 @fenced
 class Session(Calls, Compacting):
     """One conversation of a scope. Made by `Scope.session`. Everything about it is in the store, and is read anew at each use.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._twins import awaitable
 from memspan.exceptions import Error, InvalidInput, NotFound
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Slots"]
 
 
+@of_engine("pickle dict() of it")
 @fenced
 class Slots(Mapping[str, Any]):
     """The slots of a scope, by name: a view, read anew at each use. Letter case does not count.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._twins import awaitable
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Task"]
 
 
+@of_engine("take it from the session there")
 @fenced
 class Task:
     """The state of one task of a session: made by `Session.task`, cleared when its `with` block ends.

@@ -22,6 +22,7 @@ from memspan._arrays import stacked
 from memspan._fence import guarded
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
+from memspan.providers.provider import checked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -330,7 +331,7 @@ class FakeProvider(Provider):
     def _next(self, prompt: Prompt) -> dict[str, Any]:
         with self._lock:
             number = len(self.prompts)
-            self.prompts.append(prompt)
+            self.prompts.append(checked(prompt))
             entry = self._script[min(number, len(self._script) - 1)]
         if callable(entry) and not isinstance(entry, BaseException):
             entry = entry(prompt)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from operator import index as whole_number
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+from memspan._copies import of_engine
 from memspan._kept import Message
 from memspan._records import StoredCall
 from memspan._results import TranscriptHit, Usage
@@ -60,6 +61,7 @@ class Call(StoredCall):
         return f"Call(turn={self.turn}, number={self.number}, reply={self.reply}, model={self.model!r}, finish={self.finish!r})"
 
 
+@of_engine("pickle tuple() of its messages, which are values")
 class Turn:
     """A turn: one user message with everything up to the reply that ends it, and the calls that were made in it. Frozen.
 
@@ -134,6 +136,7 @@ class Turn:
         return f"Turn({self.number}, messages {self.start}..{self.end}, {len(self.calls)} calls, model={self.model!r})"
 
 
+@of_engine("pickle tuple() of it")
 class Messages(Sequence[Message]):
     """The messages of a session or of a turn: a view, read anew at each use."""
 
@@ -171,6 +174,7 @@ class Messages(Sequence[Message]):
         return self._core.messages(self._start + first, limit)
 
 
+@of_engine("pickle the messages of its turns, which are values")
 class Turns(Sequence[Turn]):
     """The turns of a session: a view, read anew at each use."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from memspan._copies import of_engine
 from memspan._values import dataclass
 from memspan.exceptions import Error, UnknownModel
 from memspan.model import models
@@ -166,6 +167,7 @@ class ModelFactors:
         return f"{classes}; {self.exceeded} exceeded"
 
 
+@of_engine("pickle dict() of it")
 class TokenFactors(Mapping[str, ModelFactors]):
     """The factors that a store has learned for closed tokenizers, by the name of the model. They are read anew at each use."""
 

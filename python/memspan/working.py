@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._results import Breakpoint, Explained
 from memspan._values import dataclass
@@ -111,6 +112,7 @@ class CacheBreak:
     why: Literal["grew", "tools", "system", "pinned", "summary", "epoch", "volatile"]
 
 
+@of_engine("pickle the request that it renders, to_openai() for instance")
 @fenced
 class Prompt:
     """A prompt for a model: exact to the token, with a reason for everything in it. Made by `Session.assemble`.

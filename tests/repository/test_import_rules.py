@@ -72,7 +72,10 @@ def test_the_outer_packages_use_the_public_api_alone(folder: str) -> None:
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.name != "__main__.py"], ids=str)
 def test_nothing_imports_the_command_line(path: Path) -> None:
-    assert not {name for name in imports_of(path) if name == "memspan.cli" or name.startswith("memspan.cli.")}
+    names = imports_of(path)
+    assert not {name for name in names if name == "memspan.cli" or name.startswith("memspan.cli.")}
+    if path.name != "cli.py" and path.parent.name != "_cli":
+        assert not {name for name in names if name.startswith("memspan._cli")}, "its commands are its own"
 
 
 @pytest.fixture(scope="module")

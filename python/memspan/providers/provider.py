@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from memspan import InvalidInput, MissingExtra, UnknownModel, models
+from memspan import InvalidInput, MissingExtra, Prompt, UnknownModel, models
 from memspan._core import Limits
 from memspan._flags import shown
 from memspan._twins import alone, each_alone
@@ -19,12 +19,20 @@ from memspan.stream import response_text
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, MutableMapping
 
-    from memspan import Prompt
-
-__all__ = ["MOST_SECONDS", "Provider", "Writer", "chunks_of", "is_awaited", "provider_for", "response_of"]
+__all__ = ["MOST_SECONDS", "Provider", "Writer", "checked", "chunks_of", "is_awaited", "provider_for", "response_of"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
+
+
+def checked(prompt: Prompt) -> Prompt:
+    """The prompt of a call, which is of no other kind."""
+    given: object = prompt  # callers without types
+    if not isinstance(given, Prompt):
+        raise InvalidInput(
+            f"asking a model: a call takes a Prompt, as Session.assemble makes one, and this is of type {type(given).__name__}: pass one"
+        )
+    return prompt
 
 
 class Provider:
@@ -126,12 +134,12 @@ class Provider:
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
         """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider."""
-        request = self._request(prompt, options, stream=False)
+        request = self._request(checked(prompt), options, stream=False)
         return self._send(self._client(), request, stream=False)
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
         """Asks the model and yields chunks as they come. The connection is closed when the iteration ends, however it ends."""
-        request = self._request(prompt, options, stream=True)
+        request = self._request(checked(prompt), options, stream=True)
         source = self._send(self._client(), request, stream=True)
         try:
             yield from source
@@ -142,6 +150,7 @@ class Provider:
 
     def count(self, prompt: Prompt) -> int:
         """How many input tokens the provider counts of a prompt; the local count where it has no way to ask."""
+        checked(prompt)
         if not self.package:
             return prompt.counted_tokens
         return self._count(self._client(), self._request(prompt, {}, stream=False), prompt)
@@ -150,7 +159,7 @@ class Provider:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
         if self._async is None and not (self._own and self.awaits):
             return await alone(lambda: response_of(self, prompt, **options))
-        return await self._send(self._async_client(), await self._arequest(prompt, options, stream=False), stream=False)
+        return await self._send(self._async_client(), await self._arequest(checked(prompt), options, stream=False), stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
@@ -159,7 +168,7 @@ class Provider:
                 async for chunk in chunks:
                     yield chunk
             return
-        source = self._send(self._async_client(), await self._arequest(prompt, options, stream=True), stream=True)
+        source = self._send(self._async_client(), await self._arequest(checked(prompt), options, stream=True), stream=True)
         if inspect.isawaitable(source):
             source = await source
         try:

@@ -2,11 +2,31 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
-use super::guards::{among, is_comparative, starts};
+use super::guards::is_comparative;
 use super::lexicon::NO_ATTRIBUTE;
-use super::rules::{Reading, Sentence};
+use super::lists::lists;
+use super::rules::Reading;
+use super::sentence::Sentence;
 use super::values::{identifies, spelled};
+use super::words::{among, starts};
 use crate::units::calendar::MONTHS;
+
+lists! { "assign":
+    /// Words that stand before such a verb.
+    ASKS,
+    /// Words that stand between a name and its value.
+    GIVES,
+    /// Words that stand between "for the NAME" and its value.
+    CHOOSES,
+    /// Words that a value begins with, beside months: "the 6th", "next Friday", "day after tomorrow", "san Jose".
+    BEGINS,
+    /// Words that say of what kind a value is, and so end a name.
+    pub(super) KINDS,
+    /// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
+    NAMED,
+    /// Words that judge, and give no value: "the price is fine".
+    pub(super) JUDGEMENTS,
+}
 
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
@@ -14,77 +34,11 @@ const MOST_NAME: usize = 4;
 /// Verbs that give a value with "to".
 const CHANGES: [&str; 13] =
     ["change", "set", "switch", "update", "adjust", "correct", "move", "changed", "updated", "set", "switched", "moved", "reset"];
-/// Words that stand before such a verb.
-const ASKS: [&str; 18] = [
-    "please",
-    "can you please",
-    "could you please",
-    "can you",
-    "could you",
-    "i'd like to",
-    "i would like to",
-    "i want to",
-    "i need to",
-    "let's",
-    "we need to",
-    "we should",
-    "i've",
-    "i have",
-    "we've",
-    "we have",
-    "i",
-    "we",
-];
 /// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
-/// Words that stand between a name and its value.
-const GIVES: [&str; 22] = [
-    "should be",
-    "must be",
-    "has to be",
-    "needs to be",
-    "shall be",
-    "is now",
-    "changed to",
-    "has changed to",
-    "was changed to",
-    "was moved to",
-    "has been moved to",
-    "has been changed to",
-    "has moved to",
-    "got moved to",
-    "is moved to",
-    "was postponed to",
-    "was rescheduled to",
-    "has been rescheduled to",
-    "moved to",
-    "should now be",
-    "is currently",
-    "is set to",
-];
 /// Words that no name has.
 const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
-
-/// Words that stand between "for the NAME" and its value.
-const CHOOSES: [&str; 16] = [
-    "i want",
-    "i'd like",
-    "i would like",
-    "i prefer",
-    "i'd prefer",
-    "i'll take",
-    "i choose",
-    "i need",
-    "we want",
-    "we need",
-    "use",
-    "make it",
-    "let's use",
-    "let's take",
-    "go with",
-    "let's go with",
-];
 
 /// A name: whose it is, its first word and the one behind its last.
 struct Name<'a> {
@@ -146,166 +100,6 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     let (to, name) = places.find_map(|to| name(s, verb + 1, to).map(|name| (to, name)))?;
     given(s, &name, to + 1)
 }
-
-/// Words that a value begins with, beside months: "the 6th", "next Friday", "day after tomorrow", "san Jose".
-const BEGINS: [&str; 24] = [
-    "the", "a", "an", "next", "this", "last", "day", "half", "quarter", "around", "about", "early", "late", "today", "tomorrow", "tonight",
-    "san", "los", "new", "el", "la", "santa", "saint", "st",
-];
-
-/// Words that say of what kind a value is, and so end a name.
-pub(super) const KINDS: [&str; 80] = [
-    "account",
-    "address",
-    "airline",
-    "amount",
-    "area",
-    "branch",
-    "brand",
-    "brightness",
-    "browser",
-    "budget",
-    "category",
-    "channel",
-    "city",
-    "class",
-    "cluster",
-    "code",
-    "color",
-    "colour",
-    "count",
-    "country",
-    "cuisine",
-    "currency",
-    "database",
-    "date",
-    "day",
-    "deadline",
-    "destination",
-    "device",
-    "diet",
-    "duration",
-    "editor",
-    "engine",
-    "environment",
-    "font",
-    "format",
-    "frequency",
-    "genre",
-    "height",
-    "host",
-    "interval",
-    "kind",
-    "language",
-    "layout",
-    "length",
-    "level",
-    "limit",
-    "location",
-    "mode",
-    "model",
-    "name",
-    "number",
-    "origin",
-    "plan",
-    "platform",
-    "port",
-    "price",
-    "priority",
-    "provider",
-    "range",
-    "rate",
-    "region",
-    "room",
-    "scheme",
-    "setting",
-    "size",
-    "speed",
-    "status",
-    "style",
-    "tag",
-    "temperature",
-    "theme",
-    "time",
-    "timeout",
-    "timezone",
-    "type",
-    "unit",
-    "version",
-    "volume",
-    "width",
-    "zone",
-];
-/// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
-const NAMED: [&str; 24] = [
-    "actor",
-    "airport",
-    "album",
-    "artist",
-    "band",
-    "bank",
-    "dentist",
-    "director",
-    "doctor",
-    "event",
-    "film",
-    "hotel",
-    "movie",
-    "recipient",
-    "restaurant",
-    "salon",
-    "seat",
-    "service",
-    "show",
-    "song",
-    "station",
-    "store",
-    "stylist",
-    "title",
-];
-/// Words that judge, and give no value: "the price is fine".
-pub(super) const JUDGEMENTS: [&str; 40] = [
-    "good",
-    "great",
-    "nice",
-    "fine",
-    "bad",
-    "awful",
-    "amazing",
-    "awesome",
-    "perfect",
-    "ok",
-    "okay",
-    "right",
-    "wrong",
-    "correct",
-    "ready",
-    "done",
-    "broken",
-    "slow",
-    "fast",
-    "too",
-    "very",
-    "so",
-    "really",
-    "quite",
-    "important",
-    "cool",
-    "weird",
-    "strange",
-    "lovely",
-    "terrible",
-    "excellent",
-    "beautiful",
-    "missing",
-    "unknown",
-    "up",
-    "down",
-    "out",
-    "over",
-    "there",
-    "here",
-];
 
 /// "make the party size 4": the value begins at a number, a name or a word that begins one, else behind the last word that says of what
 /// kind it is ("the playback device bedroom speaker"), else it is the last word. "make theme dark" has no article, and must have such a

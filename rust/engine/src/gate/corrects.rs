@@ -3,12 +3,20 @@
 //! The value is given to what the user said just before, in this message or in theirs before it, where that has a value of the same kind.
 //! The words that were said then are said again with the new value, so that it takes the place of the old one.
 
-use super::guards::{among, starts};
-use super::rules::Sentence;
+use super::lists::lists;
+use super::sentence::Sentence;
 use super::values::{ValueKind, kind_of, may_follow};
-use super::words::{Word, words};
+use super::words::{Word, among, starts, words};
 use super::{Category, Claim};
 use crate::units::calendar::{MONTHS, WEEKDAYS};
+
+lists! { "corrects":
+    /// Words that open a correction.
+    OPENINGS,
+    IS,
+    MOVED,
+    MOVES,
+}
 
 /// A correction: the value that a sentence corrects, and how surely it does so.
 pub(super) struct Correction {
@@ -22,76 +30,7 @@ pub(super) struct Correction {
     small: bool,
 }
 
-/// Words that open a correction.
-const OPENINGS: [&str; 21] = [
-    "no",
-    "nope",
-    "sorry",
-    "i'm sorry",
-    "oops",
-    "wait",
-    "actually",
-    "correction",
-    "ah",
-    "oh",
-    "well",
-    "my mistake",
-    "my bad",
-    "hold on",
-    "on second thought",
-    "small correction",
-    "to correct myself",
-    "apologies",
-    "hm",
-    "i was wrong",
-    "typo",
-];
 const MEANT: [&str; 6] = ["i meant to say", "i meant to write", "what i meant was", "what i meant is", "i meant", "i mean"];
-const IS: [&str; 11] = [
-    "it's actually",
-    "it is actually",
-    "it's",
-    "it is",
-    "it was",
-    "it should be",
-    "that should be",
-    "make that",
-    "should be",
-    "that's",
-    "should have been",
-];
-const MOVED: [&str; 12] = [
-    "moved",
-    "changed",
-    "postponed",
-    "rescheduled",
-    "pushed",
-    "pushed back",
-    "brought forward",
-    "switched",
-    "shifted",
-    "delayed",
-    "raised",
-    "lowered",
-];
-const MOVES: [&str; 16] = [
-    "moved",
-    "changed",
-    "postponed",
-    "rescheduled",
-    "pushed",
-    "switched",
-    "shifted",
-    "delayed",
-    "raised",
-    "lowered",
-    "increased",
-    "reduced",
-    "cut",
-    "set",
-    "renamed",
-    "upped",
-];
 /// Words that stand before a value in the texts that rules write.
 const BEFORE_VALUE: [&str; 6] =
     ["The user lives in ", "The user works for ", "The user works as ", "The user is allergic to ", " is ", " are "];

@@ -2,7 +2,44 @@
 //! code, pastes, the state of a task, instructions to the model, other languages.
 
 use super::lexicon::{FILLERS, NUMBERS};
-use super::words::Word;
+use super::lists::lists;
+use super::words::{Word, among, has, starts};
+
+lists! { "guards":
+    /// Phrases of what might be.
+    HYPOTHETICAL,
+    /// Phrases that ask for known facts about the user, and so claim nothing.
+    OF_THE_USER,
+    /// The beginnings of questions without a mark at their end.
+    ASKS,
+    /// Words before a colon that name no speaker.
+    LABELS,
+    /// Words of other languages that no English sentence has two of.
+    FOREIGN,
+    /// Function words and short verbs of other languages, of which one is enough where no word of English is met.
+    FUNCTION_WORDS,
+    /// How somebody begins who says how far a task is.
+    TASK_STATE,
+    /// Phrases that speak of a model's instructions.
+    INSTRUCTIONS,
+    /// Verbs of saying.
+    REPORTED,
+    /// Phrases that say that something is not known.
+    NOT_KNOWN,
+    /// Words that may stand before "forget" where somebody asks for it.
+    POLITE,
+    /// Verbs that ask a model for work, and tell it nothing of who asks. Verbs of errands ("find", "book", "play", "add") are none of
+    /// them: what somebody wants found informs.
+    WORK,
+    /// The same of several words.
+    WORK_PHRASES,
+    /// Words that say that a request holds for more than once.
+    LASTING,
+    /// Comparatives that a text or a piece of work is asked to be.
+    COMPARATIVES,
+    /// More words that English is told by.
+    MORE,
+}
 
 /// A longer message is a paste: a book, a log, a file.
 pub const PASTE_BYTES: usize = 4_000;
@@ -18,285 +55,10 @@ pub enum Guard {
     Doubt(&'static str),
 }
 
-/// Whether the words hold this run of words somewhere.
-pub fn has(words: &[Word], phrase: &str) -> bool {
-    (0..words.len()).any(|at| starts(words, at, phrase).is_some())
-}
-
-/// Whether a list has a word. Most of a list differs in length or in the first letter, and is not compared.
-pub fn among(list: &[&str], word: &str) -> bool {
-    let first = word.as_bytes().first();
-    list.iter().any(|one| one.len() == word.len() && one.as_bytes().first() == first && *one == word)
-}
-
-/// The place behind a run of words that begins at `at`. Most phrases end at their first letter.
-pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
-    if words.get(at)?.lower.as_bytes().first() != phrase.as_bytes().first() {
-        return None;
-    }
-    let mut here = at;
-    for wanted in phrase.split(' ') {
-        if words.get(here)?.lower != wanted {
-            return None;
-        }
-        here += 1;
-    }
-    Some(here)
-}
-
-const HYPOTHETICAL: [&str; 36] = [
-    "assume",
-    "assuming",
-    "in the movie",
-    "in the film",
-    "in the game",
-    "in the story",
-    "in the book",
-    "in the novel",
-    "in the play",
-    "in the dream",
-    "in my dream",
-    "in this story",
-    "in this example",
-    "suppose",
-    "supposing",
-    "imagine",
-    "what if",
-    "hypothetically",
-    "pretend",
-    "i wish",
-    "if i were",
-    "if i was",
-    "if only",
-    "let's say",
-    "lets say",
-    "in theory",
-    "i would have",
-    "for the sake of argument",
-    "i might",
-    "we might",
-    "maybe i",
-    "maybe my",
-    "maybe we",
-    "perhaps i",
-    "perhaps my",
-    "perhaps we",
-];
 /// The end of a wish: "I would live in Rome if I could".
 const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
-/// Phrases that ask for known facts about the user, and so claim nothing.
-const OF_THE_USER: [&str; 20] = [
-    "do i",
-    "am i",
-    "is my",
-    "are my",
-    "was my",
-    "did i",
-    "did we",
-    "do we",
-    "have i",
-    "should i",
-    "should we",
-    "can i",
-    "where i",
-    "where do i",
-    "whether i",
-    "what my",
-    "where my",
-    "what's my",
-    "what is my",
-    "who is my",
-];
-/// The beginnings of questions without a mark at their end.
-const ASKS: [&str; 19] = [
-    "what", "what's", "where", "who", "when", "why", "how", "which", "do", "does", "did", "is", "are", "am", "can", "could", "should",
-    "would", "will",
-];
-/// Words before a colon that name no speaker.
-const LABELS: [&str; 16] = [
-    "note",
-    "fyi",
-    "remember",
-    "ps",
-    "btw",
-    "reminder",
-    "update",
-    "correction",
-    "important",
-    "also",
-    "so",
-    "edit",
-    "ok",
-    "okay",
-    "yes",
-    "no",
-];
-/// Words of other languages that no English sentence has two of.
-const FOREIGN: [&str; 54] = [
-    "y", "en", "que", "para", "avec", "dans", "qui", "che", "della", "het", "ich", "und", "nicht", "ist", "wir", "mein", "meine", "zum",
-    "mijn", "naam", "ik", "een", "niet", "woon", "je", "et", "suis", "est", "une", "nous", "mon", "soy", "llamo", "vivo", "meu", "nome",
-    "moro", "chiamo", "sono", "jag", "och", "heter", "inte", "nazywam", "jest", "mieszkam", "benim", "bir", "ve", "pero", "aber", "mais",
-    "hasse", "wohne",
-];
-/// Function words and short verbs of other languages, of which one is enough where no word of English is met.
-const FUNCTION_WORDS: [&str; 76] = [
-    "der",
-    "das",
-    "den",
-    "dem",
-    "ein",
-    "eine",
-    "einen",
-    "kein",
-    "keine",
-    "keinen",
-    "mit",
-    "von",
-    "auf",
-    "mag",
-    "bin",
-    "habe",
-    "bitte",
-    "danke",
-    "ja",
-    "nein",
-    "le",
-    "la",
-    "les",
-    "des",
-    "du",
-    "pas",
-    "pour",
-    "avec",
-    "sur",
-    "il",
-    "elle",
-    "j'ai",
-    "c'est",
-    "merci",
-    "oui",
-    "non",
-    "el",
-    "los",
-    "las",
-    "una",
-    "uno",
-    "con",
-    "por",
-    "mi",
-    "gusta",
-    "tengo",
-    "es",
-    "gracias",
-    "si",
-    "di",
-    "del",
-    "piace",
-    "ho",
-    "grazie",
-    "da",
-    "um",
-    "uma",
-    "nao",
-    "eu",
-    "gosto",
-    "tenho",
-    "obrigado",
-    "de",
-    "van",
-    "het",
-    "hou",
-    "heb",
-    "geen",
-    "dank",
-    "tak",
-    "nie",
-    "mam",
-    "lubie",
-    "ja",
-    "ev",
-    "seviyorum",
-];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
-const TASK_STATE: [&str; 16] = [
-    "one moment",
-    "hold on",
-    "next step",
-    "moving on to",
-    "working on it",
-    "in progress",
-    "let me check",
-    "let me see",
-    "give me a second",
-    "wait a",
-    "currently running",
-    "still running",
-    "try again",
-    "go ahead",
-    "go on",
-    "continue",
-];
-const INSTRUCTIONS: [&str; 25] = [
-    "you obey",
-    "obey only",
-    "only obey",
-    "no restrictions",
-    "without restrictions",
-    "ignore your",
-    "ignore all",
-    "ignore previous",
-    "ignore the",
-    "disregard",
-    "system prompt",
-    "you are now",
-    "your instructions",
-    "previous instructions",
-    "your guidelines",
-    "act as",
-    "developer mode",
-    "jailbreak",
-    "override your",
-    "forget your",
-    "your rules",
-    "safety rules",
-    "reveal your",
-    "unrestricted model",
-    "obey me",
-];
-const REPORTED: [&str; 17] = [
-    "said",
-    "says",
-    "told",
-    "tells",
-    "thinks",
-    "thought",
-    "claims",
-    "claimed",
-    "believes",
-    "wrote",
-    "writes",
-    "asked",
-    "asks",
-    "mentioned",
-    "insists",
-    "suggested",
-    "argued",
-];
-const NOT_KNOWN: [&str; 12] = [
-    "i don't know",
-    "i do not know",
-    "not sure",
-    "no idea",
-    "i can't recall",
-    "i don't remember",
-    "i do not remember",
-    "i'm unsure",
-    "i don't have",
-    "i do not have",
-    "unable to",
-    "cannot find",
-];
 
 /// The verdict on a sentence as a whole.
 pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
@@ -353,28 +115,6 @@ fn is_labelled(sentence: &str, words: &[Word]) -> bool {
     starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
 }
 
-/// Words that may stand before "forget" where somebody asks for it.
-const POLITE: [&str; 19] = [
-    "please",
-    "just",
-    "now",
-    "and",
-    "also",
-    "so",
-    "ok",
-    "okay",
-    "actually",
-    "sorry",
-    "no",
-    "hey",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "you can",
-    "i want you to",
-    "i'd like you to",
-];
 /// Phrases that ask to forget something, or not to keep it.
 const FORGET: [&str; 8] =
     ["forget", "stop remembering", "don't remember", "do not remember", "don't save", "do not save", "don't store", "do not store"];
@@ -395,115 +135,6 @@ pub fn asks_to_forget(text: &str, words: &[Word]) -> bool {
     let tells = |pair: &[Word]| text[pair[0].end..pair[1].start].contains([',', ';', '\u{2014}']) && among(&TELLS, &pair[1].lower);
     (forgets || removes) && !words[at..].windows(2).any(tells)
 }
-
-/// Verbs that ask a model for work, and tell it nothing of who asks. Verbs of errands ("find", "book", "play", "add") are none of them: what
-/// somebody wants found informs.
-const WORK: [&str; 41] = [
-    "translate",
-    "summarize",
-    "summarise",
-    "paraphrase",
-    "rewrite",
-    "rephrase",
-    "reword",
-    "proofread",
-    "explain",
-    "generate",
-    "draft",
-    "debug",
-    "refactor",
-    "calculate",
-    "compute",
-    "convert",
-    "define",
-    "elaborate",
-    "brainstorm",
-    "outline",
-    "compare",
-    "analyze",
-    "analyse",
-    "fix",
-    "write",
-    "describe",
-    "list",
-    "solve",
-    "simplify",
-    "shorten",
-    "lengthen",
-    "expand",
-    "implement",
-    "rename",
-    "format",
-    "create",
-    "design",
-    "invent",
-    "compose",
-    "optimize",
-    "optimise",
-];
-/// The same of several words.
-const WORK_PHRASES: [&str; 43] = [
-    "tell me a",
-    "tell me about",
-    "tell me how",
-    "tell me why",
-    "tell me the difference",
-    "tell me something",
-    "give me an example",
-    "give me examples",
-    "give me a list",
-    "give me a summary",
-    "give me an overview",
-    "give me ideas",
-    "give me some ideas",
-    "give me your",
-    "give me tips",
-    "show me how",
-    "show me the last",
-    "show me all",
-    "show me the code",
-    "show me an",
-    "show me a",
-    "run the",
-    "run all",
-    "run it",
-    "run this",
-    "add a test",
-    "add tests",
-    "add a comment",
-    "add comments",
-    "add a section",
-    "add a paragraph",
-    "add a function",
-    "add a method",
-    "add a column",
-    "add a line",
-    "add a docstring",
-    "add docstrings",
-    "add type",
-    "add error",
-    "add logging",
-    "help me write",
-    "help me understand",
-    "help me fix",
-];
-/// Words that say that a request holds for more than once.
-const LASTING: [&str; 14] = [
-    "always",
-    "never",
-    "from now on",
-    "every time",
-    "each time",
-    "whenever",
-    "in future",
-    "in the future",
-    "going forward",
-    "by default",
-    "as a rule",
-    "from here on",
-    "at all times",
-    "permanently",
-];
 
 /// Whether it asks for something to be done each time.
 pub fn is_lasting(words: &[Word]) -> bool {
@@ -532,40 +163,6 @@ pub fn is_comparative(word: &Word) -> bool {
     let lower = word.lower.as_str();
     ["more", "less"].contains(&lower) || among(&COMPARATIVES, lower)
 }
-
-/// Comparatives that a text or a piece of work is asked to be.
-const COMPARATIVES: [&str; 30] = [
-    "shorter",
-    "longer",
-    "simpler",
-    "clearer",
-    "bigger",
-    "smaller",
-    "larger",
-    "faster",
-    "slower",
-    "better",
-    "nicer",
-    "louder",
-    "quieter",
-    "darker",
-    "lighter",
-    "brighter",
-    "cleaner",
-    "friendlier",
-    "funnier",
-    "stronger",
-    "softer",
-    "warmer",
-    "colder",
-    "cooler",
-    "wider",
-    "narrower",
-    "higher",
-    "lower",
-    "earlier",
-    "later",
-];
 
 /// Whether it only says that what was said before it was a joke.
 pub fn takes_back(words: &[Word]) -> bool {
@@ -625,7 +222,10 @@ pub fn denies(words: &[Word]) -> bool {
     }
 }
 
-/// More than half of it stands between quotation marks.
+/// Words before what is written somewhere: "the sign reads: ...".
+const SHOWS: [&str; 4] = ["reads: \"", "states: \"", "reads: \u{201C}", "states: \u{201C}"];
+
+/// More than half of it stands between quotation marks, or it says what is written somewhere.
 fn is_quoted(sentence: &str) -> bool {
     let quoted: usize = [('"', '"'), ('\u{201C}', '\u{201D}')]
         .iter()
@@ -634,7 +234,7 @@ fn is_quoted(sentence: &str) -> bool {
             sentence[start..].find(*close)
         })
         .sum();
-    sentence.starts_with('>') || quoted * 2 > sentence.len()
+    sentence.starts_with('>') || quoted * 2 > sentence.len() || SHOWS.iter().any(|shows| sentence.contains(shows))
 }
 
 /// "my boss said I hate Python": another subject than "I" and "we" before a verb of saying.
@@ -689,34 +289,6 @@ pub fn is_code(sentence: &str) -> bool {
 fn is_identifier(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')) && !name.is_empty()
 }
-
-/// More words that English is told by.
-const MORE: [&str; 24] = [
-    "correction",
-    "make",
-    "remember",
-    "note",
-    "prefers",
-    "live",
-    "work",
-    "uses",
-    "call",
-    "today",
-    "tomorrow",
-    "decided",
-    "switched",
-    "love",
-    "hate",
-    "team",
-    "must",
-    "our",
-    "keep",
-    "answer",
-    "answers",
-    "replies",
-    "responses",
-    "words",
-];
 
 fn is_contraction(word: &str) -> bool {
     ["'s", "'m", "'re", "'ve", "'ll", "'d", "n't"].iter().any(|ending| word.ends_with(ending))

@@ -13,9 +13,8 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::guards::among;
 use super::lexicon::{FILLERS, FIRST, GREETINGS, PAST, SECOND, TIMES};
-use super::words::{Word, words};
+use super::words::{Word, among, words};
 use crate::units::calendar::is_named;
 
 /// One as a weight.

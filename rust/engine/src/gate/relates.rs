@@ -3,8 +3,13 @@
 //! Both ends must be names: an identifier, a capital, or at most three words behind "the" or "our". "It depends on the weather" says
 //! nothing of anybody.
 
-use super::guards::among;
-use super::words::{Span, Word, sentences, words};
+use super::lists::lists;
+use super::words::{Span, Word, among, sentences, words};
+
+lists! { "relates":
+    /// Words that name nothing.
+    NO_NAME,
+}
 
 /// Verbs, and how the relation is called.
 const VERBS: [(&str, &str); 28] = [
@@ -41,41 +46,6 @@ const VERBS: [(&str, &str); 28] = [
 const MOST_BYTES: usize = 1_000;
 /// Words of an end at most, its article not counted.
 const MOST_WORDS: usize = 3;
-/// Words that name nothing.
-const NO_NAME: [&str; 32] = [
-    "it",
-    "this",
-    "that",
-    "they",
-    "he",
-    "she",
-    "we",
-    "i",
-    "you",
-    "everything",
-    "something",
-    "nothing",
-    "what",
-    "which",
-    "who",
-    "success",
-    "there",
-    "these",
-    "those",
-    "one",
-    "everyone",
-    "anything",
-    "how",
-    "whether",
-    "if",
-    "and",
-    "or",
-    "but",
-    "not",
-    "never",
-    "no",
-    "still",
-];
 
 /// That something stands to something, as a text says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,10 +82,10 @@ pub fn of_slot(text: &str, slot: &str) -> Option<Stated> {
 fn stated(text: &str, all: &[Word], span: Span) -> Option<Stated> {
     let from = all.partition_point(|word| word.start < span.start);
     let own = &all[from..from + all[from..].partition_point(|word| word.end <= span.end)];
-    let verb = |at: usize| VERBS.iter().find_map(|(verb, name)| super::guards::starts(own, at, verb).map(|end| (*name, end)));
+    let verb = |at: usize| VERBS.iter().find_map(|(verb, name)| super::words::starts(own, at, verb).map(|end| (*name, end)));
     let (at, (relation, behind)) = (1..own.len().min(8)).find_map(|at| verb(at).map(|found| (at, found)))?;
     let begin = usize::from(own[0].lower == "the" || own[0].lower == "our");
-    let begin = begin + usize::from(super::guards::starts(own, 0, "remember that").is_some()) * 2;
+    let begin = begin + usize::from(super::words::starts(own, 0, "remember that").is_some()) * 2;
     let end = ending(text, own, behind)?;
     let article = usize::from(["the", "our", "a", "an"].contains(&own[behind].lower.as_str()));
     Some(Stated { subject: named(text, own, begin, at)?, relation: relation.to_owned(), object: named(text, own, behind + article, end)? })

@@ -352,6 +352,66 @@ fn work_that_a_model_is_asked_for_is_not_remembered() {
     }
 }
 
+/// Two readers took the same wish, and "from now on" was of another kind in each form of sentence.
+#[test]
+fn a_wish_for_answers_is_of_one_kind_whichever_form_it_has() {
+    for wish in [
+        "keep answers short",
+        "reply in French",
+        "use metric units",
+        "stop apologizing to me",
+        "don't use emojis",
+        "avoid jargon in answers",
+    ] {
+        for (form, category) in [
+            ("{}", Category::Preference),
+            ("please {}", Category::Preference),
+            ("could you please {}.", Category::Preference),
+            ("from now on {}", Category::Constraint),
+            ("From now on, please {}.", Category::Constraint),
+            ("Going forward, {}.", Category::Constraint),
+            ("{} from now on", Category::Constraint),
+            ("{}, always", Category::Constraint),
+        ] {
+            let text = form.replace("{}", wish);
+            let claim = one(&text);
+            assert_eq!((claim.category, claim.doubt), (category, None), "{text}: {claim:?}");
+        }
+    }
+    for text in
+        ["please always use metric units", "Always reply in French.", "You should always use type hints.", "I want you to never apologize."]
+    {
+        assert_eq!(one(text).category, Category::Constraint, "{text}");
+    }
+    for text in ["Keep answers under 50 words.", "Always keep answers under 50 words.", "From now on keep answers under 50 words."] {
+        assert_eq!(one(text).slot.as_deref(), Some("answer length"), "{text}");
+    }
+    for text in ["Make the answer shorter.", "Answer in German: where is the station?", "Don't use it here."] {
+        assert_ne!(one(text).reason, "rule: how to answer", "{text}");
+    }
+}
+
+#[test]
+fn what_is_written_somewhere_is_a_quotation() {
+    assert_eq!(one("The sign reads: \"My name is Bob.\"").reason, "a quotation");
+    assert_ne!(one("My sister reads a lot of books.").reason, "a quotation");
+}
+
+#[test]
+fn what_harms_somebody_is_kept_with_whom_it_harms() {
+    for (text, category) in [
+        ("Latex gives me a rash.", Category::Constraint),
+        ("Strawberries make me sick.", Category::Constraint),
+        ("My mother can't eat gluten.", Category::Semantic),
+        ("I had my appendix removed last year.", Category::Episodic),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.category, claim.text.starts_with(&text[..5]), claim.doubt), (category, true, None), "{claim:?}");
+    }
+    assert_ne!(one("It makes me sick.").reason, "rule: health");
+    assert_ne!(one("My mother can't eat right now.").reason, "rule: health of others");
+}
+
 #[test]
 fn a_correction_gives_its_value_to_what_was_said_before() {
     let talk = |texts: &[(&str, &str)]| {

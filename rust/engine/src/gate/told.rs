@@ -1,16 +1,46 @@
-//! Rules for what somebody tells of themselves in few words: what they may not eat, what they do, whom they have, what befell them; and how
-//! they want to be answered.
+//! Rules for what somebody tells of themselves in few words: what they may not eat, what they do, whom they have, what befell them.
 
 use super::Category;
-use super::guards::{among, has, starts};
 use super::lexicon::NUMBERS;
-use super::rules::{Reading, Sentence};
-use super::words::Word;
+use super::lists::lists;
+use super::rules::Reading;
+use super::sentence::Sentence;
+use super::values::LIVING;
+use super::words::{Word, among, has, starts};
+
+lists! { "told":
+    /// Conditions of which a model should know before it recommends anything.
+    CONDITIONS,
+    /// More of them, of several words.
+    CONDITION_PHRASES,
+    /// Words that follow "I can't eat" and name nothing to eat.
+    NO_FOOD,
+    /// Words that begin a sentence about one's health.
+    OF_HEALTH,
+    /// Words that begin a sentence about what one does not eat.
+    EATS_NO,
+    /// Food that somebody may have to avoid.
+    FOODS,
+    /// How somebody says that they have a new job.
+    HIRED,
+    /// Last words of what somebody is by trade.
+    TRADES,
+    /// Words that follow "I'm a" and say nothing lasting.
+    NOT_LASTING,
+    /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
+    NO_NAMES,
+    /// Whom somebody has.
+    KIN,
+    /// Words that say what somebody does for longer, or what they are at.
+    DOES,
+    /// Events that befall somebody.
+    EVENTS,
+}
 
 /// The reading of a sentence that has one of these forms.
 pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
     health(s)
-        .or_else(|| instruction(s))
+        .or_else(|| avoids(s))
         .or_else(|| job(s))
         .or_else(|| trade(s))
         .or_else(|| introduced(s))
@@ -20,81 +50,29 @@ pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| event(s))
 }
 
-/// Conditions of which a model should know before it recommends anything.
-const CONDITIONS: [&str; 24] = [
-    "diabetic",
-    "celiac",
-    "coeliac",
-    "pregnant",
-    "epileptic",
-    "asthmatic",
-    "autistic",
-    "deaf",
-    "blind",
-    "dyslexic",
-    "intolerant",
-    "allergic",
-    "allergy",
-    "allergies",
-    "intolerance",
-    "disease",
-    "diabetes",
-    "asthma",
-    "epilepsy",
-    "adhd",
-    "anemia",
-    "hypertension",
-    "disability",
-    "cancer",
-];
-/// More of them, of several words.
-const CONDITION_PHRASES: [&str; 8] = [
-    "high blood pressure",
-    "low blood pressure",
-    "heart condition",
-    "blood disorder",
-    "colour blind",
-    "color blind",
-    "hard of hearing",
-    "blood thinners",
-];
 /// Aids that are used by those who need them.
 const AIDS: [&str; 9] = ["wheelchair", "cane", "crutches", "walker", "pacemaker", "inhaler", "epipen", "insulin", "braille"];
-/// Words that follow "I can't eat" and name nothing to eat.
-const NO_FOOD: [&str; 22] = [
-    "another", "any", "anything", "right", "now", "it", "that", "this", "today", "much", "so", "more", "out", "there", "here", "before",
-    "until", "when", "like", "at", "with", "alone",
-];
-/// Words that begin a sentence about one's health.
-const OF_HEALTH: [&str; 10] = [
-    "i'm",
-    "i am",
-    "i have",
-    "i've got",
-    "i have got",
-    "i suffer from",
-    "i've been diagnosed with",
-    "i was diagnosed with",
-    "i got diagnosed with",
-    "i have been diagnosed with",
-];
-/// Words that begin a sentence about what one does not eat.
-const EATS_NO: [&str; 14] = [
-    "i can't eat",
-    "i cannot eat",
-    "i can not eat",
-    "i can't have",
-    "i cannot have",
-    "i don't eat",
-    "i do not eat",
-    "i never eat",
-    "i can't drink",
-    "i cannot drink",
-    "i don't drink",
-    "i do not drink",
-    "i never drink",
-    "i'm not allowed to eat",
-];
+
+/// Verbs of a thing that harms those who cannot stand it.
+const HARMS: [&str; 4] = ["gives me", "give me", "makes me", "make me"];
+/// Words for that harm.
+const SYMPTOMS: [&str; 12] =
+    ["rash", "rashes", "hives", "migraine", "migraines", "asthma", "sick", "ill", "nauseous", "sneeze", "itch", "anaphylaxis"];
+
+/// "Latex gives me a rash", "my mother can't eat gluten": what somebody must avoid, said of it or of whom they care for.
+fn avoids(s: &Sentence<'_>) -> Option<Reading> {
+    let harm = (1..s.words.len().min(4)).find_map(|at| HARMS.iter().find_map(|harm| starts(s.words, at, harm)));
+    let harmed = harm.is_some_and(|at| s.words.len() <= at + 3 && s.words[at..].iter().any(|word| among(&SYMPTOMS, &word.lower)));
+    if harmed && !["it", "that", "this", "you"].contains(&s.word(0)) {
+        return Some(Reading::new(Category::Constraint, "health"));
+    }
+    let theirs = ["my", "our"].contains(&s.word(0)) && among(&LIVING, s.word(1));
+    let eats_no = ["can't eat", "cannot eat", "can't have", "doesn't eat", "never eats", "is allergic to"]
+        .iter()
+        .find_map(|no| starts(s.words, 2, no))?;
+    let is_food = s.words.get(eats_no).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
+    (theirs && is_food && s.words.len() <= 16).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, "health of others") })
+}
 
 /// "I'm severely allergic to peanuts", "I have celiac disease", "I don't eat pork", "I use a wheelchair".
 fn health(s: &Sentence<'_>) -> Option<Reading> {
@@ -102,24 +80,7 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = EATS_NO.iter().find_map(|opening| starts(s.words, 0, opening)) {
         let is_food = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
         let has = has(&s.words[..at], "have");
-        let foods = [
-            "dairy",
-            "gluten",
-            "nuts",
-            "sugar",
-            "alcohol",
-            "caffeine",
-            "lactose",
-            "milk",
-            "eggs",
-            "meat",
-            "pork",
-            "seafood",
-            "wheat",
-            "soy",
-            "shellfish",
-        ];
-        return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&foods, &word.lower))));
+        return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&FOODS, &word.lower))));
     }
     if let Some(at) =
         ["i use a", "i use an", "i need a", "i wear a", "i wear", "i use"].iter().find_map(|opening| starts(s.words, 0, opening))
@@ -148,158 +109,10 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
 }
 
-/// How an answer is to be, in one word.
-const ANSWERS: [&str; 14] = [
-    "answer",
-    "answers",
-    "response",
-    "responses",
-    "reply",
-    "replies",
-    "explanation",
-    "explanations",
-    "summaries",
-    "messages",
-    "sentences",
-    "things",
-    "tone",
-    "comments",
-];
-/// Words of style: "use metric units".
-const STYLE: [&str; 34] = [
-    "units",
-    "spelling",
-    "english",
-    "metric",
-    "imperial",
-    "celsius",
-    "fahrenheit",
-    "markdown",
-    "emojis",
-    "emoji",
-    "tone",
-    "format",
-    "hints",
-    "tabs",
-    "spaces",
-    "bullet",
-    "bullets",
-    "tables",
-    "jargon",
-    "language",
-    "words",
-    "sentences",
-    "pronouns",
-    "exclamation",
-    "headings",
-    "clock",
-    "kilometers",
-    "kilometres",
-    "miles",
-    "euros",
-    "dollars",
-    "comments",
-    "formatting",
-    "grammar",
-];
-/// Habits that somebody may be told to stop.
-const HABITS: [&str; 26] = [
-    "using",
-    "apologizing",
-    "apologising",
-    "saying",
-    "asking",
-    "calling",
-    "adding",
-    "writing",
-    "giving",
-    "suggesting",
-    "repeating",
-    "being",
-    "ending",
-    "starting",
-    "sending",
-    "explaining",
-    "including",
-    "answering",
-    "responding",
-    "speaking",
-    "talking",
-    "mentioning",
-    "reminding",
-    "thanking",
-    "praising",
-    "offering",
-];
-/// Verbs of things that somebody is told not to do each time.
-const AVOIDED: [&str; 18] = [
-    "use",
-    "apologize",
-    "apologise",
-    "say",
-    "ask",
-    "call",
-    "write",
-    "give",
-    "suggest",
-    "repeat",
-    "be",
-    "end",
-    "start",
-    "include",
-    "answer",
-    "respond",
-    "mention",
-    "explain",
-];
-
-/// "Keep answers under 100 words", "stop using emojis", "please use metric units", "you should always use type hints".
-fn instruction(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["please", "can you please", "could you please", "can you", "could you"]
-        .iter()
-        .find_map(|polite| starts(s.words, 0, polite))
-        .unwrap_or(0);
-    let rest = s.words.get(at..)?;
-    let once = ["this", "that", "it", "here", "now", "yet"].iter().any(|word| has(rest, word)) || rest.len() > 14;
-    let of_answers = rest.iter().any(|word| among(&ANSWERS, &word.lower));
-    let of_style = rest.iter().any(|word| among(&STYLE, &word.lower));
-    let behind = |phrase: &str| starts(s.words, at, phrase);
-    let keeps = behind("keep").is_some() && of_answers;
-    let stops = behind("stop").is_some_and(|next| among(&HABITS, s.word(next)));
-    let avoids = behind("don't")
-        .or_else(|| behind("do not"))
-        .filter(|next| s.word(*next) != "call" || s.word(next + 1) != "me")
-        .is_some_and(|next| among(&AVOIDED, s.word(next)) && (s.word(next) != "use" || of_style))
-        || behind("avoid").is_some() && (of_style || of_answers);
-    let uses = behind("use").is_some() && of_style && at + 6 > s.words.len();
-    let answers =
-        ["answer", "reply", "respond", "speak", "talk", "write"].contains(&s.word(at)) && s.word(at + 1) == "in" && s.words.len() <= at + 4;
-    let answers = answers && s.words.get(at + 2).is_none_or(|next| !next.is_number());
-    let must =
-        ["you should always", "you should never", "you must not", "i want you to always", "i want you to never", "i need you to always"]
-            .iter()
-            .any(|opening| starts(s.words, 0, opening).is_some());
-    (must || !once && (keeps || stops || avoids || uses || answers)).then(|| Reading::new(Category::Preference, "how to answer"))
-}
-
 /// "I got a new job at Siemens", "I got a new job as a teacher".
 fn job(s: &Sentence<'_>) -> Option<Reading> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let begun = opened(&[
-        "i got a new job",
-        "i got a job",
-        "i've got a new job",
-        "i have a new job",
-        "i found a new job",
-        "i found a job",
-        "i started a new job",
-        "i just got a new job",
-        "i started",
-        "i just started",
-        "i just got a job",
-        "i took a job",
-        "i accepted a job",
-    ])?;
+    let begun = opened(&HIRED)?;
     let verb = s.word(begun);
     let (value, _) = s.value(begun + 1)?;
     let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
@@ -309,89 +122,6 @@ fn job(s: &Sentence<'_>) -> Option<Reading> {
         _ => None,
     }
 }
-
-/// Last words of what somebody is by trade.
-const TRADES: [&str; 74] = [
-    "nurse",
-    "teacher",
-    "engineer",
-    "doctor",
-    "developer",
-    "programmer",
-    "designer",
-    "manager",
-    "lawyer",
-    "student",
-    "chef",
-    "cook",
-    "pilot",
-    "driver",
-    "writer",
-    "author",
-    "journalist",
-    "scientist",
-    "researcher",
-    "analyst",
-    "accountant",
-    "architect",
-    "artist",
-    "musician",
-    "actor",
-    "actress",
-    "photographer",
-    "carpenter",
-    "plumber",
-    "electrician",
-    "mechanic",
-    "farmer",
-    "gardener",
-    "baker",
-    "butcher",
-    "barber",
-    "hairdresser",
-    "waiter",
-    "waitress",
-    "barista",
-    "bartender",
-    "cashier",
-    "clerk",
-    "secretary",
-    "assistant",
-    "consultant",
-    "therapist",
-    "psychologist",
-    "psychiatrist",
-    "dentist",
-    "pharmacist",
-    "surgeon",
-    "midwife",
-    "paramedic",
-    "firefighter",
-    "policeman",
-    "soldier",
-    "officer",
-    "professor",
-    "lecturer",
-    "librarian",
-    "translator",
-    "editor",
-    "economist",
-    "banker",
-    "founder",
-    "freelancer",
-    "contractor",
-    "technician",
-    "administrator",
-    "salesperson",
-    "realtor",
-    "biologist",
-    "physicist",
-];
-/// Words that follow "I'm a" and say nothing lasting.
-const NOT_LASTING: [&str; 20] = [
-    "bit", "little", "lot", "tad", "fan", "big", "huge", "few", "mess", "fool", "genius", "wreck", "couple", "while", "minute", "day",
-    "week", "million", "man", "woman",
-];
 
 /// "I'm a nurse": the occupation where it is a trade, else a fact of somebody.
 fn trade(s: &Sentence<'_>) -> Option<Reading> {
@@ -407,76 +137,6 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     let article = s.word(at - 1);
     Some(Reading::new(Category::Profile, "occupation").text(format!("The user works as {article} {value}.")).slot("occupation"))
 }
-
-/// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
-const NO_NAMES: [&str; 66] = [
-    "german",
-    "french",
-    "spanish",
-    "italian",
-    "portuguese",
-    "english",
-    "british",
-    "american",
-    "canadian",
-    "mexican",
-    "brazilian",
-    "indian",
-    "chinese",
-    "japanese",
-    "korean",
-    "russian",
-    "ukrainian",
-    "polish",
-    "dutch",
-    "belgian",
-    "swiss",
-    "austrian",
-    "danish",
-    "swedish",
-    "norwegian",
-    "finnish",
-    "greek",
-    "turkish",
-    "irish",
-    "scottish",
-    "welsh",
-    "australian",
-    "african",
-    "european",
-    "asian",
-    "israeli",
-    "egyptian",
-    "nigerian",
-    "kenyan",
-    "iranian",
-    "pakistani",
-    "thai",
-    "vietnamese",
-    "czech",
-    "hungarian",
-    "romanian",
-    "bulgarian",
-    "croatian",
-    "serbian",
-    "argentinian",
-    "colombian",
-    "chilean",
-    "christian",
-    "catholic",
-    "muslim",
-    "jewish",
-    "hindu",
-    "buddhist",
-    "ok",
-    "okay",
-    "sorry",
-    "done",
-    "fine",
-    "good",
-    "back",
-    "here",
-];
 
 /// "I'm Maria": a name alone.
 fn introduced(s: &Sentence<'_>) -> Option<Reading> {
@@ -494,50 +154,6 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     (over && !known && end - at <= 2 && s.words[at..end].iter().all(is_name))
         .then(|| Reading::new(Category::Profile, "introduction").text(format!("The user's name is {value}.")).slot("name"))
 }
-
-/// Whom somebody has.
-const KIN: [&str; 40] = [
-    "dog",
-    "dogs",
-    "cat",
-    "cats",
-    "kid",
-    "kids",
-    "child",
-    "children",
-    "son",
-    "sons",
-    "daughter",
-    "daughters",
-    "brother",
-    "brothers",
-    "sister",
-    "sisters",
-    "wife",
-    "husband",
-    "girlfriend",
-    "boyfriend",
-    "baby",
-    "twins",
-    "horse",
-    "horses",
-    "rabbit",
-    "rabbits",
-    "parrot",
-    "hamster",
-    "puppy",
-    "kitten",
-    "pet",
-    "pets",
-    "grandchild",
-    "grandchildren",
-    "grandson",
-    "granddaughter",
-    "partner",
-    "roommate",
-    "twin",
-    "stepson",
-];
 
 /// "We have a dog called Rex", "I have two kids".
 fn kin(s: &Sentence<'_>) -> Option<Reading> {
@@ -566,24 +182,6 @@ fn measured(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Profile, "height").text(format!("The user's height is {value}.")).slot("height"))
 }
 
-/// Words that say what somebody does for longer, or what they are at.
-const DOES: [&str; 14] = [
-    "i'm learning",
-    "i am learning",
-    "i'm studying",
-    "i am studying",
-    "i study",
-    "i work on",
-    "i work in",
-    "i work with",
-    "i work from",
-    "i'm reading",
-    "i'm training for",
-    "i'm with",
-    "i volunteer at",
-    "i teach",
-];
-
 /// "I'm learning German", "I work on the payments team": a fact of somebody.
 fn occupied(s: &Sentence<'_>) -> Option<Reading> {
     let at = DOES.iter().find_map(|opening| starts(s.words, 0, opening))?;
@@ -592,35 +190,6 @@ fn occupied(s: &Sentence<'_>) -> Option<Reading> {
     (!refers && names && s.words.len() <= 16).then(|| Reading::new(Category::Profile, "what somebody does"))
 }
 
-/// Events that befall somebody.
-const EVENTS: [&str; 26] = [
-    "died",
-    "passed away",
-    "got divorced",
-    "got married",
-    "got engaged",
-    "are engaged",
-    "got separated",
-    "moved out",
-    "moved in",
-    "broke up",
-    "broke my",
-    "broke his",
-    "broke her",
-    "was born",
-    "gave birth",
-    "had surgery",
-    "had a baby",
-    "lost my job",
-    "got fired",
-    "got laid off",
-    "was laid off",
-    "got promoted",
-    "was promoted",
-    "retired",
-    "graduated",
-    "started eating",
-];
 /// Words for things that die and move as well, and are nobody.
 const NOBODY: [&str; 14] = ["the", "it", "this", "that", "server", "battery", "process", "if", "when", "who", "what", "did", "has", "had"];
 
@@ -630,7 +199,8 @@ fn event(s: &Sentence<'_>) -> Option<Reading> {
         .words
         .first()
         .is_some_and(|word| !among(&NOBODY, &word.lower) && (word.capital || ["i", "we", "my", "our"].contains(&word.lower.as_str())));
-    let happened = EVENTS.iter().any(|phrase| (1..s.words.len().min(5)).any(|at| starts(s.words, at, phrase).is_some()));
+    let removed = starts(s.words, 0, "i had my").is_some_and(|at| (at + 1..s.words.len().min(at + 4)).any(|at| s.word(at) == "removed"));
+    let happened = removed || EVENTS.iter().any(|phrase| (1..s.words.len().min(5)).any(|at| starts(s.words, at, phrase).is_some()));
     let machine =
         s.words.iter().any(|word| among(&["laptop", "phone", "battery", "server", "computer", "process", "car", "tv", "app"], &word.lower));
     (somebody && happened && !machine && s.words.len() <= 16)

@@ -10,10 +10,21 @@
 //! ```
 
 use super::assign::{JUDGEMENTS, KINDS};
-use super::guards::among;
 use super::lexicon::{NUMBERS, STATES};
-use super::words::{Word, words};
+use super::lists::lists;
+use super::words::{Word, among, words};
 use crate::units::calendar::{MONTHS, is_named};
+
+lists! { "values":
+    /// Prepositions behind which a state or a place follows.
+    PREPOSITIONS,
+    /// Words before an adjective. None of them begins a name.
+    ADVERBS,
+    /// People and animals: what follows "is" says who they are only where it is a name.
+    pub(super) LIVING,
+    /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
+    THINGS,
+}
 
 /// Of what kind a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,110 +43,8 @@ pub enum ValueKind {
     Thing,
 }
 
-/// Prepositions behind which a state or a place follows.
-const PREPOSITIONS: [&str; 27] = [
-    "in", "at", "on", "under", "with", "from", "near", "behind", "off", "up", "down", "out", "over", "back", "here", "there", "away",
-    "without", "next", "inside", "outside", "about", "like", "for", "by", "around", "after",
-];
-/// Words before an adjective. None of them begins a name.
-const ADVERBS: [&str; 22] = [
-    "very",
-    "too",
-    "so",
-    "really",
-    "quite",
-    "always",
-    "still",
-    "again",
-    "not",
-    "just",
-    "almost",
-    "never",
-    "often",
-    "rather",
-    "pretty",
-    "a bit",
-    "a little",
-    "extremely",
-    "super",
-    "also",
-    "currently",
-    "already",
-];
 /// Endings of words that say how something is. A name has a capital, so that it is not asked for them.
 const STATE_ENDINGS: [&str; 5] = ["ful", "less", "ous", "ible", "able"];
-/// People and animals: what follows "is" says who they are only where it is a name.
-const LIVING: [&str; 44] = [
-    "wife",
-    "husband",
-    "partner",
-    "girlfriend",
-    "boyfriend",
-    "fiance",
-    "fiancee",
-    "spouse",
-    "son",
-    "daughter",
-    "child",
-    "kid",
-    "baby",
-    "mother",
-    "father",
-    "mum",
-    "mom",
-    "dad",
-    "brother",
-    "sister",
-    "grandmother",
-    "grandfather",
-    "aunt",
-    "uncle",
-    "cousin",
-    "niece",
-    "nephew",
-    "friend",
-    "boss",
-    "manager",
-    "colleague",
-    "neighbour",
-    "neighbor",
-    "landlord",
-    "roommate",
-    "flatmate",
-    "doctor",
-    "dentist",
-    "teacher",
-    "therapist",
-    "dog",
-    "cat",
-    "horse",
-    "pet",
-];
-/// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
-const THINGS: [&str; 22] = [
-    "account",
-    "address",
-    "airline",
-    "area",
-    "branch",
-    "browser",
-    "channel",
-    "city",
-    "cluster",
-    "code",
-    "country",
-    "database",
-    "device",
-    "engine",
-    "environment",
-    "host",
-    "number",
-    "platform",
-    "port",
-    "provider",
-    "region",
-    "room",
-];
 /// More attributes of which any word is a value.
 const QUALITIES: [&str; 8] = ["seat", "mood", "weather", "taste", "pronouns", "drink", "unit", "units"];
 /// British spellings in the names of attributes, and what a slot is called: "favourite colour" and "favorite color" are one.

@@ -73,6 +73,32 @@ fn letters(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
+/// Whether the words hold this run of words somewhere.
+pub fn has(words: &[Word], phrase: &str) -> bool {
+    (0..words.len()).any(|at| starts(words, at, phrase).is_some())
+}
+
+/// Whether a list has a word. Most of a list differs in length or in the first letter, and is not compared.
+pub fn among(list: &[&str], word: &str) -> bool {
+    let first = word.as_bytes().first();
+    list.iter().any(|one| one.len() == word.len() && one.as_bytes().first() == first && *one == word)
+}
+
+/// The place behind a run of words that begins at `at`. Most phrases end at their first letter.
+pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
+    if words.get(at)?.lower.as_bytes().first() != phrase.as_bytes().first() {
+        return None;
+    }
+    let mut here = at;
+    for wanted in phrase.split(' ') {
+        if words.get(here)?.lower != wanted {
+            return None;
+        }
+        here += 1;
+    }
+    Some(here)
+}
+
 /// The bytes of some words with the signs that stand against them: "-18", "$50", "20 %", "(555) 123", "~/.config". A mark that
 /// ends a sentence is none of them, nor is a bracket or a quotation mark without its other half.
 pub fn widened(text: &str, start: usize, end: usize) -> (usize, usize) {

@@ -1,0 +1,275 @@
+"""One turn of a conversation, as a program would write it on the public API.
+
+    add        the user's message, with the lease: nobody else answers this session meanwhile. Its id makes a retry harmless: a turn that
+               was answered is returned, and no model is asked
+    assemble   the prompt, under its budget, with what is remembered
+    call       the model; after a refusal a smaller prompt, after an outage another model (`Session.recover`)
+    reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`). Without calls it ends the lease
+    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
+    learn      what is worth keeping goes to long-term memory
+    compact    old turns become a summary, where the session says that it is due
+
+Start at `Answering.events`, which is all of it. No call on a store is private API: if you need another order, copy this file.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import TimeoutError as TooLate
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from memspan._asking import END, Asked
+from memspan._assistant.values import AssistantEvent, AssistantReply
+from memspan._fence import is_mapping
+from memspan._patience import begun
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound, ProviderError
+from memspan.model import models
+from memspan.providers.provider import chunks_of, is_awaited, response_of
+from memspan.session_tools import failure, result_message, run_call, text_of_result
+from memspan.stream import response_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from concurrent.futures import Future
+
+    from memspan._assistant.arguments import Setup
+    from memspan._assistant.values import Step, Stopped
+    from memspan.lease import Lease
+    from memspan.long_term import Scope
+    from memspan.reply import ToolCall
+    from memspan.short_term import Added, Session
+    from memspan.transcript import Message, Turn
+    from memspan.working import Prompt
+
+__all__ = ["Answering"]
+
+_MORE_TRIES = 3
+_TOO_MANY = "at most {} rounds of tools in one turn"
+"""Why calls are cancelled."""
+_STOPPED = re.compile(rf"\[cancelled: {_TOO_MANY.format('[0-9]+')}\]")
+"""The result of such a call, by which a retry knows that the turn is over."""
+
+
+class Answering:
+    """One turn of an assistant, which may have many at a time.
+
+    Args:
+        of: The settings of the assistant.
+        scope: Whose memory it is.
+        session_id: The conversation.
+        streams: Whether pieces of the answer are yielded as they come.
+        awaits: Whether calls of models are yielded, to be awaited (`memspan._asking`).
+    """
+
+    def __init__(self, of: Setup, scope: Scope, session_id: str, *, streams: bool, awaits: bool) -> None:
+        self._of, self._scope, self._streams, self._awaits = of, scope, streams, awaits
+        self._seen = of.seen_in(scope)
+        self._session = self._open(session_id)
+        self._in_hook = False
+
+    def events(self, message: Mapping[str, Any], message_id: str | None) -> Generator[AssistantEvent | Asked, Any]:
+        """Answers a message."""
+        of, session = self._of, self._session
+        self._tell("add", "before", message)
+        with session.lease(seconds=of.lease_seconds, wait_seconds=of.wait_seconds, message=message, id=message_id) as lease:
+            added = cast("Added", lease.added)
+            self._tell("add", "after", added)
+            if added.action == "rejected":
+                raise InvalidInput(f"answering message {message_id!r}: it was redacted, and is not taken again: give another id")
+            if added.action == "duplicate" and (stored := _answered(session, session.turn(added.turn))) is not None:
+                yield AssistantEvent("reply", stored.text, stored)
+                return
+            self._settle()
+            rounds, stopped = yield from self._rounds(lease)
+        # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
+        learned = self._quietly("learn", lambda: self._scope.learn(session)) if of.learn else ()
+        if of.compact and session.compaction_due:
+            self._quietly("compact", session.compact)
+        reply = _reply(session.turn(added.turn), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
+        yield AssistantEvent("reply", reply.text, reply)
+
+    def _open(self, session_id: str) -> Session:
+        """The session as it is: a worker that answers it now is not to be disturbed. A new one is made for this assistant."""
+        try:
+            return self._scope.session(session_id)
+        except NotFound:
+            pass
+        try:
+            return self._scope.session(session_id, self._of.located(self._of.model), **self._seen, **self._of.instructions)
+        except ModelMismatch:  # somebody else made it in between
+            return self._scope.session(session_id)
+
+    def _settle(self) -> None:
+        """Gives the session the model, the system prompt, the tools and the budget of this assistant, where it has others.
+
+        Only the holder of the lease may. Others may have changed the session since it was opened, and while this turn waited for the lease:
+        so it is read again, and written where something differs.
+        """
+        model = self._session.model
+        if model not in self._of.models or (model != self._of.model and _is_cold(self._session, model)):
+            model = self._of.model
+            self._session.switch_model(self._of.located(model), **self._of.instructions)
+        self._scope.session(self._session.id, self._of.located(model), **self._seen, **self._of.instructions)
+
+    def _rounds(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, tuple[int, Stopped]]:
+        """Asks and runs tools by turns, until a reply calls none; how many rounds it took, and what stopped it."""
+        rounds = 0
+        while True:
+            calls = self._session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
+            if calls and rounds == self._of.max_rounds:
+                self._session.cancel_tool_calls(reason=_TOO_MANY.format(self._of.max_rounds))
+                return rounds, "max_rounds"
+            if calls:
+                yield from self._run_tools(calls)
+                rounds += 1
+                lease.renew()
+            yield from self._ask(lease)
+            if not self._session.pending_tool_calls:
+                return rounds, None
+
+    def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any]:
+        """Assembles and calls until a reply is there: after a refusal smaller, after an outage a model that was not asked yet."""
+        prompt = self._step("assemble", None, self._session.assemble)
+        left = list(self._of.models)
+        for tries in range(len(self._of.models) + _MORE_TRIES):
+            if prompt.model in left:
+                left.remove(prompt.model)
+            try:
+                if not self._streams:
+                    response = yield from self._call(prompt)
+                    self._step("reply", response, lambda: self._session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
+                else:
+                    yield from self._stream(lease, prompt)
+            except Exception as error:
+                is_ours = isinstance(error, Error) and not isinstance(error, ProviderError)
+                # What a hook raises says nothing of the model, which may have answered.
+                if is_ours or self._in_hook or tries == len(self._of.models) + _MORE_TRIES - 1:
+                    raise
+                prompt = self._recovered(prompt, error, left)
+                if self._streams:
+                    yield AssistantEvent("restart")
+            else:
+                return
+
+    def _recovered(self, refused: Prompt, error: Exception, left: list[str]) -> Prompt:
+        """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
+        told, compact = _told(error), type(self._session).compact if self._of.compact else None
+        try:
+            again = partial(self._session.recover, refused, told, models=[self._of.located(model) for model in left], compact=compact)
+            return cast("Prompt", self._step("recover", error, again))
+        except ConnectionError as raised:
+            if raised is not told:
+                raise
+            raise error from None
+
+    def _call(self, prompt: Prompt) -> Generator[Asked, Any, Any]:
+        provider = self._of.providers[prompt.model]
+        self._tell("call", "before", prompt)
+        if self._awaits and is_awaited(provider, "complete"):
+            response = yield Asked(provider, prompt, streams=False)
+        else:
+            response = response_of(provider, prompt)
+        self._tell("call", "after", response)
+        return response
+
+    def _stream(self, lease: Lease, prompt: Prompt) -> Generator[AssistantEvent | Asked, Any]:
+        provider = self._of.providers[prompt.model]
+        self._tell("call", "before", prompt)
+        with self._session.reply(prompt, lease=lease) as reply:
+            asked = Asked(provider, prompt, streams=True) if self._awaits and is_awaited(provider, "stream") else None
+            chunks = chunks_of(provider, prompt)  # which asks nothing before its first chunk is wanted
+            while (chunk := next(chunks, END) if asked is None else (yield asked)) is not END:
+                if piece := reply.feed(chunk):
+                    yield AssistantEvent("text", piece)
+            self._tell("call", "after", prompt)
+        self._tell("reply", "after", reply.turn)
+
+    def _run_tools(self, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
+        """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
+        self._tell("tools", "before", calls)
+        for call in calls:
+            yield AssistantEvent("tool_call", call.name)
+        until = time.monotonic() + self._of.tool_seconds
+        tools = (self._of.functions, self._of.memory_tools, self._of.allow)
+        futures, take_back = begun([partial(run_call, self._session, call, *tools) for call in calls])
+        try:
+            for call, future in zip(calls, futures, strict=True):
+                result = _result(call, future, max(until - time.monotonic(), 0.0), self._of.tool_seconds)
+                self._session.add(result)
+                yield AssistantEvent("tool_result", text_of_result(result))
+        finally:
+            take_back()
+        self._tell("tools", "after", calls)
+
+    def _tell(self, step: Step, when: Literal["before", "after"], value: Any) -> None:
+        if self._of.hook is not None:
+            self._in_hook = True  # and so it stays where the hook raises
+            self._of.hook(step, when, self._session, value)
+            self._in_hook = False
+
+    def _step(self, step: Step, value: Any, run: Callable[[], Any]) -> Any:
+        self._tell(step, "before", value)
+        result = run()
+        self._tell(step, "after", result)
+        return result
+
+    def _quietly(self, step: Step, run: Callable[[], Any]) -> Any:
+        try:
+            return self._step(step, None, run)
+        except Exception as error:  # noqa: BLE001  the answer is there, and must not be lost over this
+            self._tell(step, "after", error)
+            return None
+
+
+def _is_cold(session: Session, model: str) -> bool:
+    """Whether a switch loses nothing of what the provider of a model has in its cache.
+
+    Another model answered last, as where all of them failed, or the time of what is cached is over.
+    """
+    last = next((call for turn in reversed(session.turns) for call in reversed(turn.calls)), None)
+    asked = None if last is None else last.prompt
+    if last is None or (asked is not None and asked.model != model):
+        return True
+    return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
+
+
+def _told(error: Exception) -> Any:
+    """Of a stream that failed in its middle, what the provider said; of one that ended early, an outage."""
+    if not isinstance(error, ProviderError):
+        return error
+    return getattr(error, "error", None) or ConnectionError(error.message)
+
+
+def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float) -> dict[str, Any]:
+    try:
+        error = future.exception(timeout=seconds)
+    except TooLate:
+        return result_message(call, f"the tool was not done after {limit:g} seconds", failed=True)
+    if isinstance(error, InvalidInput):  # no such tool
+        return result_message(call, error.message, failed=True)
+    return future.result() if error is None else failure(call, error)
+
+
+def _reply(turn: Turn, **about: Any) -> AssistantReply:
+    said = next((_said(message) for message in reversed(turn.messages) if message.role == "assistant"), "")
+    return AssistantReply(said, turn, turn.usage, turn.model, **about)
+
+
+def _said(message: Message) -> str:
+    """The words of a reply, without the calls that it makes; of one that refuses, the words of that refusal."""
+    given = message.given
+    said = response_text({"candidates": [{"content": given}]} if message.format == "gemini" else given)
+    blocks = [given, *(block for item in given.get("output") or () if is_mapping(item) for block in item.get("content") or ())]
+    return said or "".join(block.get("refusal") or "" for block in blocks if is_mapping(block))
+
+
+def _answered(session: Session, turn: Turn) -> AssistantReply | None:
+    """The stored answer, where the turn has one that makes no calls, or was stopped before the model was done."""
+    messages = list(turn.messages)
+    if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
+        return _reply(turn, stored=True, stopped="max_rounds")
+    if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
+        return None
+    return _reply(turn, stored=True)

@@ -1,0 +1,73 @@
+"""The command that looks for damage, and saves what is intact."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import memspan
+from memspan._cli import EXIT_DAMAGED, EXIT_ERROR
+from memspan._cli.opening import check_folder, key_of, open_store
+from memspan._cli.printing import say
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["check"]
+
+
+def check(options: argparse.Namespace) -> int:
+    """Reads everything, and says what is damaged."""
+    if options.in_process:
+        return _read_everything(options)
+    check_folder(options.store)
+    if options.repair is not None:
+        return _repair(options)
+    # A page that the file no longer has ends the process that touches it: so another process does the reading.
+    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
+    if options.key_file is not None:
+        child += ["--key-file", str(options.key_file)]
+    done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
+    if done.returncode < 0:
+        died = signal.Signals(-done.returncode).name
+        damage = [f"reading ended with {died}: pages of the data file are missing or damaged; restore a backup"]
+        report: dict[str, Any] = {"scopes": None, "users": None, "memories": None, "values": None, "damage": damage}
+    elif done.returncode in (0, EXIT_DAMAGED):
+        report = json.loads(done.stdout)
+    else:
+        sys.stderr.write(done.stderr)
+        return EXIT_ERROR
+    found = "\n".join(report["damage"]) or (
+        f"sound: {report['values']:,} values compared with their checksums; scopes: {report['scopes']:,}, memories: {report['memories']:,}"
+    )
+    say(options, report, found)
+    return EXIT_DAMAGED if report["damage"] else 0
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from memspan import _core  # noqa: PLC0415  what one command needs
+
+    saved, lost = _core.repair(options.store, options.repair)
+    with memspan.open(options.repair, embedder=None, key=key_of(options)) as engine:
+        findings = engine.check().findings
+    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
+    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    say(options, report, "\n".join(lines))
+    return EXIT_DAMAGED if lost or findings else 0
+
+
+def _read_everything(options: argparse.Namespace) -> int:
+    """Every value goes through its checksum, and every scope's index through its records."""
+    try:
+        with open_store(options, read_only=True, embedder=None) as engine:
+            report = engine.check()
+            users = sum(1 for _ in engine.users())
+            scopes, memories, values, damage = report.scopes, report.memories, report.values, list(report.findings)
+    except memspan.StoreCorrupt as error:  # so damaged that it cannot be opened, or its scopes not be listed
+        scopes = users = memories = values = 0
+        damage = [str(error)]
+    print(json.dumps({"scopes": scopes, "users": users, "memories": memories, "values": values, "damage": damage}))
+    return EXIT_DAMAGED if damage else 0

@@ -1,0 +1,58 @@
+"""Commands that copy a store, or write it anew: backup, export, load, another key."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import memspan
+from memspan._cli.opening import key_of, open_store
+from memspan._cli.printing import say
+from memspan.encryption import read_key_file
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["backup", "export", "load", "rekey"]
+
+
+def backup(options: argparse.Namespace) -> int:
+    """Writes a verified copy."""
+    with open_store(options, read_only=True, embedder=None) as engine:
+        engine.backup(options.target)
+    size = sum(file.stat().st_size for file in options.target.rglob("*") if file.is_file())
+    say(options, {"target": str(options.target), "size_bytes": size}, f"{options.target}: {size:,} bytes")
+    return 0
+
+
+def export(options: argparse.Namespace) -> int:
+    """Writes everything that a store holds to a file."""
+    with open_store(options, read_only=False, embedder=None) as engine:
+        values = engine.export(options.file)
+    size = options.file.stat().st_size
+    say(options, {"file": str(options.file), "values": values, "size_bytes": size}, f"{options.file}: {values:,} values, {size:,} bytes")
+    return 0
+
+
+def load(options: argparse.Namespace) -> int:
+    """Reads a file that `export` wrote."""
+    with memspan.open(options.store, embedder=None, key=key_of(options)) as engine:
+        values = engine.load(options.file)
+    say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
+    return 0
+
+
+def rekey(options: argparse.Namespace) -> int:
+    """Gives a store another key."""
+    new = None if options.plain else read_key_file(options.new_key_file)
+    with open_store(options, read_only=False, embedder=None) as engine:
+        try:
+            engine.rekey(new)
+        except KeyboardInterrupt as ended:
+            done = getattr(ended, "outcome", None) == "done"
+            force = "the new key is in force" if done else "one of the two keys is in force: try the new one first"
+            print(f"memspan: changing the key of {options.store} was interrupted, and {force}", file=sys.stderr)
+            raise
+        encrypted = engine.encrypted
+    say(options, {"encrypted": encrypted}, f"{options.store}: {'encrypted with the new key' if encrypted else 'not encrypted any more'}")
+    return 0
