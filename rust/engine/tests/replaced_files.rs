@@ -186,3 +186,41 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
         }
     }
 }
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_not_followed() {
+    let folder = Folder::new();
+    filled(&folder.0, 1).close().expect("closed");
+    let elsewhere = folder.0.with_extension("elsewhere");
+    for file in ["lock", "open", "door", "gen-1/data.mdb", "gen-1/lock.mdb", "gen-1/progress", "gen-1/manifest"] {
+        let path = folder.0.join(file);
+        fs::rename(&path, &elsewhere).expect("moved");
+        let before = fs::read(&elsewhere).expect("read");
+        std::os::unix::fs::symlink(&elsewhere, &path).expect("linked");
+        let error = Engine::open(&folder.0, options(false)).expect_err(file);
+        assert_eq!(error.kind(), ErrorKind::StoreIo, "{file}: {error}");
+        assert!(error.message().contains("a symbolic link stands in the place of the file"), "{file}: {error}");
+        assert_eq!(fs::read(&elsewhere).expect("read"), before, "{file}: nothing was written through it");
+        fs::rename(&elsewhere, &path).expect("moved back");
+    }
+    let link = folder.0.with_extension("link");
+    std::os::unix::fs::symlink(&folder.0, &link).expect("linked");
+    assert_eq!(ids(&open(&link, false)), ["m0"], "the folder itself may be a link");
+    fs::remove_file(&link).expect("removed");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_is_started_has_no_file_of_the_store() {
+    let folder = Folder::new();
+    let engine = filled(&folder.0, 1);
+    let listed = || std::process::Command::new("ls").args(["-l", "/proc/self/fd"]).output().expect("started");
+    let mine = fs::read_dir("/proc/self/fd").expect("listed").flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+    assert!(mine.into_iter().any(|path| path.starts_with(&folder.0)), "this process has it open");
+    for _ in 0..2 {
+        let output = listed();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && !text.contains(&folder.0.display().to_string()), "{text}");
+        engine.compact().expect("compacted"); // which opens another generation
+    }
+}

@@ -3,7 +3,7 @@
 //! A file appears whole or not at all, and so does what is loaded from one. Neither holds anything that was forgotten, redacted or erased:
 //! before it writes, an export takes out what a compaction would.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crate::audit::Finding;
 use crate::export::{self, Loading};
 use crate::memory::embedding::{self, Embedding};
 use crate::store::Snapshot;
+use crate::store::files::own;
 use crate::store::folder::io_error;
 use crate::store::identity::Secret;
 use crate::store::load::{self, Values};
@@ -39,7 +40,7 @@ impl Engine {
 
     fn write_export(&self, beside: &Path, path: &Path) -> Result<u64> {
         let refused = |error: std::io::Error| io_error("exporting the store", path, &error);
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(beside).map_err(refused)?;
+        let file = own().write(true).create(true).truncate(true).mode(0o600).open(beside).map_err(refused)?;
         file.set_permissions(Permissions::from_mode(0o600)).map_err(refused)?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
         let written = self.store().read(|snapshot| export::write(snapshot, &mut out))?;

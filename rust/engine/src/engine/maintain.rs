@@ -51,7 +51,8 @@ impl Engine {
         }
     }
 
-    /// Forgets the superseded memories whose time to live is over; how many. Reads what was superseded, in every scope.
+    /// Forgets the memories that were superseded, or wait for approval, and whose time to live is over; how many. Reads what is not current, in
+    /// every scope.
     fn expire_superseded(&self, now: i64) -> Result<u64> {
         let (mut after, mut expired) = (0, 0);
         loop {
@@ -60,7 +61,7 @@ impl Engine {
             after = *last;
             for (partition, scope) in page {
                 let seed = scope.seed(self.store().secret());
-                let due = self.store().read(|snapshot| forget::superseded_due(snapshot, partition, now))?;
+                let due = self.store().read(|snapshot| forget::ended_due(snapshot, partition, now))?;
                 let expire = |step: Vec<u32>| self.write_to(partition, move |txn| forget::expire_many(txn, partition, seed, &step, now));
                 expired += maintain::in_steps(&due, expire)?.into_iter().sum::<u64>();
             }

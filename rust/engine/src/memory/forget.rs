@@ -97,23 +97,31 @@ pub(crate) fn expire_many<P: PagesMut>(pages: &mut P, partition: Partition, seed
         let Some(memory) = super::writer::newest(writer.pages, partition, *number)?.filter(|memory| memory.is_expired(clock)) else {
             continue;
         };
-        if memory.ending.is_none() {
-            expire(&mut writer, memory)?;
-        } else {
-            let ending = expiry(&memory, writer.now);
-            forget_ended(&mut writer, memory, ending)?;
+        if matches!(memory.state(), State::Forgotten | State::Expired) {
+            continue; // it went with one that said the same
         }
+        expire_any(&mut writer, memory)?;
         expired += 1;
     }
     writer.finish()?;
     Ok(expired)
 }
 
-/// The superseded memories of a partition whose time to live is over: no table names them, as one does those that are current.
-pub(crate) fn superseded_due<P: Pages + ?Sized>(pages: &P, partition: Partition, now: i64) -> Result<Vec<u32>> {
+/// Forgets a memory whose time to live is over, whether it is current, was superseded or waits for approval.
+pub(super) fn expire_any<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory) -> Result<()> {
+    if memory.ending.is_none() {
+        return expire(writer, memory);
+    }
+    let ending = expiry(&memory, writer.now);
+    forget_ended(writer, memory, ending)
+}
+
+/// The memories of a partition that were superseded, or wait for approval, and whose time to live is over: no table names them, as one does
+/// those that are current.
+pub(crate) fn ended_due<P: Pages + ?Sized>(pages: &P, partition: Partition, now: i64) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     record::each_ended(pages, partition, &mut |memory| {
-        if memory.state() == State::Superseded && memory.is_expired(now) {
+        if matches!(memory.state(), State::Superseded | State::Quarantined) && memory.is_expired(now) {
             numbers.push(memory.number);
         }
         Continue(())
@@ -139,6 +147,7 @@ fn forget_one<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: Memory, 
 /// Forgets what was superseded before, or never approved: it is in no index, only its words are left.
 fn forget_ended<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, ending: Ending) -> Result<()> {
     super::quarantine::leave(writer, memory.number)?;
+    writer.end_same_before(&memory, &ending)?;
     writer.erase(&mut memory)?;
     writer.forget_vector(memory.number);
     memory.ending = Some(ending);

@@ -24,7 +24,6 @@ fn key(partition: Partition, number: u32) -> Key {
 pub(super) fn file<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory: Memory, doubt: &str) -> Result<Remembered> {
     memory.number = writer.next_number()?;
     memory.sequence = writer.next_sequence();
-    memory.expires_at = None;
     memory.ending = Some(Ending {
         state: State::Quarantined,
         known_until: writer.now,
@@ -33,9 +32,14 @@ pub(super) fn file<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut memory:
         reason: Some(doubt.to_owned()),
     });
     writer.add_to_history(&memory)?;
-    let key = key(writer.partition, memory.number);
-    writer.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
+    mark(writer.pages, writer.partition, memory.number)?;
     Ok(Remembered { action: Action::Quarantined, reason: Some(doubt.to_owned()), memory })
+}
+
+/// Puts a memory on the list.
+pub(super) fn mark(pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
+    let key = key(partition, number);
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))
 }
 
 /// Takes a memory off the list; its record is its caller's to end.
@@ -86,7 +90,7 @@ pub(super) fn approve<P: PagesMut>(
 /// The memory of that id, which waits.
 fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Memory> {
     let memory = super::read::find(&*writer.pages, writer.partition, writer.seed, id)?;
-    let memory = memory.ok_or_else(|| super::read::no_such_memory(id))?;
+    let memory = memory.filter(|memory| !memory.is_expired(writer.clock)).ok_or_else(|| super::read::no_such_memory(id))?;
     if memory.state() == State::Quarantined { Ok(memory) } else { Err(waits_not(&memory, id, ["approving", "approved", ""])) }
 }
 
@@ -119,6 +123,7 @@ pub fn approved(memory: &Memory) -> NewMemory {
         trust: Some(crate::limits::MAX_TRUST),
         source: memory.source.clone(),
         occurred_at: Some(memory.occurred_at),
+        ttl: memory.expires_at.map(|at| at.saturating_sub(memory.known_from)),
         metadata: memory.metadata.clone(),
         provenance: super::provenance::Provenance { disputes: Vec::new(), ..memory.provenance.clone() },
         ..NewMemory::new(memory.text.clone())

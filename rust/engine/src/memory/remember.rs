@@ -1,5 +1,6 @@
 //! `remember`: one or many memories of one scope, in one transaction.
 
+use super::forget;
 use super::kind::{Kind, trust_of};
 use super::learn;
 use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
@@ -228,9 +229,10 @@ impl Prepared {
             writer.head.ids_taken = true;
         }
         let Some(mut memory) = known else { return Ok(None) };
-        if memory.ending.is_none() && memory.is_expired(writer.clock) {
+        let has_words = !matches!(memory.state(), State::Forgotten | State::Expired);
+        if has_words && memory.is_expired(writer.clock) {
             // Forgotten already, whether or not maintenance has come by: the answer must not depend on that.
-            expire(writer, memory.clone())?;
+            forget::expire_any(writer, memory.clone())?;
             memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
         }
         if matches!(memory.state(), State::Forgotten | State::Expired) {

@@ -207,12 +207,35 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         self.unindex(&memory, Vector::Drop)?;
         record::remove_current(self.pages, self.partition, memory.number)?;
         if matches!(ending.state, State::Forgotten | State::Expired) {
+            self.end_same_before(&memory, &ending)?;
             self.erase(&mut memory)?;
         } else {
             self.end_relations(memory.number, ending.valid_until)?;
         }
         memory.ending = Some(ending);
         record::put(self.pages, self.partition, &memory)
+    }
+
+    /// Ends the memories as `ending` says that were superseded by one which ends, because it said the same for longer or with more trust:
+    /// their words are its words.
+    pub fn end_same_before(&mut self, memory: &Memory, ending: &Ending) -> Result<()> {
+        let said = |memory: &Memory| (memory.kind, text::duplicate_key(&memory.text));
+        let mut same: Vec<_> = record::history(self.pages, self.partition, memory.number)?.iter().map(said).collect();
+        same.push(said(memory));
+        let (mut newer, mut before) = (memory.number, memory.supersedes);
+        while let Some(number) = before {
+            let older = newest(self.pages, self.partition, number)?;
+            let is_same = |older: &Memory| {
+                let by = older.ending.as_ref().filter(|ending| ending.state == State::Superseded).and_then(|ending| ending.superseded_by);
+                by == Some(newer) && same.contains(&said(older))
+            };
+            let Some(mut older) = older.filter(is_same) else { break };
+            (newer, before) = (number, older.supersedes);
+            self.erase(&mut older)?;
+            older.ending = Some(Ending { superseded_by: Some(memory.number), ..ending.clone() });
+            record::put(self.pages, self.partition, &older)?;
+        }
+        Ok(())
     }
 
     /// Ends what a memory said of how things stand to each other.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
 use super::priors::Attributes;
-use super::ranking::WINDOW;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
+use super::ranking::{NEAR, WINDOW};
 use super::related::{self, Related};
 use super::when::Range;
 use super::{Asked, Question, Request, past};
@@ -22,6 +22,9 @@ use crate::scope::{Head, Scope};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+
+/// A cosine of 1.
+const ONE: i32 = 1 << 30;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
 const SCORED_WHOLE: u64 = 20_000;
@@ -113,7 +116,7 @@ pub fn nominate<P: Pages>(
     let (head, mut query) = lexical_query(snapshot, partition, seed, asked.question)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
-    let mut scope = ScopeSearch { snapshot, request, partition, within: None, has_metadata: Vec::new(), failed: None };
+    let mut scope = ScopeSearch { snapshot, request, partition, within: None, vouched: false, has_metadata: Vec::new(), failed: None };
     let reader = &mut opened.reader;
     let mut nominees = scope.nominees(reader, &mut query, compared)?;
     let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;
@@ -276,6 +279,8 @@ struct ScopeSearch<'s, P> {
     within: Option<Range>,
     /// By number, whether its metadata are the wanted ones: words and vectors ask of the same memories.
     has_metadata: Vec<Option<bool>>,
+    /// Only what somebody vouches for, while this is set.
+    vouched: bool,
     /// An error met inside a filter, which cannot return one.
     failed: Option<crate::Error>,
 }
@@ -284,7 +289,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
     /// Whether a memory may be found.
     fn keeps(&mut self, number: u32, row: &Row) -> bool {
         let filter = &self.request.filter;
-        if !filter.keeps_row(row) || self.within.is_some_and(|range| !range.contains(row.occurred_at)) {
+        if self.vouched && row.trust == 0 || !filter.keeps_row(row) || self.within.is_some_and(|range| !range.contains(row.occurred_at)) {
             return false;
         }
         filter.metadata.is_empty() || self.has_metadata(number)
@@ -330,12 +335,46 @@ impl<P: Pages> ScopeSearch<'_, P> {
             numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
             self.within = None;
         }
+        numbers.extend(self.vouched_for(reader, query, &lexical, compared, &mut dense, (&numbers, wanted))?);
         numbers.extend(self.told_beside(reader, &lexical.best)?);
         let holders = with_every_identifier(reader, query)?;
         let found = self.first_found(reader, &holders)?;
         let identified = !found.is_empty();
         numbers.extend(found);
         Ok(Nominees { numbers, lexical, dense, holders, identified })
+    }
+
+    /// Where memories of trust 0 take places among as many nominees as there may be, those that somebody vouches for are nominated besides:
+    /// the best by words, and by vectors those that are near. Where there are none of these, nothing changes.
+    fn vouched_for(
+        &mut self,
+        reader: &mut Reader<'_, P>,
+        query: &LexicalQuery,
+        lexical: &Lexical,
+        compared: Option<(VectorSet, &Query)>,
+        dense: &mut Nearest,
+        (nominated, wanted): (&[u32], usize),
+    ) -> Result<Vec<u32>> {
+        let mut crowded = false;
+        if self.request.filter.min_trust == 0 && nominated.len() >= wanted {
+            for number in nominated {
+                crowded = crowded || reader.row(*number)?.is_some_and(|row| row.trust == 0);
+            }
+        }
+        if !crowded {
+            return Ok(Vec::new());
+        }
+        self.vouched = true;
+        let mut numbers = self.lexical_within(reader, query, lexical, self.request.limit)?;
+        let near = self.dense(reader, compared, dense, self.request.limit)?;
+        self.vouched = false;
+        if let Some((set, question)) = compared {
+            for number in near {
+                let cosine = dense.score(set, self.snapshot, question, number)?;
+                numbers.extend(cosine.is_some_and(|cosine| f64::from(cosine) >= NEAR * f64::from(ONE)).then_some(number));
+            }
+        }
+        Ok(numbers)
     }
 
     /// Keeps those that may be found.

@@ -46,6 +46,7 @@ pub use overview::Overview;
 pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
+pub(crate) use shares::is_sure;
 pub use sure::{Beside, confidence};
 pub use table::HitExplanation;
 
@@ -295,7 +296,11 @@ fn chosen<'m>(request: &Request, contenders: Vec<Contender<'m>>) -> Vec<Contende
             chosen.offer(one);
         }
     }
+    let kept = chosen.kept();
     let mut chosen = chosen.contenders();
+    if let Some(most) = request.max_tokens {
+        shares::leave_room(&mut chosen, kept, most);
+    }
     let mut tokens_left = request.max_tokens;
     let fits = |one: &&Contender<'_>| {
         let rest = tokens_left.map(|left| left.checked_sub(tokens_of(one.memory.text)));

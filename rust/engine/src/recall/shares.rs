@@ -1,8 +1,11 @@
 //! The places of an answer: memories that nobody vouches for must not take all of them.
 //!
 //! A web page or an upload can be stuffed with the words of a question. So memories of trust 0
-//! 1. leave half of the places to vouched-for memories, where these are about as good ([`REACH`] of the best score),
-//! 2. take at most a quarter of the places for each source, but two at least.
+//! 1. leave half of the places to vouched-for memories that answer by themselves ([`is_sure`]), whatever the scores are: these are measured
+//!    by the best vouched-for memory ([`REACH`] of its score). Of an odd number the place in the middle is left to one that is about as good
+//!    as the best of all,
+//! 2. take at most a quarter of the places for each source, but two at least,
+//! 3. leave room in the tokens of an answer for those that have such a place, up to half of it.
 //!
 //! A memory that says the same as a better one is first listed as its duplicate ([`super::same`]). Places that stay free go to the memories
 //! that waited. So an answer never gets shorter, and its order stays that of the scores.
@@ -11,15 +14,29 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::contenders::Contender;
+use super::fusion::Parts;
 use super::same;
+use super::sure::confidence;
+use super::tokens_of;
 use crate::memory::Outline;
 
 /// A candidate with at least this share of the best score is about as good: one part in so many.
 const REACH: i64 = 4;
 
+/// How sure a vouched-for memory is of itself, at least, to have a place among better ones that nobody vouches for: as sure as a message
+/// that a prompt shows (`session/window/retrieved.rs`).
+const LEAST: f64 = 0.15;
+
+/// Whether a memory answers by what it says, compared with no other: nobody who copies the words of a question changes that.
+pub(crate) fn is_sure(memory: &str, parts: &Parts) -> bool {
+    parts.is_relevant() && (parts.closer.is_none() || confidence(None, memory, parts) >= LEAST)
+}
+
 /// The hits of an answer while they are chosen, each with its rank.
 pub(super) struct Chosen<'m> {
     limit: usize,
+    /// Places that are left to those that somebody vouches for.
+    kept: usize,
     ranks: usize,
     /// Places of memories of trust 0, and of one source of theirs.
     untrusted: usize,
@@ -34,11 +51,20 @@ impl<'m> Chosen<'m> {
     /// None yet, of these.
     pub fn new(limit: usize, ranked: &[Contender<'m>]) -> Self {
         let best = ranked.first().map_or(0, |hit| hit.parts.fixed);
-        let good = ranked.iter().filter(|hit| hit.memory.trust > 0 && hit.parts.fixed.saturating_mul(REACH) >= best).count();
+        let vouched = || ranked.iter().filter(|hit| hit.memory.trust > 0);
+        let best_vouched = vouched().map(|hit| hit.parts.fixed).max().unwrap_or(0);
+        let reaches = |hit: &Contender<'_>, best: i64| hit.parts.fixed.saturating_mul(REACH) >= best;
+        let good = vouched().filter(|hit| reaches(hit, best)).count().min(limit.div_ceil(2));
+        let sure = if good == limit.div_ceil(2) || good == vouched().count() {
+            good
+        } else {
+            vouched().filter(|hit| reaches(hit, best_vouched) && is_sure(hit.memory.text, &hit.parts)).count().min(limit / 2)
+        };
         Self {
             limit,
+            kept: good.max(sure),
             ranks: 0,
-            untrusted: limit - good.min(limit.div_ceil(2)),
+            untrusted: limit - good.max(sure),
             of_source: limit.div_ceil(4).max(2),
             by_source: BTreeMap::new(),
             taken: Vec::with_capacity(limit.min(ranked.len())),
@@ -78,6 +104,11 @@ impl<'m> Chosen<'m> {
         true
     }
 
+    /// How many places are left to those that somebody vouches for.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
     /// The hits in the order of their ranks.
     pub fn contenders(mut self) -> Vec<Contender<'m>> {
         let room = self.limit.saturating_sub(self.taken.len());
@@ -85,6 +116,24 @@ impl<'m> Chosen<'m> {
         self.taken.sort_by_key(|(rank, _)| *rank);
         self.taken.into_iter().map(|(_, hit)| hit).collect()
     }
+}
+
+/// Takes out the hits of trust 0 that leave no room in `most` tokens for the first `kept` that somebody vouches for, up to half of it. Where
+/// no place is kept, all stay.
+pub(super) fn leave_room(chosen: &mut Vec<Contender<'_>>, kept: usize, most: usize) {
+    if kept == 0 || chosen.iter().all(|hit| hit.memory.trust > 0) {
+        return;
+    }
+    let wanted: usize = chosen.iter().filter(|hit| hit.memory.trust > 0).take(kept).map(|hit| tokens_of(hit.memory.text)).sum();
+    let mut left = most - wanted.min(most.div_ceil(2));
+    chosen.retain(|hit| {
+        if hit.memory.trust > 0 {
+            return true;
+        }
+        let rest = left.checked_sub(tokens_of(hit.memory.text));
+        left = rest.unwrap_or(left);
+        rest.is_some()
+    });
 }
 
 /// The first of each text that says something of its own, by rank. Most texts differ in their prints, and then nobody asks for their signatures.

@@ -5,12 +5,12 @@
 //! over the new one. Behind the door nobody waits beside it: the next one finds either a table that a living process completed, or
 //! no process at all, and then resets it again. The kernel opens the door when its holder dies.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use super::files::FileId;
+use super::files::{FileId, own};
 use super::folder::{PRIVATE, io_error};
 use super::waiting;
 use super::writer_lock::flock;
@@ -48,9 +48,9 @@ impl Drop for Door {
 }
 
 fn open(path: &Path) -> Result<File> {
-    let made = OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(path);
+    let made = own().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(path);
     // Where this process may not write it may still be there, and flock asks for no right to write.
-    made.or_else(|error| File::open(path).map_err(|_| error)).map_err(|e| io_error("opening the store", path, &e))
+    made.or_else(|error| own().read(true).open(path).map_err(|_| error)).map_err(|e| io_error("opening the store", path, &e))
 }
 
 fn busy(folder: &Path) -> Error {

@@ -3,8 +3,8 @@
 //! A file that was removed, or replaced by a rename, lives on behind its descriptor. Locks on it keep nobody out, and
 //! data written to it is gone with the process.
 
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::{Error, ErrorKind, Result};
@@ -52,9 +52,18 @@ fn replaced(path: &Path) -> Error {
     .with("path", path.display().to_string())
 }
 
+/// How the files of a store are opened: a symbolic link in the place of one is refused. By one, somebody who can write to the folder would
+/// have this process write to a file elsewhere, or read one. The folder itself may be a link.
+pub fn own() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags(libc::O_NOFOLLOW);
+    options
+}
+
 /// Opens a file for reading. Opening a pipe in its place would wait without end for somebody to write to it.
 pub fn open_regular(path: &Path) -> std::io::Result<File> {
-    if std::fs::metadata(path)?.is_file() { File::open(path) } else { Err(std::io::ErrorKind::Unsupported.into()) }
+    let kind = std::fs::symlink_metadata(path)?.file_type();
+    if kind.is_file() || kind.is_symlink() { own().read(true).open(path) } else { Err(std::io::ErrorKind::Unsupported.into()) }
 }
 
 /// The text of such a file.

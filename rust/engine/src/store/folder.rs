@@ -18,7 +18,7 @@ use std::io::{ErrorKind as IoKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use super::files::read_text;
+use super::files::{own, read_text};
 use super::identity::StoreId;
 use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
@@ -193,7 +193,7 @@ impl Folder {
     pub fn name_current(&self, number: GenerationNumber) -> Result<()> {
         let (new, path) = (self.root.join("CURRENT.new"), self.root.join("CURRENT"));
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&new)?;
+            let mut file = own().write(true).create(true).truncate(true).open(&new)?;
             writeln!(file, "gen-{number}")?;
             file.sync_all()?;
             fs::rename(&new, &path)
@@ -311,7 +311,7 @@ impl Manifest {
         let Self { format, page_size, libc, byte_order, .. } = self;
         let text = format!("memspan={format}\npage_size={page_size}\nlibc={libc}\nbyte_order={byte_order}\n{identity}");
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&path)?;
+            let mut file = own().write(true).create(true).truncate(true).open(&path)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };
@@ -390,6 +390,10 @@ pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
         IoKind::PermissionDenied | IoKind::ReadOnlyFilesystem => {
             (ErrorKind::ReadOnly, "give this process the right to write there, or open a copy of the store")
         }
+        _ if error.raw_os_error() == Some(libc::ELOOP) => (
+            ErrorKind::StoreIo,
+            "a symbolic link stands in the place of the file, and none is followed there: put the file itself in its place",
+        ),
         _ => (ErrorKind::StoreIo, "see what the operating system says of this path and try again"),
     };
     Error::new(kind, format!("{doing} at {}: the operating system refused: {error}: {next}", path.display()))

@@ -3,12 +3,13 @@
 //! LMDB's reader table and its mutex work only between processes that see each other's process ids and share one C
 //! library. The first to open writes the identity of its world. A process that joins later must live in the same one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Instant;
 
+use super::files::own;
 use super::folder::{PRIVATE, io_error};
 use super::waiting;
 use super::writer_lock::flock;
@@ -42,8 +43,7 @@ impl Presence {
     pub fn announce(folder: &Path, deadline: Instant) -> Result<Self> {
         let path = folder.join("open");
         let failed = |e: &std::io::Error| io_error("announcing this process", &path, e);
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file = own().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let (ours, mut theirs) = (identity(), String::new());
         let announced = waiting::until(deadline, || {
             if flock(&file, libc::LOCK_EX | libc::LOCK_NB).map_err(|e| failed(&e))? {

@@ -16,12 +16,12 @@
 //! was closed, and the data file behind it, while somebody wrote. So a copy is [`Verdict::Unverified`]: it is checked as a whole before
 //! it is used, once. Where nothing can be written that would be every time, and a copy of a closed store is taken for whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::files::{FileId, require_named};
+use super::files::{FileId, own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
 use super::meta_pages::MetaPages;
@@ -108,8 +108,7 @@ impl Progress {
     pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
         let path = folder.join("progress");
         let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
+        let file = own().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let last = pages.newest.transaction;
         let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
         let meta = pages.newest.checksum;
@@ -120,7 +119,7 @@ impl Progress {
     /// Opens the file in `folder`, which need not be there.
     pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, data: FileId, read_only: bool) -> Result<Self> {
         let path = folder.join("progress");
-        let file = match OpenOptions::new().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
+        let file = match own().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
             Ok(file) => Some(file),
             Err(_) if read_only => None,
             Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),

@@ -5,7 +5,7 @@
 //! record locks do), and the kernel takes it back when a process dies. For the same reason it does not tell the threads of a
 //! process apart: a process can take it twice. So a flag in memory orders its threads first.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::ErrorKind as IoKind;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::files::require_named;
+use super::files::{own, require_named};
 use super::folder::{PRIVATE, io_error};
 use super::fork::lock;
 use super::waiting;
@@ -38,7 +38,7 @@ impl WriterLock {
     /// Opens the lock's file, making it where it is missing.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join("lock");
-        let file = OpenOptions::new().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path);
+        let file = own().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path);
         let file = file.map_err(|e| io_error("opening the writer lock", &path, &e))?;
         Ok(Self { file, path, taken: Mutex::new(false), released: Condvar::new() })
     }

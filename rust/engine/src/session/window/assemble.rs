@@ -393,7 +393,20 @@ fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: impl Fn(Partition)
         let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
         Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))
     };
-    answer.hits.iter().map(item).collect()
+    let mut items: Vec<Item> = answer.hits.iter().map(item).collect::<Result<_>>()?;
+    stand_beside(&answer.hits, &mut items);
+    Ok(items)
+}
+
+/// Gives each memory that somebody vouches for, and that answers by itself, a score above that of the memory of trust 0 of the same rank: a
+/// prompt that has room for half of them shows as many of the one sort as of the other.
+fn stand_beside(hits: &[recall::Hit], items: &mut [Item]) {
+    let of_nobody: Vec<i64> =
+        hits.iter().zip(&*items).filter(|(hit, _)| hit.memory.trust == 0).filter_map(|(_, item)| item.score).collect();
+    let vouched = hits.iter().zip(items).filter(|(hit, _)| hit.memory.trust > 0 && recall::is_sure(&hit.memory.text, &hit.parts));
+    for (other, (_, item)) in of_nobody.into_iter().zip(vouched) {
+        item.score = item.score.max(Some(other + 1));
+    }
 }
 
 /// Memories and messages that answer a question for a time alone, in the order of time; where none does, all as they were found. `elsewhere`

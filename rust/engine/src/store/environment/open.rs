@@ -1,8 +1,8 @@
 //! Making a generation and opening one: nothing is mapped before its files were checked.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use heed::{CommitOrAbort, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 
 use super::{Environment, Mode, Shared, behind, lmdb_error, page_size};
 use crate::store::door::Door;
-use crate::store::files::{FileId, open_regular};
+use crate::store::files::{FileId, open_regular, own};
 use crate::store::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
 use crate::store::identity::{Secret, StoreId};
 use crate::store::meta::Meta;
@@ -166,7 +166,7 @@ impl Environment {
 /// Joins those who have the reader table open, with a lock that stays as long as the descriptor.
 fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
     let failed = |e: &std::io::Error| io_error("opening the store", path, e);
-    let file = match File::open(path) {
+    let file = match own().read(true).open(path) {
         Err(e) if read_only && e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|e| failed(&e))?,
     };
@@ -185,7 +185,7 @@ fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
 /// Takes the room of the reader table. LMDB maps that file with holes in it: where the disk is full, the first reader of a hole would be
 /// killed. A table that has its length already, made by a version before 0.6.0, stays as it is where there is no room.
 fn allocate_table(path: &Path, read_only: bool) -> Result<()> {
-    let mut options = OpenOptions::new();
+    let mut options = own();
     options.read(true).write(true).create(!read_only).truncate(false).mode(0o600);
     let file = match options.open(path) {
         Err(_) if read_only => return Ok(()), // nothing can be written there
@@ -233,9 +233,39 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
             }
             // The last handle of the same store is being closed by another thread just now.
             Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
-            other => return other.map_err(|e| lmdb_error("opening the store", path, e)),
+            other => {
+                let env = other.map_err(|e| lmdb_error("opening the store", path, e))?;
+                keep_from_children(&path.join("data.mdb")).map_err(|e| io_error("opening the store", path, &e))?;
+                return Ok(env);
+            }
         }
     }
+}
+
+/// Lets no program that this process starts have the data file: LMDB opens it without `O_CLOEXEC`, and gives its descriptor to nobody. So
+/// those of this process are looked through.
+fn keep_from_children(data: &Path) -> std::io::Result<()> {
+    let wanted = std::fs::metadata(data)?;
+    for entry in std::fs::read_dir("/dev/fd").into_iter().flatten().flatten() {
+        let Some(descriptor) = entry.file_name().to_str().and_then(|name| name.parse::<libc::c_int>().ok()) else { continue };
+        // SAFETY: all zeros is a `stat`, which outlives the call. A descriptor that is closed meanwhile is refused, and that is all.
+        let (failed, stat) = unsafe {
+            let mut stat: libc::stat = std::mem::zeroed();
+            (libc::fstat(descriptor, &raw mut stat) != 0, stat)
+        };
+        #[allow(clippy::unnecessary_cast)] // `dev_t` is another type on other systems
+        if failed || (stat.st_dev as u64, stat.st_ino as u64) != (wanted.dev(), wanted.ino()) {
+            continue;
+        }
+        // SAFETY: these calls touch no memory. No child of this process is to have the file.
+        unsafe {
+            let flags = libc::fcntl(descriptor, libc::F_GETFD);
+            if flags >= 0 {
+                libc::fcntl(descriptor, libc::F_SETFD, flags | libc::FD_CLOEXEC);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Waits for an environment of this process to be closed; `false` where it is not.

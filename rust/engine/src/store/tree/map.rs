@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::super::files::own;
 use super::super::folder::{corrupt, io_error};
 use super::super::meta_pages::META_BYTES;
 use crate::Result;
@@ -138,7 +139,7 @@ impl DataFile {
     /// Maps the data file of the generation in `path`.
     pub fn open(path: &Path, page_size: usize) -> Result<Self> {
         let failed = |e: &std::io::Error| io_error("mapping the store", path, e);
-        let file = File::open(path.join("data.mdb")).map_err(|e| failed(&e))?;
+        let file = own().read(true).open(path.join("data.mdb")).map_err(|e| failed(&e))?;
         let length = file.metadata().map_err(|e| failed(&e))?.len();
         let map = Map::new(&file, (length + HEADROOM) as usize, page_size).map_err(|e| failed(&e))?;
         let readers = reader_table(path);
