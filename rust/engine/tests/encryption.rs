@@ -281,6 +281,13 @@ fn another_process_follows_to_a_new_key_only_with_it() {
     support::join(support::spawn("another_process_follows_to_a_new_key_only_with_it", "rekey", &store.0));
     let error = engine.memories(&user("other"), 0, 10, ALL_KINDS, 9).expect_err("its key is the old one");
     assert_eq!(error.kind(), ErrorKind::WrongKey);
+    // Also while the engine with the old key is there, and its recalls, which cannot be stored, keep nobody from closing it.
+    let kind = |opened: memspan_engine::Result<Engine>| opened.expect_err("not its key").kind();
+    assert_eq!((kind(open_with(&store.0, 1)), kind(open_with(&store.0, 3))), (ErrorKind::WrongKey, ErrorKind::WrongKey));
+    let again = open_with(&store.0, 2).expect("the new key");
+    assert_eq!(memories(&again, &user("other"), 9).len(), 1);
+    assert_eq!(kind(open_with(&store.0, 1)), ErrorKind::WrongKey);
+    again.close().expect("closed");
     engine.close().expect("closed");
     assert_eq!(memories(&open_with(&store.0, 2).expect("open"), &user("other"), 9).len(), 1);
 }

@@ -9,7 +9,7 @@ use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::{Kind, NewMemory, Origin};
 use memspan_engine::{Error, ErrorKind};
-use support::{Folder, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
+use support::{Folder, ask, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
 
 /// Writes until the disk refuses; the texts that were acknowledged, and the refusal.
 fn fill(engine: &Engine, from: usize) -> (Vec<String>, Error) {
@@ -116,6 +116,8 @@ fn a_disk_that_is_full_from_the_start_makes_no_store() {
 #[test]
 fn what_forgets_goes_on_where_nothing_is_left() {
     let Some(disk) = SmallDisk::new() else { return };
+    let elsewhere = Folder::new();
+    std::fs::create_dir(&elsewhere.0).expect("made");
     let (ballast, store, day) = (disk.0.0.join("ballast"), disk.0.0.join("store"), 86_400_000_000);
     let engine = open(&store, false);
     let many = |kind: Kind, ttl| {
@@ -144,6 +146,11 @@ fn what_forgets_goes_on_where_nothing_is_left() {
         refused.is_err_and(|error| error.kind() == ErrorKind::StoreFull)
     };
     assert!((0..100).any(|_| full(&engine)), "the control: nothing can be added");
+    let recalled = |at| assert!(!ask(&engine, &user("u"), "Preference of some words", 5, at).expect("answered").is_empty());
+    recalled(2);
+    assert!(engine.flush_accesses().is_err_and(|error| error.kind() == ErrorKind::StoreFull), "the control: a recall cannot be stored");
+    assert!(engine.export(&elsewhere.0.join("export")).expect("exported to another disk") > 0);
+    assert_eq!(engine.maintain(None, 3, &mut || Ok(())).expect("maintained").recalls, 0);
     assert_eq!(engine.expire(2 * day).expect("expired"), 300);
     assert_eq!(engine.forget_old(&user("u"), Kind::Semantic.bit(), 2 * day, 2 * day).expect("forgotten"), 300);
     let origin = Origin { session: None, source: Some("page".into()), since: None, derived: false };
@@ -151,9 +158,12 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     assert_eq!(engine.forget_from(&user("u"), &origin, 2 * day, false).expect("forgotten").len(), 300);
     assert_eq!(engine.forget_stale(&user("u"), stale, 2 * day, false).expect("forgotten").len(), 300);
     engine.maintain(None, 3 * day, &mut || Ok(())).expect("maintained");
-    assert!(full(&engine));
+    assert!((0..100).any(|_| full(&engine)));
+    recalled(4);
+    open(&store, false).close().expect("another handle, with nothing to store");
+    engine.close().expect("closed, without the recall");
     std::fs::remove_file(&ballast).expect("removed");
-    assert_sound(&engine);
+    assert_sound(&open(&store, false));
 }
 
 /// Whatever room there is, a store is made or refused: LMDB's table of readers has no hole that the first reader would die in.

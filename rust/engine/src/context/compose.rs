@@ -194,7 +194,7 @@ impl<'a> Composer<'a> {
             if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
         // Where not even the last round has room beside it, the line gives way.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
-        if line.is_none() && window.shortens_opening() {
+        if line.is_none() && window.cut.shortened {
             return self.window(Grid { parts_turns: false, ..grid });
         }
         Ok(Window { tokens: tokens + line.as_ref().map_or(0, |line| line.cost.tokens), rounds: line, ..window })

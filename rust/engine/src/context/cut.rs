@@ -45,6 +45,8 @@ pub struct Cut {
     pub start: u64,
     /// Where its first turn goes on after its user message, if rounds between were left out.
     pub resume: Option<u64>,
+    /// Whether that user message is shown by its beginning and its end alone.
+    pub shortened: bool,
 }
 
 /// The window of history.
@@ -73,12 +75,6 @@ impl Window {
     pub fn left_out(&self) -> Range<u64> {
         if self.cut.resume.is_some() { self.parts[0].end..self.parts[1].start } else { 0..0 }
     }
-
-    /// Whether the user message of its first turn is too long to be shown whole.
-    #[must_use]
-    pub fn shortens_opening(&self) -> bool {
-        self.cut.resume.is_some() && self.parts[0].is_empty()
-    }
 }
 
 impl Grid {
@@ -99,7 +95,7 @@ impl Grid {
                     return Ok(Window { steps, stored_tokens: stored, ..window });
                 }
                 let tokens = total - history.tokens_before(start)?;
-                let cut = Cut { start, resume: None };
+                let cut = Cut { start, ..Cut::default() };
                 Ok(Window { cut, steps, first_turn: turn, parts: [start..end, end..end], tokens, stored_tokens: stored, rounds: None })
             }
             None => Ok(Window { steps, stored_tokens: stored, ..self.newest_turn(history, total)? }),
@@ -130,7 +126,7 @@ impl Grid {
                 continue;
             }
             let (shown_tokens, is_whole) = if shown.is_empty() { (0, false) } else { (whole, resume == head.end) };
-            let cut = Cut { start: head.start, resume: (!is_whole).then_some(resume) };
+            let cut = Cut { start: head.start, resume: (!is_whole).then_some(resume), shortened: shown.is_empty() };
             let tokens = shown_tokens + tokens;
             let parts = [shown, resume..history.messages()];
             return Ok(Some(Window { cut, steps: 0, first_turn, parts, tokens, stored_tokens: 0, rounds: None }));
@@ -149,7 +145,7 @@ impl Grid {
     }
 
     fn empty(&self, turns: u64) -> Window {
-        let cut = Cut { start: self.origin, resume: None };
+        let cut = Cut { start: self.origin, ..Cut::default() };
         let none = self.origin..self.origin;
         Window { cut, steps: 0, first_turn: turns, parts: [none.clone(), none], tokens: 0, stored_tokens: 0, rounds: None }
     }
@@ -165,7 +161,7 @@ impl Grid {
         let room = self.grant.saturating_sub(head_tokens);
         let resume = self.newest_rounds(history, head.end..by_rule, total, room)?;
         let tokens = head_tokens + total - history.tokens_before(resume)?;
-        let cut = Cut { start: head.start, resume: (resume > head.end).then_some(resume) };
+        let cut = Cut { start: head.start, resume: (resume > head.end).then_some(resume), shortened: resume > head.end && head.is_empty() };
         Ok(Window { cut, steps: 0, first_turn: turn, parts: [head, resume..end], tokens, stored_tokens: 0, rounds: None })
     }
 
@@ -324,7 +320,7 @@ mod tests {
             let pending = history.tally().pending_tokens(&FRAMING, &WordCounter);
             let window = grid.window(&history, pending).unwrap();
             if let Some(start) = naive(grid, &history, pending) {
-                assert_eq!(window.cut, Cut { start, resume: None });
+                assert_eq!(window.cut, Cut { start, ..Cut::default() });
                 assert!(window.tokens <= grant);
             } else {
                 assert_eq!(window.first_turn, history.turns() - 1);
@@ -449,12 +445,39 @@ mod tests {
                 assert!(window.parts.iter().any(|part| part.contains(&answer)), "{window:?} of {grant}");
             }
             if window.first_turn + 1 < history.turns() && window.cut.resume.is_some() {
-                (parted, shortened) = (parted + 1, shortened + u64::from(window.shortens_opening()));
-                assert!(opens_round(&history.message(window.parts[1].start).unwrap().message) || window.shortens_opening());
+                (parted, shortened) = (parted + 1, shortened + u64::from(window.cut.shortened));
+                assert!(opens_round(&history.message(window.parts[1].start).unwrap().message) || window.cut.shortened);
                 assert_eq!(window.left_out(), window.parts[0].end..window.parts[1].start);
             }
         }
         assert!(parted > 300 && shortened > 30, "{parted}, {shortened}");
+    }
+
+    #[test]
+    fn windows_with_the_same_cut_begin_alike_however_they_grow() {
+        let (mut random, mut alike, mut turned) = (Random::new(13), 0, 0);
+        for _ in 0..400 {
+            let mut history = transcript(&mut random, 2);
+            let grant = 300 + random.below(900);
+            let grid = Grid { origin: 0, grant, step: grant / 4, rounds: 1, parts_turns: true };
+            let mut before: Option<Window> = None;
+            for round in 0..12 {
+                if random.chance(30) {
+                    push(&mut history, Message::text(Role::User, &words(1 + random.below(400))));
+                } else {
+                    push(&mut history, call(&format!("c{round}")));
+                    push(&mut history, Message::tool_result(&format!("c{round}"), &words(random.below(300)), false));
+                }
+                let window = grid.window(&history, 0).unwrap();
+                if let Some(before) = before.filter(|before| before.cut == window.cut) {
+                    assert_eq!((&before.parts[0], before.parts[1].start), (&window.parts[0], window.parts[1].start), "{grid:?}");
+                    alike += u64::from(window.cut.resume.is_some());
+                    turned += u64::from(window.cut.shortened);
+                }
+                before = Some(window);
+            }
+        }
+        assert!(alike > 50 && turned > 5, "{alike}, {turned}");
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl Epoch {
             renderer_version: RENDERER_VERSION,
             factor: opening.factor,
             fixed_tokens: opening.fixed_tokens,
-            cut: Cut { start: opening.origin, resume: None },
+            cut: Cut { start: opening.origin, ..Cut::default() },
         };
         epoch.cut = epoch.window(limit, budget, history, pending)?.cut;
         Ok(epoch)

@@ -86,7 +86,7 @@ impl Report<'_> {
     /// The items that blocks of earlier turns in the window still show, and those that they no longer show.
     pub(super) fn explain_blocks(&self, window: &Window) -> Result<Vec<Explained>> {
         let (history, mut explained) = (self.inputs.history, Vec::new());
-        for turn in window.first_turn + u64::from(window.shortens_opening())..history.turns().saturating_sub(1) {
+        for turn in window.first_turn + u64::from(window.cut.shortened)..history.turns().saturating_sub(1) {
             let tokens = |item: &Item| self.inputs.counter.count(&block::chunk(item));
             let block = history.kept_block(turn)?;
             let kept = block.iter().flat_map(|block| &block.items);

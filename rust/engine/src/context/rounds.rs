@@ -37,7 +37,7 @@ const NAME_CHARACTERS: usize = 32;
 /// message where that is too long. `None` where there is nothing to say, or it would be longer than its place.
 pub(super) fn line(history: &dyn History, window: &Window, framing: &Framing, counter: &dyn Counter) -> Result<Option<Arc<Stored>>> {
     let rounds = left_out_rounds(history, window.left_out())?;
-    if window.shortens_opening() {
+    if window.cut.shortened {
         let opening = opening(&*history.message(window.cut.start)?, counter);
         let text = [Some(opening), rounds].into_iter().flatten().collect::<Vec<_>>().join("\n");
         let stored = Stored::new(Message::text(Role::User, &text), framing, counter);

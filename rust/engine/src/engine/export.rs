@@ -18,6 +18,7 @@ use crate::store::files::own;
 use crate::store::folder::io_error;
 use crate::store::identity::Secret;
 use crate::store::load::{self, Values};
+use crate::store::reserve;
 use crate::{Error, Result};
 
 impl Engine {
@@ -27,8 +28,8 @@ impl Engine {
     /// Cost: one read transaction; one line in memory at a time.
     pub fn export(&self, path: &Path) -> Result<u64> {
         if !self.is_read_only() {
-            self.flush_accesses()?;
-            self.clear_remains()?;
+            self.flush_accesses_if_there_is_room()?;
+            reserve::freeing(|| self.clear_remains())?; // who exports to make room has none
         }
         let beside = beside(path)?;
         let exported = self.write_export(&beside, path);

@@ -167,7 +167,7 @@ impl Engine {
             Err(error) if error.kind() == ErrorKind::Embedder => done.embedder_failed = Some(error),
             other => drop(other?),
         }
-        done.recalls = self.flush_accesses()?;
+        done.recalls = self.flush_accesses_if_there_is_room()?;
         done.sessions = session::sweep(self, now)?;
         done.collections = collection::sweep(self, now)?;
         done.messages = session::fill_rows(self)? + self.fill_tokens()?;

@@ -272,7 +272,7 @@ fn reason_of(number: u64) -> Option<Reason> {
     [Began, Cut, Compacted, ModelSwitched, Instructions, Rewound, Forked, Forgotten].get(number as usize).copied()
 }
 
-/// `[number, reason, origin, [pinned], summary, system, tools, renderer, factor, fixed tokens, [start, resume]]`.
+/// `[number, reason, origin, [pinned], summary, system, tools, renderer, factor, fixed tokens, [start, resume, shortened]]`; the last only where it is true.
 pub(super) fn write_epoch(w: &mut Writer, epoch: &Epoch) {
     w.nested(11);
     w.uint(epoch.number);
@@ -285,9 +285,12 @@ pub(super) fn write_epoch(w: &mut Writer, epoch: &Epoch) {
     w.uint(epoch.renderer_version.into());
     w.uint(epoch.factor.per_mille().into());
     w.uint(epoch.fixed_tokens);
-    w.nested(2);
+    w.nested(2 + u32::from(epoch.cut.shortened));
     w.uint(epoch.cut.start);
     w.maybe_int(maybe_index(epoch.cut.resume));
+    if epoch.cut.shortened {
+        w.bool(true);
+    }
 }
 
 /// See [`write_epoch`].
@@ -313,7 +316,7 @@ pub(super) fn read_epoch<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Epoch>
 
 /// The fields of a cut, whose array `r` is.
 fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
-    Ok(Cut { start: r.uint()?, resume: read_maybe_index(r, key)? })
+    Ok(Cut { start: r.uint()?, resume: read_maybe_index(r, key)?, shortened: r.bool()? })
 }
 
 /// `[section, id, memory, score, [[name, value]], text, message, form]`; attributes and text only of what is neither memory nor message.

@@ -99,7 +99,7 @@ fn epoch(random: &mut Random) -> Epoch {
         renderer_version: number(random) as u32,
         factor: Factor::new(number(random) as u32),
         fixed_tokens: number(random),
-        cut: Cut { start: number(random), resume: maybe(random, index) },
+        cut: Cut { start: number(random), resume: maybe(random, index), shortened: random.chance(50) },
     }
 }
 

@@ -168,12 +168,13 @@ impl Core {
         &self.store
     }
 
-    /// Stores recalls that are still buffered and closes the store unless others of this process use it.
+    /// Stores recalls that are still buffered and closes the store unless others of this process use it. Recalls that cannot be stored,
+    /// because the disk is full or the store has another key by now, are lost.
     pub fn close(&self) -> Result<()> {
         let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
         self.leave();
         match flushed {
-            Err(error) if error.kind() != ErrorKind::Closed => Err(error),
+            Err(error) if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::StoreFull | ErrorKind::WrongKey) => Err(error),
             _ => Ok(()),
         }
     }
@@ -355,6 +356,14 @@ impl Core {
             access::store(txn, &live).map(|()| live.len() as u64)
         });
         stored.inspect_err(|_| self.store.unforked(|| self.accesses.give_back(&accesses)))
+    }
+
+    /// The same before other work, which a full disk does not keep from being done: there the recalls wait.
+    pub fn flush_accesses_if_there_is_room(&self) -> Result<u64> {
+        match self.flush_accesses() {
+            Err(error) if error.kind() == ErrorKind::StoreFull => Ok(0),
+            stored => stored,
+        }
     }
 
     /// How long a write may queue.

@@ -55,7 +55,7 @@ pub(in crate::session) fn replay<P: Pages>(
             erased.extend(shown(pages, &items, now)?.1);
         }
     }
-    let opening = Some(prompt.window.cut.start).filter(|_| prompt.window.shortens_opening());
+    let opening = Some(prompt.window.cut.start).filter(|_| prompt.window.cut.shortened);
     for index in opening.into_iter().chain(prompt.message_indices()) {
         if MessageRecord::expect(pages, place, index)?.state == MessageState::Redacted {
             erased.push(format!("message {index}"));

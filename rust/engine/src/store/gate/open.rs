@@ -99,6 +99,7 @@ impl Store {
         let known = self.unforked(|| lock(&self.key).clone());
         match (known.is_some(), given.is_some()) {
             _ if known.as_ref() == given => Ok(()),
+            _ if self.read(|_| Ok(())).is_err_and(|error| error.kind() == ErrorKind::WrongKey) => self.take_key(given),
             (_, false) => Err(wrong_key(self.folder.root(), "missing", "the store is encrypted, and no key was given: open it with key=")),
             (true, true) => {
                 Err(wrong_key(self.folder.root(), "wrong", "the key is not the one that this process has it open with: give that one"))
@@ -107,6 +108,14 @@ impl Store {
                 Err(wrong_key(self.folder.root(), "not encrypted", "a key was given, and the store is open without one: open it without"))
             }
         }
+    }
+
+    /// Another process gave the store another key, and nobody here can use it by the one before: from now on all handles of this process
+    /// have the given one, if that is right.
+    fn take_key(&self, given: Option<&Arc<StoreKey>>) -> Result<()> {
+        let take = |key| self.unforked(|| std::mem::replace(&mut *lock(&self.key), key));
+        let before = take(given.cloned());
+        self.read(|_| Ok(())).inspect_err(|_| drop(take(before)))
     }
 
     /// Makes or repairs what is on disk, opens it, and reads its first record. A store that turns out not to be writable stays open for
