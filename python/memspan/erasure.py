@@ -57,19 +57,12 @@ def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> 
     """Deletes what is older than its retention; how many sessions, and how many memories."""
     sessions = memories = 0
     for scope in scopes:
+        core = scope._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         if retention.sessions_days is not None:
-            sessions += _delete_sessions(scope, now - timedelta(days=retention.sessions_days))
+            sessions += core.delete_old_sessions(now - timedelta(days=retention.sessions_days))
         for kind, days in retention.kinds.items():
-            before = now - timedelta(days=days)
-            memories += scope._core.forget_old(ScopeCore.kind_bits(kind), before)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            memories += core.forget_old(ScopeCore.kind_bits(kind), now - timedelta(days=days))
     return sessions, memories
-
-
-def _delete_sessions(scope: Scope, before: datetime) -> int:
-    old = [info.id for info in scope.sessions() if info.last_added_at < before]
-    for session_id in old:
-        scope.session(session_id).delete()
-    return len(old)
 
 
 @dataclass(frozen=True)
