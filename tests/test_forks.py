@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sys
 import threading
+from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,6 @@ from memspan.testing import FakeClock, FakeEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a fork, and a folder of a process's open files")
 
@@ -126,3 +128,45 @@ def test_a_child_makes_a_cache_that_a_thread_of_the_parent_was_making() -> None:
     thread.join()
     assert ended == 0
     assert caches.request(api, prompt, request)["config"]["cached_content"] == "caches/1"
+
+
+def test_maintenance_goes_on_beside_a_child_that_was_forked_during_it(store: Path) -> None:
+    """The child kept the claim for as long as it lived: `os.close` in the parent does not end a lock that both have."""
+    begun, over = threading.Event(), threading.Event()
+
+    def now() -> datetime:
+        if threading.current_thread().name == "memspan-maintenance":
+            begun.set()
+            over.wait(50)
+        return datetime.now(UTC)
+
+    with memspan.open(store, embedder=None, clock=now) as engine:
+        with engine.maintenance() as running:
+            assert begun.wait(10)
+            [file] = [int(one.name) for one in Path("/proc/self/fd").iterdir() if is_at(one, store / "maintenance")]
+
+            def work() -> None:
+                with pytest.raises(OSError, match="Bad file descriptor"):
+                    os.fstat(file)
+                running.__exit__(None, None, None)
+
+            ended = in_child(work)
+            kept, left = os.pipe()
+            child = in_background(lambda: os.read(kept, 1))
+            over.set()
+            assert ended == 0, "it has nothing of the thread that it does not have"
+            assert running.wait_for_report(30).expired == 0
+        other = os.open(store / "maintenance", os.O_RDWR)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(other)
+        os.write(left, b"x")
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        os.close(kept)
+        os.close(left)
+
+
+def is_at(link: Path, path: Path) -> bool:
+    try:
+        return link.resolve() == path.resolve()
+    except OSError:
+        return False
