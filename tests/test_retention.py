@@ -176,3 +176,12 @@ def test_several_maintain_at_once(tmp_path: Path) -> None:
             running = [pool.submit(engine.maintain, retention=Retention(sessions_days=365)) for _ in range(3)]
         assert sum(one.result().sessions_deleted for one in running) == 60
         assert not list(user.sessions())
+
+
+def test_a_clock_near_the_first_year_keeps_everything(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", clock=lambda: datetime(1, 1, 2, tzinfo=UTC)) as engine:
+        user = engine.user("u-42")
+        user.remember("Met the auditors on Tuesday", kind="episodic")
+        user.session("s", "gpt-4o").add({"role": "user", "content": "hello"})
+        done = engine.maintain(retention=Retention(sessions_days=36_500, kinds={"episodic": 36_500}))
+        assert (done.sessions_deleted, done.memories_forgotten) == (0, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memspan._core import Limits, ScopeCore
@@ -13,7 +13,6 @@ from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from memspan.long_term import Scope
 
@@ -59,10 +58,18 @@ def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> 
     for scope in scopes:
         core = scope._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         if retention.sessions_days is not None:
-            sessions += core.delete_old_sessions(now - timedelta(days=retention.sessions_days))
+            sessions += core.delete_old_sessions(_before(now, retention.sessions_days))
         for kind, days in retention.kinds.items():
-            memories += core.forget_old(ScopeCore.kind_bits(kind), now - timedelta(days=days))
+            memories += core.forget_old(ScopeCore.kind_bits(kind), _before(now, days))
     return sessions, memories
+
+
+def _before(now: datetime, days: float) -> datetime:
+    """So many days before; the first moment that there is where that would be before it."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
