@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -131,3 +132,56 @@ def test_what_is_no_retention_is_refused(wrong: dict[str, Any]) -> None:
 def test_maintain_takes_a_retention_alone(tmp_path: Path) -> None:
     with memspan.open(tmp_path / "s") as engine, pytest.raises(memspan.InvalidInput):
         engine.maintain(retention=90)  # type: ignore[arg-type]
+
+
+def test_what_is_resumed_or_removed_while_old_sessions_go_is_left_as_it_is(tmp_path: Path) -> None:
+    """A session that was resumed lost what was added. One that was deleted, or erased with its scope, ended the call with NotFound."""
+    clock = FakeClock(START)
+    looks = 0
+    armed = False
+
+    def now() -> datetime:
+        nonlocal looks
+        looks += armed
+        if armed and looks == 2:  # the retention's own time was asked for: now the sessions go
+            user.session("back").add({"role": "user", "content": "My new address is Elm Street 5"})
+            user.session("gone").delete()
+            engine.user("u-43").erase()
+        return clock()
+
+    with memspan.open(tmp_path / "s", clock=now) as engine:
+        user = engine.user("u-42")
+        for scope, name in ((user, "old"), (user, "back"), (user, "gone"), (engine.user("u-43"), "other"), (engine.user("u-44"), "last")):
+            scope.session(name, "gpt-4o").add({"role": "user", "content": "hello"})
+        clock.advance(timedelta(days=400))
+        armed = True
+        assert engine.maintain(retention=Retention(sessions_days=365)).sessions_deleted == 2
+        armed = False
+        assert looks > 2, "the control"
+        assert [info.id for info in user.sessions()] == ["back"]
+        assert [message.text for message in user.session("back").messages] == ["hello", "My new address is Elm Street 5"]
+        assert not list(engine.user("u-44").sessions())
+        assert engine.check().sound
+
+
+def test_several_maintain_at_once(tmp_path: Path) -> None:
+    """The second raised NotFound for a session that the first had deleted, and skipped everything behind it."""
+    clock = FakeClock(START)
+    with memspan.open(tmp_path / "s", clock=clock, durability="relaxed") as engine:
+        user = engine.user("u-42")
+        for number in range(60):
+            user.session(f"s-{number}", "gpt-4o").add({"role": "user", "content": "hello"})
+        clock.advance(timedelta(days=400))
+        with ThreadPoolExecutor(3) as pool:
+            running = [pool.submit(engine.maintain, retention=Retention(sessions_days=365)) for _ in range(3)]
+        assert sum(one.result().sessions_deleted for one in running) == 60
+        assert not list(user.sessions())
+
+
+def test_a_clock_near_the_first_year_keeps_everything(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", clock=lambda: datetime(1, 1, 2, tzinfo=UTC)) as engine:
+        user = engine.user("u-42")
+        user.remember("Met the auditors on Tuesday", kind="episodic")
+        user.session("s", "gpt-4o").add({"role": "user", "content": "hello"})
+        done = engine.maintain(retention=Retention(sessions_days=36_500, kinds={"episodic": 36_500}))
+        assert (done.sessions_deleted, done.memories_forgotten) == (0, 0)

@@ -130,15 +130,20 @@ def test_what_is_learned_at_one_address_is_not_believed_of_another(tmp_path: Pat
     assert b"secret" not in b"".join(path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file())
 
 
-def test_locks_are_their_owners_alone(tmp_path: Path) -> None:
-    old = os.umask(0o022)
+def test_a_store_is_its_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
+    """With a umask of 0, folders of generations were 0777, and CURRENT and the manifest 0666."""
+    old = os.umask(0)
     try:
-        memspan.open(tmp_path / "s").close()
+        with memspan.open(tmp_path / "s") as engine:
+            engine.user("u").remember("Prefers tea")
+            engine.maintain(compact=True)
+            engine.backup(tmp_path / "copy")
     finally:
         os.umask(old)
-    assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o700
-    for name in ("lock", "open"):
-        assert stat.S_IMODE((tmp_path / "s" / name).stat().st_mode) == 0o600
+    for root in (tmp_path / "s", tmp_path / "copy"):
+        modes = {path.relative_to(root): stat.S_IMODE(path.stat().st_mode) for path in (root, *root.rglob("*"))}
+        assert len(modes) > 4
+        assert modes == {name: 0o700 if (root / name).is_dir() else 0o600 for name in modes}
 
 
 def test_an_embedder_that_hangs_costs_one_thread(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import sys
 from collections.abc import Mapping
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, cast
 
 from memspan.exceptions import Error, InvalidInput, ReadOnly, StoreFull, StoreIo
@@ -131,6 +132,8 @@ def _raise(plain: Callable[..., Any], error: BaseException, given: tuple[object,
     """Raises what the caller is told; the error itself where it is ours already, was given to us, or comes out of the caller's code."""
     if isinstance(error, Error) or any(one is error for one in given) or _is_callers(error) or _is_of_the_call(error):
         raise error
+    if isinstance(error, RecursionError) and _is_of_the_stack(error):
+        raise error
     raise _ours(plain, error) from error
 
 
@@ -160,6 +163,22 @@ def system_error(doing: str, error: OSError, path: object = None) -> Error:
 def _is_of_the_call(error: BaseException) -> bool:
     """Whether Python refused the call itself, for an argument that the signature does not have: an error of the program."""
     return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
+def _is_of_the_stack(error: RecursionError) -> bool:
+    """Whether the caller's own calls left no room, instead of an argument whose parts stand too deep in one another.
+
+    The caller has more frames than this package then, and a good part of those that Python allows: more than a third, because calls by
+    way of C count, and have no frame.
+    """
+    trace, own = error.__traceback__, 0
+    while trace is not None:
+        trace, own = trace.tb_next, own + 1
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    callers = 0
+    while frame is not None:
+        frame, callers = frame.f_back, callers + 1
+    return callers > max(own, sys.getrecursionlimit() // 3)
 
 
 def _is_callers(error: BaseException) -> bool:

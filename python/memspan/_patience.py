@@ -9,6 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memspan._forks import Lock
 from memspan._twins import loop_to_use
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ GRACE_SECONDS = 0.05
 T = TypeVar("T")
 
 _hanging: list[tuple[object, threading.Thread]] = []
-_lock = threading.Lock()
+_lock = Lock()
 _own = threading.local()
 
 

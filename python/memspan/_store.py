@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from memspan import _core
 from memspan._core import Limits
+from memspan._forks import Lock
 from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 from memspan.life import Policy
@@ -75,7 +75,7 @@ class OpenStore:
         self.embeds_questions = embedding is not None
         """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         if embedding is not None:
             embedding.bind(core, 0)
 

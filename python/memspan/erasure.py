@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memspan._core import Limits, ScopeCore
@@ -13,7 +13,6 @@ from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
 
     from memspan.long_term import Scope
 
@@ -57,19 +56,20 @@ def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> 
     """Deletes what is older than its retention; how many sessions, and how many memories."""
     sessions = memories = 0
     for scope in scopes:
+        core = scope._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
         if retention.sessions_days is not None:
-            sessions += _delete_sessions(scope, now - timedelta(days=retention.sessions_days))
+            sessions += core.delete_old_sessions(_before(now, retention.sessions_days))
         for kind, days in retention.kinds.items():
-            before = now - timedelta(days=days)
-            memories += scope._core.forget_old(ScopeCore.kind_bits(kind), before)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            memories += core.forget_old(ScopeCore.kind_bits(kind), _before(now, days))
     return sessions, memories
 
 
-def _delete_sessions(scope: Scope, before: datetime) -> int:
-    old = [info.id for info in scope.sessions() if info.last_added_at < before]
-    for session_id in old:
-        scope.session(session_id).delete()
-    return len(old)
+def _before(now: datetime, days: float) -> datetime:
+    """So many days before; the first moment that there is where that would be before it."""
+    try:
+        return now - timedelta(days=days)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)

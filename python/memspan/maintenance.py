@@ -7,17 +7,17 @@ import logging
 import os
 import threading
 import time
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._fence import is_mapping, is_number
+from memspan._forks import renewed_in_child
 from memspan._values import asdict
 from memspan.exceptions import InvalidInput, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Mapping
     from types import TracebackType
 
     from memspan.engine import Engine, MaintenanceReport
@@ -47,9 +47,12 @@ class Maintenance:
         self._retention = retention
         self._stop = threading.Event()
         self._reported = threading.Event()
+        self._file: int | None = None
+        """The file while this object has locked it."""
         self._report: MaintenanceReport | None = None
         self._error: Exception | None = None
         self._thread: threading.Thread | None = None
+        renewed_in_child(self)
 
     @property
     def report(self) -> MaintenanceReport | None:
@@ -89,9 +92,10 @@ class Maintenance:
     def _attempt(self) -> float:
         """Maintains where nobody else is at it and the time has come; seconds until the next attempt."""
         try:
-            with _claimed(self._path) as file:
-                if file is None:
-                    return min(self._seconds, 60.0)
+            file = self._claimed()
+            if file is None:
+                return min(self._seconds, 60.0)
+            try:
                 left = _due(file, self._seconds)
                 if left > 0:
                     return left
@@ -99,11 +103,49 @@ class Maintenance:
                 self._error = None
                 _write(file, {**asdict(self._report), "finished_at": time.time()})
                 self._reported.set()
+            finally:
+                self._release()
         except Exception as error:  # noqa: BLE001  a clock or an embedder of the caller's may raise anything, and must not end the thread
             self._error = error
             _LOG.warning("maintenance of %s failed, and is tried again: %r", self._engine.path, error)
             return min(self._seconds, 60.0)
         return self._seconds
+
+    def _claimed(self) -> int | None:
+        """The file, locked; `None` where another process has it. The lock goes with the process that holds it."""
+        import fcntl  # noqa: PLC0415  where there is none there is no store either
+
+        self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException as error:
+            self._file = None
+            os.close(file)
+            if isinstance(error, BlockingIOError):
+                return None
+            raise
+        return file
+
+    def _release(self) -> None:
+        """Gives the file back. It is unlocked first: a child that was forked meanwhile may have it too, and with it the lock."""
+        import fcntl  # noqa: PLC0415
+
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_UN)
+        finally:
+            os.close(file)
+
+    def _renew(self) -> None:
+        """In the child of a fork, which has no thread that maintains: the lock is not to live as long as the child."""
+        self._stop, self._reported, self._thread = threading.Event(), threading.Event(), None
+        if self._report is not None:
+            self._reported.set()
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
     def __enter__(self) -> Self:
         self._stop.clear()
@@ -115,23 +157,6 @@ class Maintenance:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
-
-
-@contextmanager
-def _claimed(path: str) -> Generator[int | None]:
-    """The file, locked; `None` where another process has it. The lock goes with the process that holds it."""
-    import fcntl  # noqa: PLC0415  where there is none there is no store either
-
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-            return
-        yield file
-    finally:
-        os.close(file)
 
 
 def _due(file: int, seconds: float) -> float:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from memspan._arrays import stacked
 from memspan._fence import guarded
+from memspan._forks import Lock
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
 from memspan.providers.provider import checked
@@ -67,7 +68,7 @@ class FakeClock:
     @guarded
     def __init__(self, start: datetime = datetime(2025, 1, 1, tzinfo=UTC)) -> None:
         self._now = _aware(start)
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __call__(self) -> datetime:
         """The present moment, aware, in the zone it was set in."""
@@ -130,7 +131,7 @@ class FakeEmbedder:
         self.revision = revision
         self.calls = 0
         self.texts = 0
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._breakage: Breakage | None = None
         self._times: int | None = None
         self._mended = threading.Event()
@@ -314,7 +315,7 @@ class FakeProvider(Provider):
     def __init__(self, script: Sequence[Any]) -> None:
         super().__init__()
         self._script = list(script)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._name = secrets.token_hex(8)  # as of a server, whose responses never have the ids of another's
         self.prompts: list[Prompt] = []
 

@@ -41,24 +41,23 @@ class Caches:
     def __init__(self, seconds: int, least_tokens: int) -> None:
         self._seconds, self._least = seconds, least_tokens
         self._known: dict[str, _Cache] = {}
-        self._busy = set[str]()
-        self._lock = threading.Lock()
+        self._busy: dict[str, threading.Thread] = {}
 
     def request(self, api: Any, prompt: Prompt, request: dict[str, Any]) -> dict[str, Any]:
         """The request as it is to be sent: with the session's cache in front, or whole."""
         session = prompt.session_id
-        with self._lock:
-            if session in self._busy:
+        own = threading.current_thread()
+        if (busy := self._busy.setdefault(session, own)) is not own:
+            if busy.is_alive():
                 return request
-            self._busy.add(session)
+            self._busy[session] = own  # the other was a thread of the process that forked this one
         try:
             cache = self._fitting(api, prompt, request)
             self._known[session] = cache
         except Exception:  # noqa: BLE001  whatever the SDK raises: the request is good without a cache
             return request
         finally:
-            with self._lock:
-                self._busy.discard(session)
+            self._busy.pop(session, None)
         if cache.name is None:
             return request
         config = {key: value for key, value in request["config"].items() if key not in _FRONT}

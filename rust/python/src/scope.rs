@@ -181,6 +181,7 @@ calls! {
             let listing = session::Listing { after, limit, newest_first, since: since.map(|at| at.0) };
             Ok(session::list(own.engine, own.scope, listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
         };
+        delete_old_sessions(before: Moment) Long |own, now| session::delete_old(own.engine, own.scope, before.0, now);
         draft(text: Bound<'py, PyAny>, fields: Bound<'py, PyDict>) Short with new = new_memory(&text, &fields, it.handle.space())?; |own| {
             let mut new = new;
             new.screen(own.engine.screening());
@@ -217,10 +218,8 @@ calls! {
         };
         collection(name as "a collection's name": String) Short |own|
             Ok(CollectionCore { handle: Arc::clone(&it.handle), name: CollectionName::new(own.scope, &name)? });
-        collections() Short |own| {
-            let all = own.engine.store().read(|pages| collection::list(pages, own.scope))?;
-            Ok(all.into_iter().map(|(_, name)| name).collect::<Vec<_>>())
-        };
+        collections() Short |own|
+            own.engine.store().read(|pages| Ok(collection::list(pages, own.scope)?.into_iter().map(|one| one.1).collect::<Vec<_>>()));
     }
 
     #[getter]

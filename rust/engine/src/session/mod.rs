@@ -76,7 +76,7 @@ pub use reply::open_calls::OpenCall;
 pub use reply::partial::PartialReply;
 pub use reply::refused::Refusal;
 pub use responses::Replied;
-pub use scope_sessions::{Listed, Listing, list};
+pub use scope_sessions::{Listed, Listing, delete_old, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
 pub use session::{Options, Session, Status, TurnView};
 pub use summary::StoredSummary;

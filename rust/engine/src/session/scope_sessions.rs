@@ -1,8 +1,10 @@
-//! The sessions of a scope together: which there are. [`mod@super::search`] finds what was said in them.
+//! The sessions of a scope together: which there are, and the end of old ones. [`mod@super::search`] finds what was said in them.
 
+use super::core::SessionCore;
 use super::key::{SessionKey, SessionsHead};
 use super::metadata;
 use super::record::{SessionRecord, SessionState, StoredEpoch};
+use super::session::Session;
 use crate::Result;
 use crate::memory::Core;
 use crate::scope::Scope;
@@ -52,6 +54,24 @@ pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed
         }
         Ok(found)
     })
+}
+
+/// Deletes the sessions to which nothing was added since `before`, one after the other; how many. One that is resumed meanwhile stays.
+pub fn delete_old(engine: &SessionCore, scope: &Scope, before: i64, now: i64) -> Result<u64> {
+    let old = engine.store().read(|pages| {
+        let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for session in 1..=SessionsHead::read(pages, partition)?.sessions {
+            let record = SessionRecord::read(pages, SessionKey { partition, session })?;
+            found.extend(record.filter(|record| record.state != SessionState::Hidden && record.last_added_at() < before).map(|one| one.id));
+        }
+        Ok(found)
+    })?;
+    let mut deleted = 0;
+    for id in old {
+        deleted += u64::from(Session { engine, scope, id: &id }.delete_old(before, now)?);
+    }
+    Ok(deleted)
 }
 
 fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, since: Option<i64>) -> Result<Option<Listed>> {

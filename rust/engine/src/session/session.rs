@@ -261,26 +261,39 @@ impl Session<'_> {
 
     /// Deletes the session with everything in it. Nobody sees it from the first transaction on; its parts go in bounded ones.
     pub fn delete(&self, now: i64) -> Result<()> {
-        reserve::freeing(|| self.remove(now))
+        reserve::freeing(|| self.remove(None, now)).map(drop)
     }
 
-    fn remove(&self, now: i64) -> Result<()> {
+    /// Deletes the session where nothing was added to it since `before`. `false` where something was, or where it is not there any more.
+    pub(super) fn delete_old(&self, before: i64, now: i64) -> Result<bool> {
+        match reserve::freeing(|| self.remove(Some(before), now)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            done => done,
+        }
+    }
+
+    /// `before` is compared in the transaction that hides it, so that no message that was added meanwhile is lost.
+    fn remove(&self, before: Option<i64>, now: i64) -> Result<bool> {
         let hidden = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
+            if before.is_some_and(|before| writer.record.last_added_at() >= before) {
+                return Ok(None);
+            }
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::key::unname(writer.pages, place.partition, writer.seed, id)?;
             learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             SessionRecord { last_time: sweep::REMOVED, ..SessionRecord::expect(&*txn, place)? }.write(txn, place)?;
-            Ok(place)
+            Ok(Some(place))
         });
         if hidden.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             sweep::sweep_removed(self.engine, self.scope)?; // an earlier call may have been interrupted
         }
-        let place = hidden?;
+        let Some(place) = hidden? else { return Ok(false) };
         sweep::purge(self.engine, place, self.scope.seed(self.engine.store().secret()))?;
-        sweep::sweep_blobs(self.engine, place.partition, i64::MAX)
+        sweep::sweep_blobs(self.engine, place.partition, i64::MAX)?;
+        Ok(true)
     }
 
     /// Copies the session up to message `at` (all of it by default) under another id; the copy goes its own way.

@@ -272,3 +272,21 @@ fn maintenance_removes_tasks_whose_time_is_over() {
     let names: Vec<String> = session.tasks(4 * DAY).unwrap().into_iter().map(|task| task.name).collect();
     assert_eq!(names, ["kept", "long"]);
 }
+
+#[test]
+fn a_session_that_is_resumed_before_it_is_hidden_is_not_deleted_as_an_old_one() {
+    let (folder, scope) = (Folder::new(), user());
+    let engine = engine(&folder.0);
+    let session = begun(&engine, &scope, "s");
+    session.add(said("old talk"), None, 2).unwrap();
+    let listed = list(&engine, &scope, Listing { limit: 9, ..Listing::default() }).unwrap();
+    assert!(listed[0].record.last_added_at() < 10, "it was listed as an old one");
+    session.add(said("I am back"), None, 20).unwrap();
+    assert!(!session.delete_old(10, 21).unwrap());
+    assert_eq!(session.messages(0, 9).unwrap().len(), 2);
+    assert!(session.delete_old(21, 22).unwrap());
+    assert!(!session.delete_old(21, 22).unwrap(), "it is not there any more");
+    assert_eq!(left(&engine, Table::Transcript), 0);
+    erased(&engine, session);
+    assert!(!session.delete_old(21, 22).unwrap(), "nor is its scope");
+}

@@ -15,7 +15,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind as IoKind, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::files::{own, read_text};
@@ -31,6 +31,8 @@ const FORMAT_WITH_IDENTITY: u32 = 4;
 
 /// The mode of files that only their owner may read: a user who can read a lock can hold it, and stop everybody.
 pub const PRIVATE: u32 = 0o600;
+/// The same for folders.
+const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Number of a generation: 1, then one more with each compaction, migration or restore.
 pub type GenerationNumber = u32;
@@ -110,7 +112,7 @@ impl Folder {
         let missing: Vec<&Path> = self.root.ancestors().skip(1).take_while(is_missing).collect();
         let make = || {
             self.root.parent().map_or(Ok(()), fs::create_dir_all)?;
-            DirBuilder::new().recursive(true).mode(0o700).create(&self.root)
+            DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(&self.root)
         };
         make().map_err(|e| io_error("making the store's folder", &self.root, &e))?;
         // Its own name in any case: who made it before may have died.
@@ -128,7 +130,7 @@ impl Folder {
         let path = self.root.join(format!("gen-{number}.new"));
         let made = match fs::remove_dir_all(&path) {
             Err(e) if e.kind() != IoKind::NotFound => Err(e),
-            _ => fs::create_dir(&path),
+            _ => DirBuilder::new().mode(PRIVATE_FOLDER).create(&path),
         };
         made.map_err(|e| io_error("making room for a generation", &path, &e))?;
         Ok(path)
@@ -193,7 +195,7 @@ impl Folder {
     pub fn name_current(&self, number: GenerationNumber) -> Result<()> {
         let (new, path) = (self.root.join("CURRENT.new"), self.root.join("CURRENT"));
         let write = || -> std::io::Result<()> {
-            let mut file = own().write(true).create(true).truncate(true).open(&new)?;
+            let mut file = create(&new)?;
             writeln!(file, "gen-{number}")?;
             file.sync_all()?;
             fs::rename(&new, &path)
@@ -250,6 +252,11 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// A file that is written anew, its owner's alone.
+fn create(path: &Path) -> std::io::Result<File> {
+    own().write(true).create(true).truncate(true).mode(PRIVATE).open(path)
 }
 
 fn generation_number(name: &str) -> Option<GenerationNumber> {
@@ -311,7 +318,7 @@ impl Manifest {
         let Self { format, page_size, libc, byte_order, .. } = self;
         let text = format!("memspan={format}\npage_size={page_size}\nlibc={libc}\nbyte_order={byte_order}\n{identity}");
         let write = || -> std::io::Result<()> {
-            let mut file = own().write(true).create(true).truncate(true).open(&path)?;
+            let mut file = create(&path)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };

@@ -1,0 +1,172 @@
+"""Forks of a process whose threads are at work: what one of them holds at that moment is nobody's in the child."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan._forks import Lock
+from memspan.testing import FakeClock, FakeEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a fork, and a folder of a process's open files")
+
+
+def in_background(work: Callable[[], object]) -> int:
+    """The process id of a forked child that does the work. It ends with 0, with 3 where that fails, after 20 seconds by a signal."""
+    pid = os.fork()
+    if pid == 0:
+        code = 3
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(20)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """The same; how it ended."""
+    return os.waitstatus_to_exitcode(os.waitpid(in_background(work), 0)[1])
+
+
+@pytest.fixture
+def held() -> Iterator[Callable[[Any], None]]:
+    """Has a lock held by another thread until the test is over."""
+    over = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def hold(lock: Any) -> None:
+        has = threading.Event()
+
+        def run() -> None:
+            with lock:
+                has.set()
+                over.wait(50)
+
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+        assert has.wait(10)
+
+    yield hold
+    over.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_child_asks_an_embedder_that_a_thread_of_the_parent_was_about_to_ask(store: Path, held: Callable[[Any], None]) -> None:
+    """It waited for ever for the lock of a thread that it does not have."""
+    clock, embedder = FakeClock(), FakeEmbedder(16)
+    with memspan.open(store, embedder=embedder, embed_timeout_seconds=9, clock=clock) as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea")
+        for lock in (engine._store._lock, memspan._patience._lock, clock._lock, embedder._lock):
+            held(lock)
+
+        def work() -> None:
+            assert not user.recall("what do I drink?").degraded
+
+        assert in_child(work) == 0
+
+
+def test_the_forking_thread_keeps_its_own_lock(held: Callable[[Any], None]) -> None:
+    own, other = Lock(), Lock()
+    held(other)
+
+    def work() -> None:
+        assert not other._lock.locked()
+        assert own._lock.locked()
+        own.__exit__(None, None, None)
+        with own, other:
+            assert own._lock.locked()
+
+    with own:
+        assert in_child(work) == 0
+        assert own._lock.locked()
+        assert other._lock.locked()
+    assert not own._lock.locked()
+
+
+def test_a_child_makes_a_cache_that_a_thread_of_the_parent_was_making() -> None:
+    from memspan.providers.gemini_caches import Caches
+
+    begun, over = threading.Event(), threading.Event()
+    request = {"model": "m", "config": {"system_instruction": "long"}, "contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
+    prompt: Any = SimpleNamespace(session_id="s", counted_tokens=9_000)
+
+    def create(**_: Any) -> SimpleNamespace:
+        begun.set()
+        over.wait(50)
+        return SimpleNamespace(name="caches/1")
+
+    caches = Caches(600, 1)
+    thread = threading.Thread(target=caches.request, args=(SimpleNamespace(create=create), prompt, request))
+    thread.start()
+    assert begun.wait(10)
+    api = SimpleNamespace(create=lambda **_: SimpleNamespace(name="caches/2"))
+    assert caches.request(api, prompt, request) is request, "the control: one makes it, the others go without"
+
+    def work() -> None:
+        assert caches.request(api, prompt, request)["config"]["cached_content"] == "caches/2"
+
+    ended = in_child(work)
+    over.set()
+    thread.join()
+    assert ended == 0
+    assert caches.request(api, prompt, request)["config"]["cached_content"] == "caches/1"
+
+
+def test_maintenance_goes_on_beside_a_child_that_was_forked_during_it(store: Path) -> None:
+    """The child kept the claim for as long as it lived: `os.close` in the parent does not end a lock that both have."""
+    begun, over = threading.Event(), threading.Event()
+
+    def now() -> datetime:
+        if threading.current_thread().name == "memspan-maintenance":
+            begun.set()
+            over.wait(50)
+        return datetime.now(UTC)
+
+    with memspan.open(store, embedder=None, clock=now) as engine:
+        with engine.maintenance() as running:
+            assert begun.wait(10)
+            [file] = [int(one.name) for one in Path("/proc/self/fd").iterdir() if is_at(one, store / "maintenance")]
+
+            def work() -> None:
+                with pytest.raises(OSError, match="Bad file descriptor"):
+                    os.fstat(file)
+                running.__exit__(None, None, None)
+
+            ended = in_child(work)
+            kept, left = os.pipe()
+            child = in_background(lambda: os.read(kept, 1))
+            over.set()
+            assert ended == 0, "it has nothing of the thread that it does not have"
+            assert running.wait_for_report(30).expired == 0
+        other = os.open(store / "maintenance", os.O_RDWR)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(other)
+        os.write(left, b"x")
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        os.close(kept)
+        os.close(left)
+
+
+def is_at(link: Path, path: Path) -> bool:
+    try:
+        return link.resolve() == path.resolve()
+    except OSError:
+        return False
