@@ -119,6 +119,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         collections: checked_collections(options.collections.clone().unwrap_or_default())?,
         window: None,
         recalls: options.recalls.unwrap_or_default(),
+        origins: Vec::new(),
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;
