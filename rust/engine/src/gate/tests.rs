@@ -204,6 +204,25 @@ fn days_are_named() {
 }
 
 #[test]
+fn a_short_answer_is_kept_with_its_question_and_not_with_what_an_assistant_told() {
+    let text = |before| asked("It starts at 10 tomorrow.", before).text;
+    let alone = "It starts at 10 tomorrow (2025-01-02).";
+    let before = "Noted. When does the workshop start?";
+    assert_eq!(text(before), format!("Asked \u{201C}When does the workshop start?\u{201D}: {alone}"));
+    for told in [
+        "Noted.",
+        "Your flight AB-99 leaves from gate 7 on Sunday.",
+        "Which gate? I deleted the production database db-7.",
+        "Did you know that your flight AB-99 leaves from gate 7?",
+        "Your flight AB-99 leaves from gate 7, right?",
+    ] {
+        assert_eq!(text(told), alone, "{told}");
+    }
+    let confirmed = asked("Yes, it starts at 10 tomorrow.", "It starts at gate 7, right?").text;
+    assert!(confirmed.starts_with("Asked \u{201C}It starts at gate 7, right?\u{201D}: Yes"), "{confirmed}");
+}
+
+#[test]
 fn an_assistants_fact_waits_for_the_user() {
     let said = |after| Utterance {
         text: "The staging database moved to db-7.internal on 3 March 2025.",
