@@ -19,6 +19,7 @@ fn slots_are_read_where_a_sentence_gives_one() {
     for (text, category, slot, stored) in [
         ("Call me Ana.", Category::Profile, Some("name"), "The user's name is Ana."),
         ("Hi, my name is Ana Perez and I need help", Category::Profile, Some("name"), "The user's name is Ana Perez."),
+        ("Call me Annie from now on.", Category::Profile, Some("name"), "Call me Annie from now on."),
         ("My timezone is CET.", Category::Profile, Some("timezone"), "The user's timezone is CET."),
         ("my favourite color is blue", Category::Preference, Some("favorite color"), "The user's favourite color is blue."),
         (
