@@ -110,7 +110,8 @@ impl SessionBudget {
 }
 
 impl SessionBudget {
-    /// The same for another model: a limit or a reserve that does not fit its window gives way to the default.
+    /// The same for a model: a limit or a reserve that does not fit its window gives way to the default. It is stored as it was asked for,
+    /// so that it holds again with a model that it fits.
     #[must_use]
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
@@ -172,7 +173,7 @@ pub struct SessionRecord {
     pub tally: Tally,
     /// The block of the newest turn, once it was sent.
     pub sent: Option<SentBlock>,
-    /// The limits of its prompts.
+    /// The limits of its prompts as they were asked for: with its model they may be others ([`Self::limit`]).
     pub budget: SessionBudget,
     /// The scopes it reads along.
     pub reads: Vec<Scope>,
@@ -210,6 +211,11 @@ impl SessionRecord {
     #[must_use]
     pub fn last_added_at(&self) -> i64 {
         self.last_time.max(self.created_at)
+    }
+
+    /// The limit of a prompt for a model, and what is kept for the reply.
+    pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
+        self.budget.fitted(model).limit(model)
     }
 
     /// The id of the session that a message was copied from; `None` where it was said in this one, or copied before 0.12.0.
