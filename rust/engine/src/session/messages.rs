@@ -61,9 +61,9 @@ impl StoredMessage {
         Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep)
     }
 
-    /// Who speaks.
+    /// Who speaks: a tool where the message holds results of tools alone, in whichever shape.
     pub fn role(&self) -> Result<Role> {
-        self.neutral().map(|message| message.role)
+        self.neutral().map(|message| message.speaker())
     }
 
     /// The words of a message for the write gate, without tool calls, their results, and blocks that a prompt showed.
