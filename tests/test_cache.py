@@ -11,6 +11,7 @@ import pytest
 import memspan
 from memspan.cache import CacheRule, rules
 from memspan.cache import simulation as sim
+from memspan.testing import anthropic_response
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +103,20 @@ def test_a_prompt_says_what_broke_the_cache(user: memspan.Scope) -> None:
     assert broken.lost_tokens > 0
     user.session("s-1", system="You are kind.")
     assert session.assemble("").explain_cache(grown).why == "system"
+
+
+def test_what_two_prompts_share_is_counted_as_the_boundary_is(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse. " * 60)
+    previous = None
+    for turn in range(4):
+        session.add({"role": "user", "content": f"more {turn} " + "text " * 40})
+        prompt = session.assemble()
+        if previous is not None:
+            assert prompt.shared_prefix(previous).tokens >= previous.prefix_tokens
+            assert prompt.explain_cache(previous).lost_tokens == 0
+        previous = prompt
+        billed = int(prompt.counted_tokens * 1.1)
+        session.add_response(anthropic_response(f"ok {turn}", input_tokens=billed, output_tokens=4), prompt=prompt)
 
 
 def test_the_command_prints_every_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from datetime import UTC, datetime
@@ -11,11 +12,11 @@ import pytest
 
 import memspan
 from memspan._refining import BATCH_CHARACTERS, MOST_CALLS
+from memspan.testing import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from memspan.testing import FakeClock
+    from pathlib import Path
 
 
 def said(*texts: str) -> list[dict[str, Any]]:
@@ -367,6 +368,57 @@ def test_forgetting_a_session_takes_what_was_made_of_it(user: memspan.Scope) -> 
     assert [memory.id for memory in user.memories()] == [kept.id]
     with pytest.raises(memspan.InvalidInput, match="at least one of"):
         user.forget_from()
+
+
+def _forget_each(user: memspan.Scope) -> None:
+    for memory in list(user.memories()):
+        assert user.forget(memory.id)
+    for memory in user.quarantined():
+        assert user.reject(memory.id)
+
+
+def _forget_from(user: memspan.Scope) -> None:
+    assert len(user.forget_from(session="s-1")) == 2
+
+
+@pytest.mark.parametrize("taken", [_forget_each, _forget_from])
+def test_what_was_forgotten_does_not_come_back_through_a_fork(user: memspan.Scope, taken: Callable[[memspan.Scope], None]) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    for text in ("I'm allergic to peanuts.", "My boss said I hate Python."):
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "ok"})
+    user.learn(session)
+    before = session.fork("before")
+    assert {one.action for one in user.learn(session.fork("known")) if one.memory} == {"duplicate"}, "the control"
+    taken(user)
+    behind = session.fork("behind")
+    again = behind.fork("again")
+    session.delete()
+    for fork in (before, behind, again, again.fork("of a deleted one", at=3)):
+        assert {one.action for one in user.learn(fork) if one.memory} == {"rejected"}, fork.id
+    assert (list(user.memories()), user.quarantined()) == ([], ())
+    for index, fork in enumerate((before, behind, again)):
+        fork.add({"role": "user", "content": f"My cat number {index} is called Felix{index}."})
+        [own] = [one for one in user.learn(fork) if one.memory]
+        assert (own.action, own.memory and own.memory.session) == ("added", fork.id), "its own messages are new"
+    again.rewind(4)
+    again.add({"role": "user", "content": "I live in Porto."})
+    assert [one.action for one in user.learn(again) if one.memory] == ["rejected", "rejected", "added"]
+    again.rewind(0)
+    again.add({"role": "user", "content": "I'm allergic to peanuts."})
+    assert [one.action for one in user.learn(again)] == ["added"], "somebody said it again"
+
+
+def test_the_ids_of_what_is_learnt_are_those_of_before_0_12(store: Path) -> None:
+    with memspan.open(store, clock=FakeClock()) as engine:
+        user = engine.user("u")
+        session = user.session("s-1", model="gpt-4o")
+        session.add({"role": "user", "content": "ok. I'm allergic to peanuts."})
+        [one] = [one for one in user.learn(session) if one.memory]
+        at = session.messages[0].added_at.isoformat()
+        key = hashlib.blake2s(f"s-1\0{0}\0{at}\0{4}".encode(), digest_size=12).hexdigest()
+        assert one.memory
+        assert one.memory.id == f"learned-{key}"
 
 
 @pytest.mark.parametrize(

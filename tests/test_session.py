@@ -335,3 +335,17 @@ def test_a_repr_never_raises(tmp_path: Path) -> None:
         gone = ["<messages of session 's'>", "<turns of session 's'>"]
         assert list(map(repr, views[:2])) == gone
     assert list(map(repr, views)) == [*gone, "Slots(...)", "TokenFactors(...)"]
+
+
+def test_a_message_of_tool_results_alone_is_a_tools_in_each_shape(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "connection to db-7 refused", "is_error": True}
+    session.add({"role": "user", "content": "fetch it"})
+    session.add({"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "fetch", "input": {}}]})
+    session.add({"role": "user", "content": [result]})
+    session.add({"role": "assistant", "content": [{"type": "tool_use", "id": "c2", "name": "fetch", "input": {}}]})
+    session.add({"role": "user", "content": [{**result, "tool_use_id": "c2"}, {"type": "text", "text": "and stop then"}]})
+    assert [message.role for message in session.messages] == ["user", "assistant", "tool", "assistant", "user"]
+    assert session.messages[2].given["role"] == "user", "as it was given"
+    assert [one["role"] for one in session.assemble().to_anthropic()["messages"]] == ["user", "assistant"] * 2 + ["user"]
+    assert {hit.message.index: hit.role for hit in user.search_transcripts("db-7 refused")}[2] == "tool"

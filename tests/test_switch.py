@@ -118,3 +118,26 @@ def test_the_ledger_before_it_stays(session: memspan.Session) -> None:
     old = session.turn(turn.number).prompt
     assert old is not None
     assert (old.to_json(), old.model) == (prompt.to_json(), "gpt-4o")
+
+
+def test_a_limit_that_gave_way_holds_again_with_a_model_that_it_fits(user: memspan.Scope) -> None:
+    wanted = memspan.Budget(max_input_tokens=16_000, output_tokens=6_000)
+    session = user.session("s-1", model="gpt-4o", budget=wanted)
+    session.add({"role": "user", "content": "hello"})
+    assert _limits(session) == (16_000, 6_000)
+    planned = session.plan_switch("gpt-4").max_input_tokens
+    session.switch_model("gpt-4")
+    assert (session.budget, _limits(session)) == (wanted, (4_096, 4_096))
+    assert planned == 4_096
+    assert user.session("s-1", budget=wanted).budget == wanted, "a program that asks for it each time is not refused"
+    with pytest.raises(memspan.InvalidInput, match="gpt-4"):
+        user.session("s-1", budget=memspan.Budget(output_tokens=6_000))
+    session.add({"role": "assistant", "content": "hi"})
+    session.rewind(1)
+    session.switch_model("gpt-4o")
+    assert (session.budget, _limits(session)) == (wanted, (16_000, 6_000))
+
+
+def _limits(session: memspan.Session) -> tuple[int, int]:
+    prompt = session.assemble()
+    return prompt.max_input_tokens, prompt.max_output_tokens

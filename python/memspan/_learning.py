@@ -98,7 +98,7 @@ def _from_session(work: Work, session: Session) -> tuple[list[Decision], int]:
         begin = max(0, first - BEFORE)
         judged = _local(work, work.core.judge_session(session.id, begin, end, first - begin, work.discards_doubt))
         judged = _refined(work, first - begin, _unrepeated(work, session.id, judged))
-        ids = [_identity(f"{session.id}\0{one.index}\0{cast('datetime', one.added_at).isoformat()}", one.begin) for one in judged.wanted()]
+        ids = [_identity(_said_in(session.id, one), one.begin) for one in judged.wanted()]
         mark = _records.LearnedFrom(session.id, state.before, _records.Mark(end, state.now.edits, state.now.created_at))
         done = _stored(work, judged, ids, session.id, None if work.dry_run else mark)
         if done is None:
@@ -151,6 +151,11 @@ def _unrepeated(work: Work, session_id: str, judged: _core.Judged) -> _core.Judg
         return any(borne_out(one.text, text) for text in texts)
 
     return judged.without([at for at in spoken if repeats(decisions[at])], "it repeats what the prompt showed")
+
+
+def _said_in(session_id: str, one: _records.Wanted) -> str:
+    """The name of a message. A fork's copy has that of the message it was copied from: what was forgotten of one stays forgotten."""
+    return f"{one.origin or session_id}\0{one.index}\0{cast('datetime', one.added_at).isoformat()}"
 
 
 def _identity(key: str | None, begin: int) -> str | None:

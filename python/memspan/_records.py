@@ -268,12 +268,14 @@ class HeardLine:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A part of a message that is to be stored: the message's place in its page, its index, its time, the letter the part begins at."""
+    """A part of a message that is to be stored: its message's place in the page, index, time and origin, and the letter it begins at."""
 
     place: int
     index: int
     added_at: datetime | None
     begin: int
+    origin: str | None
+    """The session that a fork copied the message from."""
 
 
 @dataclass(frozen=True)

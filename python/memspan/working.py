@@ -80,7 +80,7 @@ class SharedPrefix:
 
     Attributes:
         segments: Leading segments that are the same.
-        tokens: Their tokens.
+        tokens: Their tokens, counted as the older prompt's `prefix_tokens` are.
         bytes: Leading bytes of both requests that are the same.
         broken_by: The segment of the newer prompt where they part: "system", "message 31", "block"; `None` where it ends before.
     """
@@ -99,7 +99,7 @@ class CacheBreak:
         segment: The segment there in the newer prompt: "tools", "system", "pinned", "summary", "message 31", "block"; `None` where the
             newer one only goes on.
         byte: The first byte of the request that differs.
-        reused_tokens: Tokens before it.
+        reused_tokens: Tokens before it, counted as the older prompt's `prefix_tokens` are.
         lost_tokens: Tokens of the older prompt's cacheable beginning that are not reused.
         why: "grew", "tools", "system", "pinned", "summary", "epoch" (the window was cut, or messages were taken back), "volatile" (what
             changes with each question).

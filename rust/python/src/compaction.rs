@@ -17,7 +17,7 @@ shows! {
     compaction::check::Refused as RefusedLine |it| { text, reason }
     CheckedReply as CheckedReply |it| { wrong, taken, refused = Tuple(it.refused) }
     (compaction::Source, Option<String>) as LeavingMessage |it| {
-        index = it.0.index, id = it.1, role = it.0.message.role.name(), text = it.0.message.spoken()
+        index = it.0.index, id = it.1, role = it.0.message.speaker().name(), text = it.0.message.spoken()
     }
 }
 

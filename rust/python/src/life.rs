@@ -34,7 +34,9 @@ calls! {
 
 shows! {
     Heard as HeardLine |it| { index, role = it.speaker.name(), text }
-    Wanted<'_> as Wanted |it| { place, index = it.message.index, added_at = it.message.added_at.map(Moment), begin }
+    Wanted<'_> as Wanted |it| {
+        place, index = it.message.index, added_at = it.message.added_at.map(Moment), begin, origin = it.message.origin.as_deref()
+    }
     Decision as Decision |it| { action, category = it.category.name(), text, slot, importance, confidence, index, span, reason, memory }
     LearnMark as Mark |it| { next, edits, created_at }
     (u64, LearnMark, LearnMark) as LearnState |it| { first = it.0, before = it.1, now = it.2 }

@@ -246,6 +246,13 @@ impl Message {
         Self { role: Role::Tool, name: None, parts: vec![Part::ToolResult(result)] }
     }
 
+    /// Its role, and a tool's where it holds results alone: Anthropic's shape sends those in the user's name.
+    #[must_use]
+    pub fn speaker(&self) -> Role {
+        let answers = !self.parts.is_empty() && self.parts.iter().all(|part| matches!(part, Part::ToolResult(_)));
+        if answers { Role::Tool } else { self.role }
+    }
+
     /// The calls it makes.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| if let Part::ToolCall(call) = part { Some(call) } else { None })

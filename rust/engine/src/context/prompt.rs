@@ -104,7 +104,7 @@ impl Scale {
 pub struct Shared {
     /// How many.
     pub segments: usize,
-    /// Their tokens, as a share of the newer prompt's total.
+    /// Their tokens, as the older prompt's total and breakpoints count them.
     pub tokens: u64,
     /// The newer one's segment where they part.
     pub broken_by: Option<String>,
@@ -134,7 +134,13 @@ impl Prompt {
     pub fn shared_with(&self, other: &Self) -> Shared {
         let segments = shared_segments(&self.chain, &other.chain).min(self.segments.len());
         let counted = self.segments[..segments].iter().map(|segment| segment.tokens).sum();
-        Shared { segments, tokens: self.scale().of(counted), broken_by: self.segments.get(segments).map(Segment::name) }
+        let marked =
+            other.breakpoints.iter().filter(|breakpoint| breakpoint.segments <= segments).map(|breakpoint| breakpoint.tokens).max();
+        Shared {
+            segments,
+            tokens: other.scale().of(counted).max(marked.unwrap_or(0)),
+            broken_by: self.segments.get(segments).map(Segment::name),
+        }
     }
 
     /// Its provider's count is its cost, and the parts' shares follow.

@@ -139,12 +139,14 @@ pub struct Heard {
     pub at: Option<i64>,
     /// When it was added to a session.
     pub added_at: Option<i64>,
+    /// The session that it was copied from, where that is another one.
+    pub origin: Option<String>,
 }
 
 impl Heard {
     /// A message of a role, by its place. Blocks that a prompt showed do not count as words of a speaker who quotes them.
     #[must_use]
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
-        Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None }
+        Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None, origin: None }
     }
 }

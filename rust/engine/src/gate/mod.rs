@@ -318,11 +318,26 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     let refers = own.first().is_some_and(|word| {
         ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
     });
-    let question = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end]);
-    match question {
+    let last = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end]);
+    match last.filter(|last| is_question(last, own)) {
         Some(question) if (plain <= 4 || refers) && question.len() <= 200 => format!("Asked \u{201C}{question}\u{201D}: {text}"),
         _ => text.to_owned(),
     }
+}
+
+/// How an assistant tells something in the form of a question.
+const TELLS: [&str; 5] = ["did you know", "do you know that", "did you notice", "are you aware", "do you remember that"];
+/// How it asks whether what it just told is so.
+const TAGS: [&str; 6] = ["right ?", "correct ?", "isn't it ?", "aren't you ?", "don't you ?", "is that right ?"];
+
+/// Whether a sentence asks what `answer` answers. One that tells something and asks whether it is so is answered by yes or no: another
+/// sentence of the user's would make the assistant's words the user's own.
+fn is_question(sentence: &str, answer: &[Word]) -> bool {
+    let own = words(sentence);
+    let ends = |tag: &&str| own.len().checked_sub(tag.split(' ').count()).is_some_and(|at| words::starts(&own, at, tag).is_some());
+    let tells = TELLS.iter().any(|phrase| words::starts(&own, 0, phrase).is_some()) || TAGS.iter().any(ends);
+    let decides = agrees(answer) || answer.first().is_some_and(|word| ["no", "nope"].contains(&word.lower.as_str()));
+    own.last().is_some_and(|word| word.lower == "?") && (!tells || decides)
 }
 
 /// An assistant's statement: a fact that somebody has to approve, unless the user just did.
@@ -369,8 +384,13 @@ fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
 /// Whether the user's next message agrees, and does little else.
 fn confirms(after: &str) -> bool {
     let own = words(after);
-    let agrees = ["yes", "correct", "right", "exactly", "that's right", "that's correct", "yep", "indeed", "confirmed"];
-    own.len() <= 6 && agrees.iter().any(|word| words::starts(&own, 0, word).is_some())
+    own.len() <= 6 && agrees(&own)
+}
+
+/// Whether words begin by agreeing.
+fn agrees(own: &[Word]) -> bool {
+    let agreement = ["yes", "correct", "right", "exactly", "that's right", "that's correct", "yep", "indeed", "confirmed"];
+    agreement.iter().any(|word| words::starts(own, 0, word).is_some())
 }
 
 fn discarded(text: &str, span: (usize, usize), reason: &str) -> Claim {

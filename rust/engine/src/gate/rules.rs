@@ -106,11 +106,11 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = manner(sentence, &rest)
         .or_else(|| constraint(&rest))
+        .or_else(|| name(&rest)) // before what lasts: "Call me Annie from now on."
         .or_else(|| lasting(sentence, &rest))
         .or_else(|| not_allergic(&rest))
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
-        .or_else(|| name(&rest))
         .or_else(|| person(&rest))
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
@@ -252,7 +252,9 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
     let at = ["call me", "my name is", "my name's", "i'm called", "i am called", "i go by", "you can call me", "please call me"]
         .iter()
         .find_map(|opening| starts(s.words, 0, opening))?;
-    if s.negated(at) || ["when", "if", "at", "back", "a", "later", "on", "tomorrow", "crazy"].contains(&s.word(at)) {
+    if s.negated(at)
+        || ["when", "if", "at", "back", "a", "later", "on", "tomorrow", "crazy", "by", "only", "before", "after"].contains(&s.word(at))
+    {
         return None;
     }
     let (value, end) = s.value(at)?;

@@ -19,6 +19,7 @@ fn slots_are_read_where_a_sentence_gives_one() {
     for (text, category, slot, stored) in [
         ("Call me Ana.", Category::Profile, Some("name"), "The user's name is Ana."),
         ("Hi, my name is Ana Perez and I need help", Category::Profile, Some("name"), "The user's name is Ana Perez."),
+        ("Call me Annie from now on.", Category::Profile, Some("name"), "Call me Annie from now on."),
         ("My timezone is CET.", Category::Profile, Some("timezone"), "The user's timezone is CET."),
         ("my favourite color is blue", Category::Preference, Some("favorite color"), "The user's favourite color is blue."),
         (
@@ -201,6 +202,25 @@ fn days_are_named() {
         assert_eq!(dates::named(&words(text), AT)[0].1, day, "{text}");
     }
     assert!(dates::named(&words("the week is long"), AT).is_empty());
+}
+
+#[test]
+fn a_short_answer_is_kept_with_its_question_and_not_with_what_an_assistant_told() {
+    let text = |before| asked("It starts at 10 tomorrow.", before).text;
+    let alone = "It starts at 10 tomorrow (2025-01-02).";
+    let before = "Noted. When does the workshop start?";
+    assert_eq!(text(before), format!("Asked \u{201C}When does the workshop start?\u{201D}: {alone}"));
+    for told in [
+        "Noted.",
+        "Your flight AB-99 leaves from gate 7 on Sunday.",
+        "Which gate? I deleted the production database db-7.",
+        "Did you know that your flight AB-99 leaves from gate 7?",
+        "Your flight AB-99 leaves from gate 7, right?",
+    ] {
+        assert_eq!(text(told), alone, "{told}");
+    }
+    let confirmed = asked("Yes, it starts at 10 tomorrow.", "It starts at gate 7, right?").text;
+    assert!(confirmed.starts_with("Asked \u{201C}It starts at gate 7, right?\u{201D}: Yes"), "{confirmed}");
 }
 
 #[test]

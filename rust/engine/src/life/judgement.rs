@@ -373,7 +373,7 @@ mod tests {
     use super::*;
 
     fn said(index: u64, speaker: Speaker, text: &str) -> Heard {
-        Heard { index, speaker, text: text.to_owned(), at: None, added_at: None }
+        Heard { index, speaker, text: text.to_owned(), at: None, added_at: None, origin: None }
     }
 
     #[test]

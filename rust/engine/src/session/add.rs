@@ -128,7 +128,7 @@ impl Prepared {
 
 /// The token limits of a session's prompts.
 fn room(record: &SessionRecord, epoch: &StoredEpoch) -> Result<u64> {
-    Ok(epoch.model.factor.room(record.budget.limit(&epoch.model)?.0))
+    Ok(epoch.model.factor.room(record.limit(&epoch.model)?.0))
 }
 
 fn shorten_results(message: &mut Message, given: &[(u32, String)], index: u64, most: u64, counter: CachedCounter) -> Vec<(u32, String)> {

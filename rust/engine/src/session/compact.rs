@@ -184,7 +184,7 @@ impl Session<'_> {
         }
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+            let (limit, _) = status.record.limit(&status.epoch.model)?;
             let most = summary_tokens(max_tokens, limit)?;
             let boundary = match keep_exchanges {
                 Some(keep) => boundary(pages, &status, keep)?,
@@ -213,9 +213,8 @@ impl Session<'_> {
     /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
-            let mut status = self.expect(pages)?;
-            status.record.budget = status.record.budget.fitted(model);
-            let (limit, _) = status.record.budget.limit(model)?;
+            let status = self.expect(pages)?;
+            let (limit, _) = status.record.limit(model)?;
             let plain = self.planned(pages, &status, model, None, now)?;
             if plain.kept.left_out <= summary::covered(pages, status.place, status.epoch.epoch.summary_version)? {
                 return Ok(None);
@@ -231,8 +230,7 @@ impl Session<'_> {
     /// The plan of a switch to `model`, with a summary that is not written yet.
     pub fn plan_switch_with(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| {
-            let mut status = self.expect(pages)?;
-            status.record.budget = status.record.budget.fitted(model);
+            let status = self.expect(pages)?;
             self.planned(pages, &status, model, new, now)
         })
     }
@@ -245,7 +243,7 @@ impl Session<'_> {
         let view = View::cold(pages, status.place, &status.record, &status.epoch);
         let least = shown.map_or(0, |summary| summary.covers.end);
         let kept = recount::plan(&view, model, grant, &status.record.tally, least)?;
-        let (limit, _) = status.record.budget.limit(model)?;
+        let (limit, _) = status.record.limit(model)?;
         Ok(SwitchPlan { from: status.epoch.model.clone(), to: model.clone(), limit, history_tokens: grant, kept, fixed_tokens })
     }
 
@@ -308,7 +306,7 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let epoch = &status.epoch.epoch;
     let origin = epoch.origin.max(covered).min(messages);
     let stored = view.tokens_before(messages)?.saturating_sub(view.tokens_before(origin)?);
-    let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+    let (limit, _) = status.record.limit(&status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
     if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
         return Ok(Some(Due::Threshold));
@@ -362,7 +360,7 @@ fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
 /// of it from which on a compaction is due. Turns before the end of a task leave with it.
 fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
     let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
-    let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+    let (limit, _) = status.record.limit(&status.epoch.model)?;
     let full = if policy.at == Share::default() { limit } else { policy.at.of(limit) };
     let room = (full / 2).saturating_sub(status.epoch.epoch.fixed_tokens);
     let view = View::cold(pages, status.place, &status.record, &status.epoch);

@@ -84,6 +84,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         }
         partial::remove(self.pages, self.place)?;
         self.record.tally = before;
+        self.record.origins = self.record.origins_before(at);
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
         self.record.edits += 1;
         self.epoch.recounted.1 = self.epoch.recounted.1.min(at);

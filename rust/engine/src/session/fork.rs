@@ -8,7 +8,7 @@ use super::key::{SessionKey, SessionsHead};
 use super::ledger::{self, Call};
 use super::metadata;
 use super::policy::Policy;
-use super::record::{self, SessionRecord, SessionState, StoredEpoch};
+use super::record::{self, Origin, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::sweep::{REMOVED, purge};
 use super::transcript::blob;
@@ -109,11 +109,21 @@ impl Copy {
             tally: Tally::default(),
             sent: None,
             window: None,
+            origins: self.origins(),
             ..source.clone()
         };
         record.write(pages, place)?;
         metadata::write(pages, place, &metadata::read(&*pages, self.source.place)?)?;
         Ok(place)
+    }
+
+    /// The sessions that its messages were said in: the source, behind those that the source was itself copied from.
+    fn origins(&self) -> Vec<Origin> {
+        let mut origins = self.source.record.origins_before(self.at);
+        if origins.last().map_or(0, |origin| origin.end) < self.at {
+            origins.push(Origin { end: self.at, session: self.source.record.id.clone() });
+        }
+        origins
     }
 
     /// The source must be unchanged: a message that was taken back meanwhile must not live on in a copy.

@@ -47,7 +47,9 @@ impl Session<'_> {
             let messages: Vec<_> = (begin..end).map(|index| stored_message(pages, status.place, index)).collect::<Result<_>>()?;
             Ok((status, messages))
         })?;
-        let heard = messages.iter().map(StoredMessage::heard).collect::<Result<_>>()?;
+        let said_in = |index| status.record.origin_of(index).map(str::to_owned);
+        let heard = messages.iter().map(|message| Ok(Heard { origin: said_in(message.record.placed.index), ..message.heard()? }));
+        let heard = heard.collect::<Result<_>>()?;
         let (place, mark) = (status.place, status.learn_mark());
         let from = ReadFrom { partition: Some(place.partition), session: Some((place.session, mark.edits, mark.created_at)) };
         Ok(Judgement::noted(self.engine, from, heard, first, discards, now))
@@ -59,9 +61,9 @@ impl StoredMessage {
         Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep)
     }
 
-    /// Who speaks.
+    /// Who speaks: a tool where the message holds results of tools alone, in whichever shape.
     pub fn role(&self) -> Result<Role> {
-        self.neutral().map(|message| message.role)
+        self.neutral().map(|message| message.speaker())
     }
 
     /// The words of a message for the write gate, without tool calls, their results, and blocks that a prompt showed.
@@ -77,6 +79,7 @@ impl StoredMessage {
             },
             at: Some(record.created_at.unwrap_or(record.added_at)),
             added_at: Some(record.added_at),
+            origin: None,
         })
     }
 }

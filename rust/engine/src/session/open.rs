@@ -105,6 +105,9 @@ pub(super) fn open<P: PagesMut>(
 
 fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, tools: Option<&GivenTools>, now: i64) -> Result<()> {
     let model = options.model.clone().ok_or_else(|| record::no_such_session(id))?;
+    if let Some(budget) = &options.budget {
+        budget.limit(&model)?; // who asks for it learns of it; with a later model it gives way
+    }
     let record = SessionRecord {
         id: id.to_owned(),
         state: SessionState::Live,
@@ -119,6 +122,7 @@ fn make<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, options: &Options, 
         collections: checked_collections(options.collections.clone().unwrap_or_default())?,
         window: None,
         recalls: options.recalls.unwrap_or_default(),
+        origins: Vec::new(),
     };
     let mut writer = SessionWriter::make(pages, scope, record, model, now)?;
     record::name(writer.pages, writer.place, writer.seed, id)?;
@@ -153,6 +157,7 @@ fn reopen<P: PagesMut>(mut writer: SessionWriter<'_, P>, options: &Options, tool
     }
     writer.record.check_live("opening a session with something new")?;
     if let Some(budget) = budget {
+        budget.limit(&writer.epoch.model)?;
         writer.record.budget = budget;
         writer.unsettle();
     }

@@ -110,7 +110,8 @@ impl SessionBudget {
 }
 
 impl SessionBudget {
-    /// The same for another model: a limit or a reserve that does not fit its window gives way to the default.
+    /// The same for a model: a limit or a reserve that does not fit its window gives way to the default. It is stored as it was asked for,
+    /// so that it holds again with a model that it fits.
     #[must_use]
     pub fn fitted(&self, model: &Model) -> Self {
         let mut budget = self.clone();
@@ -144,6 +145,15 @@ fn read_state(r: &mut Reader<'_>, key: &[u8]) -> Result<SessionState> {
     }
 }
 
+/// Messages that a fork copied: those before `end`, from where the origin before it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The first message that is not of it.
+    pub end: u64,
+    /// The id of the session that they were said in.
+    pub session: String,
+}
+
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRecord {
@@ -163,7 +173,7 @@ pub struct SessionRecord {
     pub tally: Tally,
     /// The block of the newest turn, once it was sent.
     pub sent: Option<SentBlock>,
-    /// The limits of its prompts.
+    /// The limits of its prompts as they were asked for: with its model they may be others ([`Self::limit`]).
     pub budget: SessionBudget,
     /// The scopes it reads along.
     pub reads: Vec<Scope>,
@@ -173,6 +183,8 @@ pub struct SessionRecord {
     pub window: Option<WindowContent>,
     /// Limits on the texts that its prompts recall.
     pub recalls: Recalls,
+    /// The sessions that its first messages were copied from, oldest first.
+    pub origins: Vec<Origin>,
 }
 
 fn write_scope(w: &mut Writer, scope: &Scope) {
@@ -201,6 +213,29 @@ impl SessionRecord {
         self.last_time.max(self.created_at)
     }
 
+    /// The limit of a prompt for a model, and what is kept for the reply.
+    pub fn limit(&self, model: &Model) -> Result<(u64, u64)> {
+        self.budget.fitted(model).limit(model)
+    }
+
+    /// The id of the session that a message was copied from; `None` where it was said in this one, or copied before 0.12.0.
+    #[must_use]
+    pub fn origin_of(&self, message: u64) -> Option<&str> {
+        self.origins.iter().find(|origin| message < origin.end).map(|origin| origin.session.as_str())
+    }
+
+    /// The origins of its messages up to `at`.
+    pub(super) fn origins_before(&self, at: u64) -> Vec<Origin> {
+        let mut origins: Vec<Origin> = Vec::new();
+        for origin in &self.origins {
+            let end = origin.end.min(at);
+            if origins.last().map_or(0, |before| before.end) < end {
+                origins.push(Origin { end, ..origin.clone() });
+            }
+        }
+        origins
+    }
+
     /// Whether it was ended.
     #[must_use]
     pub fn is_ended(&self) -> bool {
@@ -208,9 +243,12 @@ impl SessionRecord {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let recalls = self.recalls != Recalls::default();
+        let copied = !self.origins.is_empty();
+        let recalls = copied || self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();
-        let fields = if recalls {
+        let fields = if copied {
+            17
+        } else if recalls {
             16
         } else if collections {
             15
@@ -257,6 +295,13 @@ impl SessionRecord {
         if recalls {
             self.recalls.write(&mut w);
         }
+        if copied {
+            codec::write_list(&mut w, &self.origins, |w, origin| {
+                w.nested(2);
+                w.uint(origin.end);
+                w.text(&origin.session);
+            });
+        }
         w.into_bytes()
     }
 
@@ -286,7 +331,11 @@ impl SessionRecord {
             Ok(CollectionName { scope: read_scope(&mut r, key)?, name: r.text()?.to_owned() })
         })?;
         let recalls = Recalls::read(&mut r, key)?;
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls })
+        let origins = codec::read_list(&mut r, |r| {
+            let mut r = codec::inner(r, key)?;
+            Ok(Origin { end: r.uint()?, session: r.text()?.to_owned() })
+        })?;
+        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls, origins })
     }
 
     /// The state of a session and how many messages it has. The fields behind these in its record are not decoded.

@@ -70,7 +70,7 @@ impl Session<'_> {
             let status = self.expect(pages)?;
             let epoch = &status.epoch.epoch;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let (limit, _) = status.record.budget.limit(&status.epoch.model)?;
+            let (limit, _) = status.record.limit(&status.epoch.model)?;
             let window = epoch.window(limit, &status.record.budget.sections, &view, 0)?;
             let tokens = epoch.factor.bound(epoch.fixed_tokens + window.tokens);
             Ok(Fill { epoch: epoch.number, tokens, window: status.epoch.model.context_window })

@@ -149,7 +149,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded, most_recalled } = gathered;
-    let mut budget = effective(&record.budget, ask);
+    let mut budget = effective(&record.budget, &epoch.model, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     // The reserve for recalled text is a share of the tokens to come. The history has the rest.
@@ -271,7 +271,7 @@ fn gather<'s, P: Pages>(
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, question, answer)) = &recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
-        let budget = effective(&record.budget, ask);
+        let budget = effective(&record.budget, &epoch.model, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
@@ -438,8 +438,8 @@ fn is_disputed<P: Pages>(pages: &P, partition: Partition, memory: &Memory) -> Re
 }
 
 /// The session's budget with what this call asks for otherwise.
-fn effective(own: &SessionBudget, ask: &Ask) -> SessionBudget {
-    let mut budget = ask.budget.as_ref().unwrap_or(own).clone();
+fn effective(own: &SessionBudget, model: &Model, ask: &Ask) -> SessionBudget {
+    let mut budget = ask.budget.clone().unwrap_or_else(|| own.fitted(model));
     budget.max_input_tokens = ask.max_input_tokens.or(budget.max_input_tokens);
     budget.output_tokens = ask.max_output_tokens.or(budget.output_tokens);
     budget

@@ -75,7 +75,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     /// Begins the next epoch if what stands before the newest turn must change.
     pub(in crate::session) fn settle(&mut self) -> Result<()> {
-        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let (limit, _) = self.record.limit(&self.epoch.model)?;
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
         self.past = std::mem::take(&mut self.past).of(self.place, self.record.edits);
         self.past.begin(window.first_turn);
@@ -141,7 +141,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     /// Begins the next epoch: pinned memories first, then the remaining room, then the cut.
     pub(in crate::session) fn begin(&mut self, reason: Reason, origin: u64) -> Result<()> {
-        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let (limit, _) = self.record.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
         self.epoch.own_names = self.epoch.names_memories && scopes.len() > 1;
         let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
@@ -251,7 +251,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     /// Counted tokens of the fixed sections and of the window, for the session's own limit.
     pub(in crate::session) fn shown_tokens(&self) -> Result<u64> {
-        let (limit, _) = self.record.budget.limit(&self.epoch.model)?;
+        let (limit, _) = self.record.limit(&self.epoch.model)?;
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
         Ok(self.epoch.epoch.fixed_tokens + window.tokens)
     }

@@ -74,7 +74,6 @@ pub(in crate::session) fn first_turn<P: Pages>(view: &View<'_, P>, origin: u64) 
 /// Moves a session to `model`, or to the same one with the window counted anew.
 pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>, model: Model, reason: Reason) -> Result<()> {
     let before = writer.epoch.clone();
-    writer.record.budget = writer.record.budget.fitted(&model);
     let grant = grant(writer, &model)?;
     let view = View::cold(&*writer.pages, writer.place, &writer.record, &before);
     let least = crate::session::summary::covered(&*writer.pages, writer.place, before.epoch.summary_version)?;
@@ -121,7 +120,7 @@ pub(in crate::session) fn grant_of<P: Pages>(
     now: i64,
     new: Option<&crate::compaction::Summary>,
 ) -> Result<(u64, u64)> {
-    let (limit, _) = record.budget.limit(&epoch.model)?;
+    let (limit, _) = record.limit(&epoch.model)?;
     let fixed = crate::session::window::fixed::fixed_for(pages, place, epoch, scopes, limit, now, new)?.0;
     let mut next = epoch.epoch.clone();
     (next.factor, next.fixed_tokens) = (epoch.model.factor, fixed.tokens(&epoch.model.framing));
