@@ -1,6 +1,6 @@
 //! Removes the remains that forgetting leaves until the next compaction, before that copies: hashes of words in tails and where merges
-//! stopped, codes of vectors in graphs, passages in ledgers, and the remains of calls that were never finished. Each step is a write of
-//! its own, so that a death between two of them undoes nothing.
+//! stopped, codes of vectors in graphs, passages and hashes in ledgers, and the remains of calls that were
+//! never finished. Each step is a write of its own, so that a death between two of them undoes nothing.
 
 use super::Engine;
 use crate::Result;
@@ -28,7 +28,7 @@ impl Engine {
                 if let Row::Scope(scope) = &row {
                     session::sweep_unfinished(self, partition, scope)?;
                     self.settle_tail(partition)?;
-                    session::drop_deleted(self, partition)?;
+                    session::clear_ledgers(self, partition, scope)?;
                 }
                 if let Row::Collection { .. } = row {
                     collection::sweep_unfinished(self, partition)?;
