@@ -106,8 +106,7 @@ def test_what_is_forgotten_deleted_and_dropped_is_in_no_byte_after_a_compaction(
         user.session("s-1").delete()
         user.collection("zqcollection").delete_all()
         engine.maintain(compact=True)
-        gone = left(tmp_path)
-        assert set(gone) <= {b"zqslot"}
+        assert left(tmp_path) == {}, "not the name of the slot either"
         assert engine.check().sound
 
 
@@ -156,3 +155,117 @@ def test_neither_name_nor_text_of_an_erased_shared_scope_stays_with_those_who_re
         session.add({"role": "user", "content": "and now?"})
         assert "Another team" not in session.assemble().text
         assert engine.check().sound
+
+
+PASSAGE = b"zqpassage"
+
+
+def is_left(folder: Path, text: bytes = PASSAGE) -> bool:
+    return any(text in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def shows(scope: memspan.Scope, session_id: str, *collections: memspan.Collection) -> tuple[memspan.Session, memspan.Prompt]:
+    """A session with a prompt that shows the passage, and no reply yet."""
+    session = scope.session(session_id, model="gpt-4o", collections=list(collections))
+    session.add({"role": "user", "content": "which port does the letter name?"})
+    prompt = session.assemble()
+    assert PASSAGE.decode() in prompt.text
+    return session, prompt
+
+
+def reply(session: memspan.Session, prompt: memspan.Prompt) -> None:
+    session.add_response(memspan.testing.openai_response("8443", input_tokens=90), prompt=prompt)
+
+
+def letters(scope: memspan.Scope, name: str = "letters") -> memspan.Collection:
+    collection = scope.collection(name)
+    collection.add("letter.md", "# Letter\n\nThe zqpassage of the letter names port 8443.")
+    return collection
+
+
+GOES = {
+    "the document": lambda engine: engine.shared("team").collection("letters").delete("letter.md"),
+    "its collection": lambda engine: engine.shared("team").collection("letters").delete_all(),
+    "its scope": lambda engine: engine.shared("team").erase(),
+}
+
+
+@pytest.mark.parametrize("goes", GOES)
+@pytest.mark.parametrize("order", ["stored before", "stored before a switch", "read no more", "copied", "stored afterwards"])
+def test_a_passage_goes_with_its_document_whatever_a_session_reads_and_whenever_it_stores(tmp_path: Path, goes: str, order: str) -> None:
+    # A passage was known by the name of its collection, and looked for among those that the session still read.
+    with memspan.open(tmp_path / "s") as engine:
+        docs = letters(engine.shared("team"))
+        session, prompt = shows(engine.user("bob"), "s", docs)
+        if order != "stored afterwards":
+            reply(session, prompt)
+        if order == "stored before a switch":
+            session.switch_model("gpt-4o-mini")
+        if order == "copied":
+            session.fork("copy")
+        if order != "stored before":
+            engine.user("bob").session("s", collections=[])
+        assert is_left(tmp_path)
+        GOES[goes](engine)
+        if order == "stored afterwards":
+            engine.maintain(compact=True)
+            reply(session, prompt)
+            assert not is_left(tmp_path), "nothing is brought back, not even until the next compaction"
+        engine.maintain(compact=True)
+        assert not is_left(tmp_path)
+        shown = session.turn(0).prompt
+        assert shown is not None
+        assert (shown.same_bytes, [erased for erased in shown.erased if "letter.md" in erased] != []) == (False, True)
+        assert engine.check().sound
+
+
+def test_another_process_brings_no_passage_back(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        letters(engine.shared("team"))
+    to_child, to_parent = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        with memspan.open(tmp_path / "s") as engine:
+            session, prompt = shows(engine.user("bob"), "s", engine.shared("team").collection("letters"))
+            os.write(to_parent[1], b"x")
+            os.read(to_child[0], 1)
+            reply(session, prompt)
+        os._exit(0)
+    os.read(to_parent[0], 1)
+    with memspan.open(tmp_path / "s") as engine:
+        engine.shared("team").erase()
+        os.write(to_child[1], b"x")
+        assert os.waitpid(child, 0)[1] == 0
+        assert not is_left(tmp_path)
+        assert engine.user("bob").session("s").turn(0).prompt is not None
+
+
+def test_the_passage_of_a_living_document_stays_whatever_another_collection_is_called(tmp_path: Path) -> None:
+    # "a" has no document "b/letter.md", and both scopes have a collection "letters": the living one's passage went.
+    with memspan.open(tmp_path / "s") as engine:
+        bob, team = engine.user("bob"), engine.shared("team")
+        bob.collection("a").add("other.md", "Something else.")
+        session, prompt = shows(bob, "prefix", letters(bob, "a/b"), bob.collection("a"))
+        reply(session, prompt)
+        team.collection("letters").add("other.md", "Something else.")
+        twin, prompt = shows(bob, "twin", letters(bob), team.collection("letters"))
+        reply(twin, prompt)
+        bob.collection("a").delete("other.md")
+        team.erase()
+        for shown in (session.turn(0).prompt, twin.turn(0).prompt):
+            assert shown is not None
+            assert (PASSAGE.decode() in shown.text, shown.same_bytes, shown.erased) == (True, True, ())
+
+
+def test_a_document_of_the_same_id_does_not_keep_the_passage_of_the_one_before(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s") as engine:
+        user = engine.user("bob")
+        docs = letters(user)
+        reply(*shows(user, "s", docs))
+        docs.add("letter.md", "# Letter\n\nAnother text.")
+        engine.maintain(compact=True)
+        assert is_left(tmp_path), "a revision of the document: the ledger shows what was sent"
+        docs.delete("letter.md")
+        docs.add("letter.md", "# Letter\n\nAnother text.")
+        engine.maintain(compact=True)
+        assert not is_left(tmp_path)

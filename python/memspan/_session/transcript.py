@@ -145,7 +145,8 @@ class Transcript(SessionPart):
 
         Raises:
             InvalidInput: The response is of an unknown shape, is a piece of a stream, or says nothing; or the prompt is of another session.
-            SessionMoved: The session's length is another than when the prompt was assembled. Nothing was written.
+            SessionMoved: The session's length is another than when the prompt was assembled. Or neither a prompt nor the response's id was
+                given, and the newest message is such a reply that was redacted: it may be the same. Nothing was written.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")

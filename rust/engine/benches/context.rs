@@ -114,6 +114,7 @@ fn candidate(index: u64) -> Item {
         text,
         memory: None,
         message: None,
+        document: None,
         form: Form::dated(),
         score: Some(1_000 - index as i64),
     }

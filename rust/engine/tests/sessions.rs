@@ -51,6 +51,7 @@ fn talked(path: &Path) -> Engine {
 fn a_copy_of_a_store_has_the_same_sessions() {
     let (folder, copy) = (Folder::in_memory(), Folder::in_memory());
     let engine = talked(&folder.0);
+    engine.compact().expect("compacted"); // takes the hashes of the prompts that saw what was redacted: no later one takes more
     let before = everything(&engine, &user("u"), NOW);
     assert!(before.len() > 80 && before.iter().any(|line| line.contains("interrupted")));
     engine.backup(&copy.0).expect("copied");

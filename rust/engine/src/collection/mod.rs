@@ -33,7 +33,7 @@ pub use search::{Hit, Request, Search};
 
 pub(crate) use name::is_collection;
 pub(crate) use pending::{adopt, fill, next_pending, pending};
-pub(crate) use read::is_missing;
+pub(crate) use read::{is_gone, is_missing};
 pub(crate) use remove::expire;
 pub use sweep::sweep;
 pub(crate) use sweep::sweep_unfinished;

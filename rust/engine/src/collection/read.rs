@@ -5,6 +5,7 @@ use super::name::CollectionName;
 use super::record::{self, Document};
 use crate::Result;
 use crate::scope::{self, Row};
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
 const PAGE: usize = 256;
@@ -19,6 +20,13 @@ pub fn info<P: Pages>(pages: &P, name: &CollectionName, id: &str, now: i64) -> R
 pub(crate) fn is_missing<P: Pages>(pages: &P, name: &CollectionName, id: &str) -> Result<bool> {
     let Some(partition) = name.find(pages)? else { return Ok(true) };
     Ok(record::by_id(pages, partition, name.seed(pages.secret()), id)?.is_none())
+}
+
+/// Whether a document is gone for good: its collection is nobody's any more, or does not have it. Neither of the numbers is given twice.
+/// One that expired is there until maintenance removes it.
+pub(crate) fn is_gone<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<bool> {
+    let is_there = matches!(scope::row(pages, partition)?, Some(Row::Collection { .. }));
+    Ok(!is_there || !Document::is_stored(pages, partition, number)?)
 }
 
 /// The document of that id with its text.

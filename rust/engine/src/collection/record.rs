@@ -66,6 +66,11 @@ impl Document {
         Self::decode(key.as_slice(), number, &body).map(Some)
     }
 
+    /// Whether there is one of that number, which is not read.
+    pub(super) fn is_stored<P: Pages + ?Sized>(pages: &P, partition: Partition, number: u32) -> Result<bool> {
+        Ok(pages.get(Self::key(partition, number).u16(0).as_slice())?.is_some())
+    }
+
     fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Self> {
         // A reader's result must not outlive the body, and errors name the key.
         let mut r = Reader::array(key, body)?;

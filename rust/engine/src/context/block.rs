@@ -38,6 +38,15 @@ pub struct MessageRef {
     pub document: u64,
 }
 
+/// The document that a passage is of: known by its number, which no other document of its collection ever has, whatever its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DocumentRef {
+    /// The collection's partition.
+    pub partition: u64,
+    /// Its number there. Its revisions share it.
+    pub document: u64,
+}
+
 /// How a memory or a message is shown, as far as the thing itself does not say it: what the ledger keeps beside its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Form {
@@ -88,6 +97,8 @@ pub struct Item {
     pub memory: Option<MemoryRef>,
     /// The message, if it is one of the scope's transcripts.
     pub message: Option<MessageRef>,
+    /// The document, if it is a passage of one.
+    pub document: Option<DocumentRef>,
     /// How it is shown.
     pub form: Form,
     /// Its score in the recall's fixed point; `None` for what the caller put there.
@@ -105,6 +116,7 @@ impl Item {
             text: text.into(),
             memory: None,
             message: None,
+            document: None,
             form: Form::dated(),
             score: score.map(|score| (score.clamp(-MAX_ITEM_SCORE, MAX_ITEM_SCORE) * SCORE_UNIT) as i64),
         }
@@ -298,7 +310,17 @@ mod tests {
         let pieces = random.below(6);
         let attributes = vec![("kind".into(), nasty(random, 1).into()), ("key".into(), "k".into())];
         let text = nasty(random, pieces).into();
-        Item { section: section.into(), id: "i".into(), attributes, text, memory: None, message: None, form: Form::default(), score: None }
+        Item {
+            section: section.into(),
+            id: "i".into(),
+            attributes,
+            text,
+            memory: None,
+            message: None,
+            document: None,
+            form: Form::default(),
+            score: None,
+        }
     }
 
     #[test]
@@ -345,6 +367,7 @@ mod tests {
             text: text.into(),
             memory: None,
             message: None,
+            document: None,
             form: Form::default(),
             score: None,
         };

@@ -128,6 +128,7 @@ mod tests {
                     text: nasty(&mut random, 4).into(),
                     memory: None,
                     message: None,
+                    document: None,
                     form: super::super::block::Form::default(),
                     score: None,
                 })

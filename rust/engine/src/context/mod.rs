@@ -48,7 +48,7 @@ pub(crate) mod properties;
 pub(crate) mod testing;
 
 pub use crate::tokens::{Counter, Factor};
-pub use block::{Block, Form, Item, MessageRef};
+pub use block::{Block, DocumentRef, Form, Item, MessageRef};
 pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
 pub use compose::{Inputs, Volatile, carries_block, compose};

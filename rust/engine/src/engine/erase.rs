@@ -209,11 +209,13 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     let mut partitions = vec![partition];
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
     scope.unlink(pages)?;
+    for partition in &partitions {
+        scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
+    }
     for (reader, _) in scope::list(&*pages, 0, usize::MAX)?.into_iter().filter(|(reader, _)| *reader != partition) {
         session::unread(pages, reader, scope)?;
     }
     for partition in &partitions {
-        scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
         pages.delete(vault::record_of(*partition).as_slice())?;
         Erasing::default().write(pages, *partition)?;
     }

@@ -1,6 +1,6 @@
 //! Removes the remains that forgetting leaves until the next compaction, before that copies: hashes of words in tails and where merges
-//! stopped, codes of vectors in graphs, passages in ledgers, and the remains of calls that were never finished. Each step is a write of
-//! its own, so that a death between two of them undoes nothing.
+//! stopped, names of slots without a value, codes of vectors in graphs, passages and hashes in ledgers, and the remains of calls that were
+//! never finished. Each step is a write of its own, so that a death between two of them undoes nothing.
 
 use super::Engine;
 use crate::Result;
@@ -11,7 +11,8 @@ use crate::index::vectors::VectorSet;
 use crate::memory::MEMORIES;
 use crate::memory::embedding;
 use crate::memory::maintain::STEP;
-use crate::scope::{self, Head, Row};
+use crate::memory::slots;
+use crate::scope::{self, Head, Row, Scope};
 use crate::session;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::Pages;
@@ -28,7 +29,8 @@ impl Engine {
                 if let Row::Scope(scope) = &row {
                     session::sweep_unfinished(self, partition, scope)?;
                     self.settle_tail(partition)?;
-                    session::drop_deleted(self, partition)?;
+                    self.remove_empty_slots(partition, scope)?;
+                    session::clear_ledgers(self, partition, scope)?;
                 }
                 if let Row::Collection { .. } = row {
                     collection::sweep_unfinished(self, partition)?;
@@ -48,6 +50,15 @@ impl Engine {
                 let head = Head::read(txn, partition)?;
                 bm25::settle(txn, index, Statistics { documents: head.documents, total_length: head.total_length })
             })?;
+        }
+        Ok(())
+    }
+
+    fn remove_empty_slots(&self, partition: Partition, scope: &Scope) -> Result<()> {
+        let (empty, seed) = (self.store().read(|snapshot| slots::empty(snapshot, partition))?, scope.seed(self.store().secret()));
+        for some in empty.chunks(STEP) {
+            let some = some.to_vec();
+            self.write_to(partition, move |txn| slots::remove_empty(txn, partition, seed, &some))?;
         }
         Ok(())
     }

@@ -24,6 +24,13 @@ pub struct Slot {
     pub current: Vec<u32>,
 }
 
+impl Slot {
+    /// Without its row it is the same. Of one that holds several values at a time, which a program said, it is not.
+    fn is_empty(&self) -> bool {
+        !self.multi && self.current.is_empty()
+    }
+}
+
 fn key(partition: Partition, seed: Seed, name: &str) -> Key {
     Key::new(partition, Table::Slot).u64(seed.hash64(name.as_bytes()))
 }
@@ -78,6 +85,21 @@ pub fn list<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Sl
     })?;
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// Slots that hold nothing and say nothing but their name, which may be a word of the user's: their last value was forgotten.
+pub(crate) fn empty<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Slot>> {
+    Ok(list(pages, partition)?.into_iter().filter(Slot::is_empty).collect())
+}
+
+/// Removes those of `slots` that are still empty.
+pub(crate) fn remove_empty(pages: &mut impl PagesMut, partition: Partition, seed: Seed, slots: &[Slot]) -> Result<()> {
+    for slot in slots {
+        if get(&*pages, partition, seed, &slot.name)?.is_empty() {
+            chunks::remove(pages, key(partition, seed, &slot.name))?;
+        }
+    }
+    Ok(())
 }
 
 fn decode(key: &[u8], body: &[u8]) -> Result<Slot> {

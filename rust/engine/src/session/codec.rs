@@ -12,8 +12,8 @@ use std::sync::Arc;
 use crate::context::image::ImageRule;
 use crate::context::message::Media;
 use crate::context::{
-    Budget, Cut, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason, RelevanceFloor,
-    SectionUse, SetAside, Share, Tally, Why,
+    Budget, Cut, DocumentRef, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason,
+    RelevanceFloor, SectionUse, SetAside, Share, Tally, Why,
 };
 use crate::models::Model;
 use crate::store::envelope::damaged;
@@ -319,10 +319,13 @@ fn read_cut(r: &mut Reader<'_>, key: &[u8]) -> Result<Cut> {
     Ok(Cut { start: r.uint()?, resume: read_maybe_index(r, key)?, shortened: r.bool()? })
 }
 
-/// `[section, id, memory, score, [[name, value]], text, message, form]`; attributes and text only of what is neither memory nor message.
+/// `[section, id, memory, score, [[name, value]], text, message, form, [partition, document]]`; attributes and text only of what is neither
+/// memory nor message, the last field only of a passage.
 pub(super) fn write_item(w: &mut Writer, item: &Item) {
     let formed = item.form != Form::default();
-    w.nested(if formed {
+    w.nested(if item.document.is_some() {
+        9
+    } else if formed {
         8
     } else if item.memory.is_some() {
         4
@@ -348,13 +351,18 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
         });
         w.text(&item.text);
         w.nil();
-    } else if formed {
+    } else if formed || item.document.is_some() {
         w.nested(0);
         w.text("");
         w.nil();
     }
-    if formed {
+    if formed || item.document.is_some() {
         write_form(w, item.form);
+    }
+    if let Some(of) = item.document {
+        w.nested(2);
+        w.uint(of.partition);
+        w.uint(of.document);
     }
 }
 
@@ -400,6 +408,10 @@ pub(super) fn read_item<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Item> {
             Some(mut r) => Some(MessageRef { partition: r.uint()?, session: r.uint()?, index: r.uint()?, document: r.uint()? }),
         },
         form: read_form(&mut r, key)?,
+        document: match maybe_inner(&mut r, key)? {
+            None => None,
+            Some(mut r) => Some(DocumentRef { partition: r.uint()?, document: r.uint()? }),
+        },
     })
 }
 

@@ -107,9 +107,14 @@ fn message(random: &mut Random) -> MessageRef {
     MessageRef { partition: number(random), session: number(random), index: number(random), document: number(random) }
 }
 
+fn document(random: &mut Random) -> DocumentRef {
+    DocumentRef { partition: number(random), document: number(random) }
+}
+
 fn item(random: &mut Random) -> Item {
     let memory = maybe(random, memory);
     let message = if memory.is_some() { None } else { maybe(random, message) };
+    let document = if memory.is_some() || message.is_some() { None } else { maybe(random, document) };
     Item {
         section: text(random).into(),
         id: text(random).into(),
@@ -117,6 +122,7 @@ fn item(random: &mut Random) -> Item {
         text: text(random).into(),
         memory,
         message,
+        document,
         form: form(random),
         score: score(random),
     }
@@ -246,8 +252,8 @@ fn an_item_comes_back_but_what_is_referred_to_leaves_its_text_where_it_is() {
     };
     let make = |random: &mut Random| loop {
         let item = item(random);
-        // A version that adds a field writes the form before it, whatever that is.
-        if !refers(&item) && item.form != Form::default() {
+        // A version that adds a field writes the document before it, whatever that is.
+        if !refers(&item) && item.document.is_some() {
             return item;
         }
     };

@@ -92,9 +92,17 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.epoch.epoch.summary_version = self.epoch.epoch.summary_version.min(covered);
         if at <= self.epoch.epoch.origin && self.epoch.epoch.origin > 0 {
             let model = self.epoch.model.clone();
-            return recount::switch(self, model, Reason::Rewound);
+            recount::switch(self, model, Reason::Rewound)?;
+        } else {
+            self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
         }
-        self.begin(Reason::Rewound, self.epoch.epoch.origin)
+        self.say_taken_back(at)
+    }
+
+    /// Says in the epoch that just began what was taken back: a prompt of an epoch before it that saw this message is not what it was.
+    fn say_taken_back(&mut self, message: u64) -> Result<()> {
+        self.epoch.taken_back = Some(message);
+        self.epoch.write(self.pages, self.place)
     }
 
     /// The state of the transcript before message `at`.
@@ -145,11 +153,12 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if let Some(before) = recounted {
             write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
         }
-        self.forget_questions(record.placed.turn)?;
+        self.forget_calls(record.placed.turn, index)?;
         partial::remove(self.pages, self.place)?;
         summary::erase(self.pages, self.place, index)?;
         self.record.edits += 1;
         self.begin(Reason::Rewound, self.epoch.epoch.origin)?;
+        self.say_taken_back(index)?;
         Ok(true)
     }
 
@@ -180,11 +189,14 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         read_recount(&*self.pages, self.place, self.epoch.switch, index).map(|(_, before)| Some(before))
     }
 
-    /// Questions to memory of a turn's calls may repeat what its messages said.
-    fn forget_questions(&mut self, turn: u64) -> Result<()> {
+    /// Questions to memory of a turn's calls may repeat what its messages said, and a reply has a hash.
+    fn forget_calls(&mut self, turn: u64, index: u64) -> Result<()> {
         for mut call in Call::of_turn(&*self.pages, self.place, turn)? {
-            if let Some(sent) = call.sent.as_mut().filter(|sent| sent.query.is_some()) {
-                sent.query = None;
+            let question = call.sent.as_mut().and_then(|sent| sent.query.take());
+            if call.reply == index {
+                call.forget_reply(self.pages, self.place, self.seed)?;
+            }
+            if question.is_some() || call.reply == index {
                 call.write(self.pages, self.place, turn)?;
             }
         }

@@ -209,7 +209,7 @@ impl Copy {
 
     fn turn<P: PagesMut>(&self, pages: &mut P, place: SessionKey, seed: Seed, turn: u64) -> Result<()> {
         for number in 0..ledger::count(&*pages, self.source.place, turn)? {
-            let call = Call::read(&*pages, self.source.place, turn, number)?;
+            let mut call = Call::read(&*pages, self.source.place, turn, number)?;
             if call.reply < self.at {
                 call.write(pages, place, turn)?;
                 call.put_name(pages, place, seed)?;

@@ -32,6 +32,8 @@ mod properties;
 mod recalls;
 mod record;
 pub(crate) mod rehash;
+#[cfg(test)]
+mod remains_tests;
 mod reply;
 mod responses;
 mod scope_sessions;
@@ -61,7 +63,7 @@ pub use compact::{Committed, Draft, Due};
 pub use core::SessionCore;
 pub use key::SessionKey;
 pub use learning::learn;
-pub(crate) use ledger::passages::drop_deleted;
+pub(crate) use ledger::remains::clear_ledgers;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};

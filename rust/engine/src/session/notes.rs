@@ -45,6 +45,7 @@ pub(super) fn items<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<Item>>
         text: text.into(),
         memory: None,
         message: None,
+        document: None,
         form: crate::context::Form::dated(),
         score: None,
     };

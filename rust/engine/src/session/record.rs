@@ -451,11 +451,20 @@ pub struct StoredEpoch {
     pub names_memories: bool,
     /// They are, where they are memories of the session's own scope: an id says nothing of another's. Not so before 0.10.0.
     pub own_names: bool,
+    /// Of one that began with a redaction, the message; with a rewind, the first that was taken back. Not so before 0.12.0.
+    pub taken_back: Option<u64>,
+}
+
+/// Fields of a stored epoch before [`StoredEpoch::taken_back`].
+const FIELDS_BEFORE_TAKEN_BACK: usize = 11;
+
+fn read_taken_back(r: &mut Reader<'_>) -> Result<Option<u64>> {
+    Ok(r.maybe_int()?.map(|message| message as u64))
 }
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(10 + u32::from(self.own_names));
+        let mut w = Writer::array(if self.taken_back.is_some() { 12 } else { 10 + u32::from(self.own_names) });
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -470,8 +479,11 @@ impl StoredEpoch {
             w.int(*time);
         });
         w.bool(self.names_memories);
-        if self.own_names {
-            w.bool(true);
+        if self.own_names || self.taken_back.is_some() {
+            w.bool(self.own_names);
+        }
+        if let Some(message) = self.taken_back {
+            w.uint(message);
         }
         w.into_bytes()
     }
@@ -497,6 +509,7 @@ impl StoredEpoch {
             })?,
             names_memories: r.bool()?,
             own_names: r.bool()?,
+            taken_back: read_taken_back(&mut r)?,
         })
     }
 
@@ -519,6 +532,18 @@ impl StoredEpoch {
         r.raw()?; // the model
         let texts = [read_blob_ref(&mut r, key.as_slice())?, read_blob_ref(&mut r, key.as_slice())?];
         Ok(texts.into_iter().flatten().collect())
+    }
+
+    /// The epoch of that number with its [`Self::taken_back`], and without the model, whose tokenizer need not be loaded in this process.
+    pub(super) fn read_edit<P: Pages>(pages: &P, place: SessionKey, number: u64) -> Result<Option<(Epoch, Option<u64>)>> {
+        let key = place.epoch(number);
+        let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        let mut r = Reader::array(key.as_slice(), &body)?;
+        let epoch = codec::read_epoch(&mut r, key.as_slice())?;
+        for _ in 1..FIELDS_BEFORE_TAKEN_BACK {
+            r.raw()?;
+        }
+        Ok(Some((epoch, read_taken_back(&mut r)?)))
     }
 
     /// Writes it.

@@ -63,6 +63,9 @@ impl Session<'_> {
             if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, known_by, asked)? {
                 return replied_before(writer, known, &prepared);
             }
+            if response.id.is_none() && ledger::is_taken_out(&*writer.pages, writer.place, writer.seed, asked)? {
+                return Err(moved(&writer.record, asked)); // it may be that reply, given again
+            }
             if let Some((place, sent)) = &sent {
                 check_prompt(writer, *place, sent)?;
             }
@@ -141,7 +144,7 @@ fn call_of(response: &Response, sent: Option<SentPrompt>, number: u16, reply: u6
 }
 
 /// Writes a call of a turn in place of what came of its reply so far, and keeps which block its prompt carried.
-fn write_call(writer: &mut SessionWriter<'_, WriteTransaction<'_>>, call: Call, turn: u64) -> Result<()> {
+fn write_call(writer: &mut SessionWriter<'_, WriteTransaction<'_>>, mut call: Call, turn: u64) -> Result<()> {
     super::reply::partial::remove(writer.pages, writer.place)?;
     call.write(writer.pages, writer.place, turn)?;
     call.put_name(writer.pages, writer.place, writer.seed)?;

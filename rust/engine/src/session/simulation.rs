@@ -159,6 +159,7 @@ impl Conversation<'_> {
                 text: self.content(500).into(),
                 memory: None,
                 message: None,
+                document: None,
                 form: crate::context::Form::dated(),
                 score: None,
             })

@@ -135,6 +135,7 @@ impl TaskState {
             text: json::text(value).map_or_else(|| value.as_str().into(), Into::into),
             memory: None,
             message: None,
+            document: None,
             form: Form::dated(),
             score: None,
         })

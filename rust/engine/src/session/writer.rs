@@ -126,6 +126,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             stamps: Vec::new(),
             names_memories: false,
             own_names: false,
+            taken_back: None,
         };
         Ok(Self {
             pages,

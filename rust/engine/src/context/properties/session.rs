@@ -234,6 +234,7 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
         text: text.into(),
         memory,
         message: None,
+        document: None,
         form: crate::context::Form::default(),
         score,
     }

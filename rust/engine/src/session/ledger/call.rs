@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::passages::drop_gone;
 use super::response::UsageTokens;
 use crate::Result;
 use crate::context::explain::Why;
@@ -83,7 +84,7 @@ pub struct SentPrompt {
     pub explained: Vec<Explained>,
     /// The tokens that each section used.
     pub sections: Vec<SectionUse>,
-    /// The chain's last link: proves the bytes.
+    /// The chain's last link: proves the bytes. 0 once something of the prompt is gone.
     pub chain: u128,
     /// Its planned cost: its count, or its upper bound.
     pub planned: u64,
@@ -192,7 +193,7 @@ pub struct Call {
     pub added_at: i64,
     /// The provider's id of the response.
     pub response_id: Option<String>,
-    /// Hash of the response as it was given: tells a retry where the provider gave no id.
+    /// Hash of the response as it was given: tells a retry where the provider gave no id. [`TAKEN_OUT`] once the reply was redacted.
     pub hash: u128,
     /// The model that answered, in the provider's words.
     pub model: Option<String>,
@@ -259,6 +260,19 @@ impl Call {
         put_id(pages, place, seed.apart(RESPONSES), &self.name(), self.known())
     }
 
+    /// Forgets the hash of a reply whose text was taken out: a guess of the text could be tested by it. One without an id of the
+    /// provider's stays known by its place. It is written by the caller.
+    pub(in crate::session) fn forget_reply(&mut self, pages: &mut impl PagesMut, place: SessionKey, seed: Seed) -> Result<()> {
+        pages.delete(self.name_key(place, seed).as_slice())?;
+        self.hash = TAKEN_OUT;
+        self.put_name(pages, place, seed)
+    }
+
+    /// Whether the hash of its reply is there.
+    pub(in crate::session) fn has_hash(&self) -> bool {
+        self.hash != TAKEN_OUT
+    }
+
     /// The entry that makes it known, and its key.
     pub(in crate::session) fn known(&self) -> KnownId {
         KnownId { index: self.reply, request: self.hash as u64, gone: false }
@@ -286,8 +300,11 @@ impl Call {
         (0..count(pages, place, turn)?).map(|number| Self::read(pages, place, turn, number)).collect()
     }
 
-    /// Writes it.
-    pub(in crate::session) fn write(&self, pages: &mut impl PagesMut, place: SessionKey, turn: u64) -> Result<()> {
+    /// Writes it, without the passages of documents that are gone.
+    pub(in crate::session) fn write(&mut self, pages: &mut impl PagesMut, place: SessionKey, turn: u64) -> Result<()> {
+        if let Some(sent) = &mut self.sent {
+            drop_gone(&*pages, sent)?;
+        }
         chunks::put(pages, place.call(turn, self.number), SCHEMA, Codec::MessagePack, &self.encode())
     }
 
@@ -301,6 +318,9 @@ impl Call {
         self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
     }
 }
+
+/// The hash of a reply whose text was taken out.
+const TAKEN_OUT: u128 = 0;
 
 /// Keys responses apart from the ids of callers.
 const RESPONSES: u64 = 0x7265_7370_6f6e_7365;
@@ -319,6 +339,11 @@ pub(in crate::session) fn find_response<P: Pages>(
     index: u64,
 ) -> Result<Option<KnownId>> {
     find_id(pages, place, seed.apart(RESPONSES), &response_name(id, hash, index))
+}
+
+/// Whether message `index` is a reply that was redacted and had no id of the provider's: nothing tells another response from it any more.
+pub(in crate::session) fn is_taken_out<P: Pages>(pages: &P, place: SessionKey, seed: Seed, index: u64) -> Result<bool> {
+    Ok(find_response(pages, place, seed, (None, TAKEN_OUT), index)?.is_some())
 }
 
 /// How many calls a turn has.

@@ -2,9 +2,10 @@
 
 mod call;
 pub(crate) mod passages;
+pub(crate) mod remains;
 pub(super) mod replay;
 pub(super) mod response;
 pub(super) mod usage;
 
 pub use call::{Call, SentPrompt};
-pub(super) use call::{count, find_response, shown};
+pub(super) use call::{count, find_response, is_taken_out, shown};

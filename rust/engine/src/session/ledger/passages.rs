@@ -1,104 +1,102 @@
-//! Passages of documents that were deleted: the ledger kept them as text, and forgets them with the next compaction.
+//! Passages of documents that are gone: the ledger keeps passages as text, and none of a document that is gone.
 //!
-//! A passage says where it is from (its attribute `source` is `collection/document`). Where the session's collections have no such
-//! document any more, the text goes; that something stood there stays, and `Turn.prompt.erased` names it.
+//! An item that is a passage has the number of its document's collection and of the document itself. An entry is written without those that
+//! are gone ([`drop_gone`]), so that a reply that comes late brings nothing back, and a compaction takes them out of those that were written
+//! before (`remains`), no matter what a session reads by then. That something stood there stays, and `Turn.prompt.erased` names it.
+//!
+//! Before 0.12.0 an item had no numbers. Its attribute `source` is `collection/document`, and its text goes once none of the collections of
+//! that name that its session reads has such a document.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::call::{Call, count};
+use super::call::{Call, SentPrompt, count};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::context::Item;
 use crate::context::limit::section;
-use crate::memory::Core;
-use crate::session::key::{SessionKey, SessionsHead};
+use crate::session::key::SessionKey;
 use crate::session::record::SessionRecord;
 use crate::store::keys::Partition;
 use crate::store::pages::{Pages, PagesMut};
 
-/// Turns that one transaction looks through.
-const STEP: u64 = 256;
-
-/// Takes what is gone out of the ledgers of a scope's sessions; how many passages.
-pub(crate) fn drop_deleted(engine: &Core, partition: Partition) -> Result<u64> {
-    let sessions = engine.store().read(|pages| Ok(SessionsHead::read(pages, partition)?.sessions))?;
-    let mut dropped = 0;
-    for session in 1..=sessions {
-        let place = SessionKey { partition, session };
-        let Some(turns) = engine.store().read(|pages| Ok(SessionRecord::read(pages, place)?.map(|record| record.tally.turns)))? else {
-            continue;
-        };
-        for first in (0..turns).step_by(STEP as usize) {
-            let last = turns.min(first + STEP);
-            if engine.store().read(|pages| any_gone(pages, place, first..last))? {
-                dropped += engine.write_to(partition, move |txn| drop_some(txn, place, first..last))?;
-            }
-        }
-    }
-    Ok(dropped)
-}
-
-fn any_gone<P: Pages>(pages: &P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<bool> {
-    let Some(known) = Known::of(pages, place)? else { return Ok(false) };
-    for turn in turns {
-        for call in Call::of_turn(pages, place, turn)? {
-            for item in call.sent.iter().flat_map(|sent| &sent.items) {
-                if known.is_gone(pages, item)? {
-                    return Ok(true);
-                }
-            }
-        }
-    }
-    Ok(false)
-}
-
-/// The same of some turns of a session, in one transaction.
+/// Takes what is gone out of some turns of a session, in one transaction; how many passages.
 pub(in crate::session) fn drop_some<P: PagesMut>(pages: &mut P, place: SessionKey, turns: std::ops::Range<u64>) -> Result<u64> {
     let Some(known) = Known::of(&*pages, place)? else { return Ok(0) };
     let mut dropped = 0;
     for turn in turns {
         for number in 0..count(&*pages, place, turn)? {
             let mut call = Call::read(&*pages, place, turn, number)?;
-            let before = dropped;
-            for item in call.sent.iter_mut().flat_map(|sent| &mut sent.items) {
-                if known.is_gone(&*pages, item)? {
-                    item.text = Arc::from("");
-                    item.attributes.retain(|(name, _)| &**name == SOURCE);
-                    dropped += 1;
-                }
-            }
-            if dropped > before {
+            let Some(sent) = &mut call.sent else { continue };
+            let gone = known.drop_gone(&*pages, sent)?;
+            if gone > 0 {
                 call.write(pages, place, turn)?;
             }
+            dropped += gone;
         }
     }
     Ok(dropped)
 }
 
+/// Takes the passages out of a prompt whose documents are known to be gone, by their numbers.
+pub(super) fn drop_gone<P: Pages>(pages: &P, sent: &mut SentPrompt) -> Result<()> {
+    blank(sent, |item| Ok(!item.text.is_empty() && is_gone(pages, item)? == Some(true))).map(drop)
+}
+
+fn blank(sent: &mut SentPrompt, is_gone: impl Fn(&Item) -> Result<bool>) -> Result<u64> {
+    let mut gone = 0;
+    for item in &mut sent.items {
+        if is_gone(item)? {
+            item.text = Arc::from("");
+            item.attributes.retain(|(name, _)| &**name == SOURCE);
+            sent.chain = 0; // that of the prompt with its text, which nobody composes again
+            gone += 1;
+        }
+    }
+    Ok(gone)
+}
+
+/// Whether the document of a passage is gone; `None` where the item does not have its number.
+fn is_gone<P: Pages>(pages: &P, item: &Item) -> Result<Option<bool>> {
+    item.document.map(|of| collection::is_gone(pages, of.partition as Partition, of.document as u32)).transpose()
+}
+
 /// The attribute that names a passage's origin.
 const SOURCE: &str = "source";
 
-/// The collections that a session's prompts showed passages of, by name.
-struct Known(BTreeMap<String, CollectionName>);
+/// The collections that a session reads now.
+pub(super) struct Known(Vec<CollectionName>);
 
 impl Known {
-    fn of<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
-        let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
-        Ok(Some(Self(record.collections.into_iter().map(|collection| (collection.name.clone(), collection)).collect())))
+    /// Takes the passages of a prompt whose documents are gone out of it; how many.
+    pub(super) fn drop_gone<P: Pages>(&self, pages: &P, sent: &mut SentPrompt) -> Result<u64> {
+        blank(sent, |item| self.is_gone(pages, item))
     }
 
-    /// Whether an item is a passage of a document that its collection does not have. A collection that the session does not know any more
-    /// leaves open what it was.
-    fn is_gone<P: Pages>(&self, pages: &P, item: &Item) -> Result<bool> {
+    pub(super) fn of<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
+        Ok(SessionRecord::read(pages, place)?.map(|record| Self(record.collections)))
+    }
+
+    /// Whether an item is a passage with a text whose document is gone.
+    pub(super) fn is_gone<P: Pages>(&self, pages: &P, item: &Item) -> Result<bool> {
         if &*item.section != section::RETRIEVED || item.memory.is_some() || item.message.is_some() || item.text.is_empty() {
             return Ok(false);
         }
+        is_gone(pages, item)?.map_or_else(|| self.lacks(pages, item), Ok)
+    }
+
+    /// The same of an item without numbers, by its name: some collection could be meant, and none of those has the document. A collection
+    /// that the session does not read any more leaves open what it was.
+    fn lacks<P: Pages>(&self, pages: &P, item: &Item) -> Result<bool> {
         let Some((_, source)) = item.attributes.iter().find(|(name, _)| &**name == SOURCE) else { return Ok(false) };
+        let mut is_known = false;
         for (at, _) in source.match_indices('/') {
-            let Some(collection) = self.0.get(&source[..at]) else { continue };
-            return collection::is_missing(pages, collection, &source[at + 1..]);
+            for collection in self.0.iter().filter(|collection| collection.name == source[..at]) {
+                if !collection::is_missing(pages, collection, &source[at + 1..])? {
+                    return Ok(false);
+                }
+                is_known = true;
+            }
         }
-        Ok(false)
+        Ok(is_known)
     }
 }

@@ -155,7 +155,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             opened => opened?,
         };
         self.record.window = self.window_content(limit, &fixed)?.map(|content| WindowContent { content, anchor: None });
-        (self.epoch.began_at, self.epoch.stamps) = (self.now, shown.stamps);
+        (self.epoch.began_at, self.epoch.stamps, self.epoch.taken_back) = (self.now, shown.stamps, None);
         for text in [self.epoch.system, self.epoch.tools].into_iter().flatten() {
             blob::refer(self.pages, self.place.partition, text.hash, text.length)?;
         }

@@ -219,6 +219,7 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         text: Arc::from(memory.text.as_str()),
         memory: Some(place),
         message: None,
+        document: None,
         form,
         score,
     }

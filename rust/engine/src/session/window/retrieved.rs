@@ -3,7 +3,7 @@
 //! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
 //! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
-//! prompts; a passage is kept as text, because documents are replaced.
+//! prompts; a passage is kept as text, because documents are replaced, beside the number of its document, with which it goes.
 //!
 //! The answers to a question that asks for a time alone come from all of that time, and stand in its order ([`in_order_of_time`]).
 
@@ -14,7 +14,7 @@ use super::excerpt;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
-use crate::context::{Form, History, Item, Message, MessageRef};
+use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
 use crate::recall::when;
@@ -252,6 +252,12 @@ fn given<P: Pages>(pages: &P, place: SessionKey, reference: MessageRef) -> Resul
     Ok(MessageRecord::read(pages, place, reference.index)?.filter(is_same))
 }
 
+/// Whether a message is not there any more, or not what it was.
+pub(in crate::session) fn is_gone<P: Pages>(pages: &P, message: MessageRef) -> Result<bool> {
+    let place = SessionKey { partition: message.partition as Partition, session: message.session as u32 };
+    Ok(given(pages, place, message)?.is_none())
+}
+
 /// A message with what it says.
 struct Told {
     reference: MessageRef,
@@ -303,6 +309,7 @@ impl Told {
             text,
             memory: None,
             message: Some(self.reference),
+            document: None,
             form,
             score,
         }
@@ -358,6 +365,7 @@ pub(in crate::session) fn passages<P: Pages>(
         collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
     asked.vector.clone_from(&request.vector);
     let answer = collection::search::search(engine, pages, &asked)?;
+    let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
     let mut items = Vec::with_capacity(answer.hits.len());
     for hit in &answer.hits {
         let sure = recall::confidence(answer.queries.get(hit.collection), &hit.indexed(), &hit.parts);
@@ -377,6 +385,7 @@ pub(in crate::session) fn passages<P: Pages>(
             text: hit.text.as_str().into(),
             memory: None,
             message: None,
+            document: partition_of(hit.collection)?.map(|partition| DocumentRef { partition, document: document.number.into() }),
             form: Form::dated(),
             score: Some((sure * SCORE_UNIT) as i64),
         });
@@ -397,6 +406,7 @@ mod tests {
             text: format!("{at} {}", "x".repeat(60)).into(),
             memory: None,
             message: None,
+            document: None,
             form: Form::dated(),
             score: Some(1_000),
         };
