@@ -198,7 +198,7 @@ fn after_another_start_of_the_machine_the_file_is_a_lower_bound() {
 }
 
 fn overwrite(path: &Path, bytes: &[u8]) {
-    OpenOptions::new().write(true).open(path).and_then(|file| file.write_all_at(bytes, 0)).expect("written");
+    std::fs::OpenOptions::new().write(true).open(path).and_then(|file| file.write_all_at(bytes, 0)).expect("written");
 }
 
 #[test]
