@@ -299,7 +299,7 @@ def test_a_backup_goes_where_nothing_is(store: Path, tmp_path: Path) -> None:
         with pytest.raises(memspan.InvalidInput, match="a folder above it is a file"):
             engine.backup(tmp_path / "other" / "file" / "copy")
         with pytest.raises(memspan.InvalidInput, match="must not exist or be an empty folder"):
-            _core.repair(store, tmp_path / "other")
+            _core.repair(store, tmp_path / "other", None)
         assert engine.backup(tmp_path / "empty") > 0
         assert engine.backup(tmp_path / "new" / "below" / "it") > 0
         for call in (engine.export, engine.load):

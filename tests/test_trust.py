@@ -283,7 +283,11 @@ def test_repair_saves_what_is_intact_and_lists_what_is_lost(tmp_path: Path, caps
     said = capsys.readouterr().out
     assert "lost: " in said
     assert f"page {page // 4096}" in said
+    assert "memories of user 'u'" in said.replace('"', "'")
     with memspan.open(tmp_path / "new") as engine:
+        assert engine.check().sound
+        for n in range(0, 400, 7):  # nothing names what was lost
+            assert len(engine.user("u").recall(f"which memory has number {n}?", limit=20)) == 20
         texts = 0
         for n in range(400):
             try:

@@ -50,7 +50,7 @@ def check(options: argparse.Namespace) -> int:
 def _repair(options: argparse.Namespace) -> int:
     from memspan import _core  # noqa: PLC0415  what one command needs
 
-    saved, lost = _core.repair(options.store, options.repair)
+    saved, lost = _core.repair(options.store, options.repair, key_of(options))
     with memspan.open(options.repair, embedder=None, key=key_of(options)) as engine:
         findings = engine.check().findings
     report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}

@@ -230,6 +230,7 @@ fn every_contradiction_is_found_and_named() {
     assert_eq!(removed(Key::new(STORE, Table::ScopeByNumber)), ["expiry", "scope"]);
     assert_eq!(removed(Key::new(STORE, Table::Embedding)), ["vector"]);
     assert_eq!(removed(table(Table::Attributes)), ["row"]);
+    assert_eq!(removed(table(Table::Lengths)), ["row"]);
 }
 
 #[test]

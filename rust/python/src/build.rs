@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use memspan_engine::index::vectors::Kernel;
-use memspan_engine::limits;
-use memspan_engine::store::{self, folder::FORMAT_VERSION};
+use memspan_engine::store::{folder::FORMAT_VERSION, vault::StoreKey};
+use memspan_engine::{engine::mend, index::vectors::Kernel, limits};
 use pyo3::prelude::*;
 
 use crate::arguments::functions;
@@ -28,8 +27,9 @@ pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 functions! { |py|
     /// Saves every intact value of the store at `source` in a new one at `target`: how many, and what was lost.
-    repair(source: PathBuf, target: PathBuf) Long with now = Clock::System.now(py)?; => {
-        let repaired = store::repair::repair(&source, &target, FORMAT_VERSION, now)?;
+    repair(source: PathBuf, target: PathBuf, key: Option<Vec<u8>>) Long with now = Clock::System.now(py)?; => {
+        let key = key.as_deref().map(StoreKey::new).transpose()?;
+        let repaired = mend::repair(&source, &target, key.as_ref(), now)?;
         Ok((repaired.saved, repaired.lost))
     };
 }

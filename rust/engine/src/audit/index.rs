@@ -88,6 +88,13 @@ impl<'p, P: Pages> Index<'p, P> {
             {
                 report.note(self.partition, "row", format!("the row of {document} is {row:?}, and its record says {expected:?}"));
             }
+            let scored = reader.length(number);
+            if let Some(length) = report.read(self.partition, "row", scored)?
+                && length != expected.length
+            {
+                let what = format!("{document} is scored with the length {length}, and its record says {}", expected.length);
+                report.note(self.partition, "row", what);
+            }
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub mod add;
 pub mod chunk;
 pub(crate) mod doctor;
 mod head;
+pub(crate) mod mend;
 mod name;
 mod pending;
 mod read;
@@ -31,7 +32,7 @@ pub use read::{contents, count, get, info, page};
 pub use record::Document;
 pub use search::{Hit, Request, Search};
 
-pub(crate) use name::is_collection;
+pub(crate) use name::{is_collection, of_owner};
 pub(crate) use pending::{adopt, fill, next_pending, pending};
 pub(crate) use read::{is_gone, is_missing};
 pub(crate) use remove::expire;

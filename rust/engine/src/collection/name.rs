@@ -63,12 +63,17 @@ impl CollectionName {
         }
         let owner = self.scope.find_or_make(pages)?;
         let partition = scope::add_row(pages, &Row::Collection { owner, name: self.name.clone() })?;
+        self.lead_to(pages, owner, partition)?;
+        Ok(partition)
+    }
+
+    /// Lets its name lead to a partition; `owner` is that of its scope.
+    pub(crate) fn lead_to(&self, pages: &mut impl PagesMut, owner: Partition, partition: Partition) -> Result<()> {
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.text(&self.name);
         let key = self.key(owner, pages.secret());
-        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
-        Ok(partition)
+        pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
     }
 
     /// Takes the name away: nobody finds the collection any more, and its partition is to be emptied.
@@ -102,7 +107,11 @@ fn decode(key: &[u8], value: &[u8]) -> Result<(Partition, String)> {
 
 /// The collections of a scope, in the order in which they were first written to.
 pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<(Partition, String)>> {
-    let Some(owner) = scope.find(pages)? else { return Ok(Vec::new()) };
+    scope.find(pages)?.map_or(Ok(Vec::new()), |owner| of_owner(pages, owner))
+}
+
+/// The same by the partition of the scope.
+pub(crate) fn of_owner<P: Pages + ?Sized>(pages: &P, owner: Partition) -> Result<Vec<(Partition, String)>> {
     let range = Key::new(owner, Table::CollectionByName).prefix_range();
     let mut found = Vec::new();
     pages.scan(&range.start, &range.end, &mut |key, value| {

@@ -8,6 +8,7 @@ mod erase;
 mod export;
 mod graphs;
 mod maintain;
+pub mod mend;
 pub mod pace;
 mod rehash;
 mod remains;

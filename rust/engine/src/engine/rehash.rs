@@ -48,7 +48,7 @@ fn rehash_scope(environment: &Environment, partition: Partition, scope: &Scope, 
     page_by_page(environment, |txn, after| session::rehash::rehash(txn, partition, seed, after))
 }
 
-fn rehash_collection(environment: &Environment, partition: Partition, name: &CollectionName, secret: Secret) -> Result<()> {
+pub(super) fn rehash_collection(environment: &Environment, partition: Partition, name: &CollectionName, secret: Secret) -> Result<()> {
     let seed = name.seed(secret);
     write(environment, |txn| collection::rehash::clear(txn, partition))?;
     page_by_page(environment, |txn, after| collection::rehash::rehash(txn, partition, seed, after))
@@ -65,7 +65,7 @@ fn page_by_page(environment: &Environment, mut step: impl FnMut(&mut WriteTransa
     Ok(())
 }
 
-fn write(environment: &Environment, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<()>) -> Result<()> {
+pub(super) fn write(environment: &Environment, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<()>) -> Result<()> {
     let mut txn = environment.write()?;
     work(&mut txn)?;
     txn.commit()?;

@@ -12,6 +12,7 @@ pub mod forget;
 pub mod kind;
 pub mod learn;
 pub mod maintain;
+pub(crate) mod mend;
 mod merge;
 mod named;
 mod near;

@@ -294,6 +294,22 @@ fn index_older(pages: &mut impl PagesMut, partition: Partition, seed: Seed) -> R
     Ok(())
 }
 
+/// Takes out what cannot be read and what memories say that are not there, and indexes the rest anew.
+pub(super) fn mend<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, is_there: impl Fn(u32) -> bool) -> Result<()> {
+    let number = |key: &Key| u32_at(key.as_slice(), 5).unwrap_or(0);
+    chunks::sift(pages, Key::new(partition, Table::Relation), |pages, key| Ok(read(pages, partition, number(&key))?.is_some()))?;
+    chunks::clear(pages, Key::new(partition, Table::RelationOf))?;
+    chunks::clear(pages, Key::new(partition, Table::RelationBy))?;
+    for relation in all(pages, partition)? {
+        if relation.memory.is_none_or(&is_there) {
+            index(pages, partition, seed, &relation)?;
+        } else {
+            chunks::remove(pages, key(partition, relation.number))?;
+        }
+    }
+    Ok(())
+}
+
 /// Ends what a memory says, which holds no longer; whether it said anything.
 pub(super) fn end_of(pages: &mut impl PagesMut, partition: Partition, memory: u32, at: i64) -> Result<bool> {
     let said = numbers(pages, by_key(partition, memory), 9, usize::MAX)?;

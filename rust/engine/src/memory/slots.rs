@@ -102,6 +102,12 @@ pub(crate) fn remove_empty(pages: &mut impl PagesMut, partition: Partition, seed
     Ok(())
 }
 
+/// The slot at a key of the table; `None` where there is none.
+pub(super) fn at<P: Pages + ?Sized>(pages: &P, key: Key) -> Result<Option<Slot>> {
+    let body = chunks::get(pages, key)?;
+    body.map(|(_, body)| decode(key.as_slice(), &body)).transpose()
+}
+
 fn decode(key: &[u8], body: &[u8]) -> Result<Slot> {
     let mut r = Reader::array(key, body)?;
     let mut slot = Slot { name: r.text()?.to_owned(), multi: r.bool()?, current: Vec::new() };

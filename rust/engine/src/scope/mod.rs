@@ -2,6 +2,7 @@
 
 mod home;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::limits::MAX_NAME_BYTES;
@@ -109,13 +110,25 @@ impl Scope {
             return Ok(partition);
         }
         let partition = add_row(pages, &Row::Scope(self.clone()))?;
+        self.lead_to(pages, partition)?;
+        Ok(partition)
+    }
+
+    /// Lets its name lead to a partition.
+    pub(crate) fn lead_to(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let name = self.bytes();
         let mut body = Writer::array(2);
         body.uint(u64::from(partition));
         body.bin(&name);
         let by_name = Key::new(STORE, Table::ScopeByName).u128(pages.secret().hash128(&name));
-        pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))?;
-        Ok(partition)
+        pages.put(by_name.as_slice(), &envelope::seal(by_name.as_slice(), 1, Codec::MessagePack, body.bytes()))
+    }
+
+    fn decode(key: &[u8], name: &[u8]) -> Result<Self> {
+        let mut name = Reader::array(key, name)?;
+        let tenant = name.maybe_text()?.map(str::to_owned);
+        let scope_type = if name.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
+        Ok(Self { tenant, scope_type, id: name.text()?.to_owned() })
     }
 }
 
@@ -168,6 +181,17 @@ impl Row {
             _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
         })
     }
+}
+
+/// The scopes that a name leads to, by their partitions.
+pub(crate) fn named<P: Pages + ?Sized>(pages: &P) -> Result<BTreeMap<Partition, Scope>> {
+    let (range, mut found) = (Key::new(STORE, Table::ScopeByName).prefix_range(), BTreeMap::new());
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let mut body = Reader::array(key, envelope::open(key, value)?.body)?;
+        found.insert(body.uint()? as Partition, Scope::decode(key, body.bin()?)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }
 
 /// The next partition, which belongs to `row` from now on.

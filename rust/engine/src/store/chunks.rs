@@ -4,12 +4,13 @@
 //! than a page becomes several values; every chunk but the last has [`envelope::CONTINUES`] set.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use super::envelope::{self, CONTINUES, Codec, Envelope, ONE_PAGE_BODY, damaged};
 use super::keys::Key;
 use super::pages::{Pages, PagesMut};
 use super::verified;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Chunks are numbered by 16 bits.
 const MAX_CHUNKS: usize = 1 << 16;
@@ -86,6 +87,38 @@ pub fn join<'p, P: Pages + ?Sized>(pages: &'p P, key: Key, first: Envelope<'p>) 
         }
     }
     Ok((first.schema, Cow::Owned(body)))
+}
+
+/// Removes the bodies under `prefix` that cannot be read: chunks of them are missing, or `read` says that they are damaged. Their keys.
+pub fn sift<P: PagesMut>(pages: &mut P, prefix: Key, read: impl Fn(&P, Key) -> Result<bool>) -> Result<Vec<Key>> {
+    let (range, mut bodies, mut broken) = (prefix.prefix_range(), Vec::<Vec<u8>>::new(), Vec::new());
+    pages.scan(&range.start, &range.end, &mut |key, _| {
+        let body = &key[..key.len().saturating_sub(2)];
+        if bodies.last().is_none_or(|last| last != body) {
+            bodies.push(body.to_vec());
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for body in bodies {
+        let key = Key::from_slice(&body)?;
+        match read(&*pages, key) {
+            Ok(true) => continue,
+            Err(error) if error.kind() != ErrorKind::StoreCorrupt => return Err(error),
+            _ => clear(pages, key)?,
+        }
+        broken.push(key);
+    }
+    Ok(broken)
+}
+
+/// Removes every value under `prefix`.
+pub fn clear(pages: &mut impl PagesMut, prefix: Key) -> Result<()> {
+    let (range, mut keys) = (prefix.prefix_range(), Vec::new());
+    pages.scan_stored(&range.start, &range.end, &mut |key, _| {
+        keys.push(key.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    keys.iter().try_for_each(|key| pages.delete(key).map(drop))
 }
 
 #[cfg(test)]

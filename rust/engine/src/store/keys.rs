@@ -238,6 +238,14 @@ impl Key {
         key
     }
 
+    /// The beginning of all keys of a partition.
+    #[must_use]
+    pub fn of_partition(partition: Partition) -> Self {
+        let mut key = Self { bytes: [0; MAX_KEY], len: 0 };
+        key.push(&partition.to_be_bytes());
+        key
+    }
+
     /// A key that was read from the store.
     pub fn from_slice(bytes: &[u8]) -> Result<Self> {
         if bytes.len() > MAX_KEY {

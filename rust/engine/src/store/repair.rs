@@ -2,7 +2,8 @@
 //!
 //! The tree is walked as far as its branches can be read; where one cannot, the leaves that nobody leads to are taken as they are found in
 //! the file, unless they are free (an old version of a page says what was replaced or forgotten since). A value counts
-//! where its checksum, which covers its key, is right. The damaged store is not changed.
+//! where its checksum, which covers its key, is right. The damaged store is not changed. `engine/mend.rs` then makes anew what was made from
+//! records of which some are lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,12 +29,20 @@ pub struct Repaired {
     pub lost: Vec<String>,
 }
 
+/// Changes the values that were saved, before anybody sees them, and returns the losses that it met.
+pub type Mend<'m> = &'m dyn Fn(&mut Environment) -> Result<Vec<String>>;
+
 /// Saves what is intact of the store at `source` in a new store at `target`, which must not exist or be an empty folder.
 pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Repaired> {
+    repair_and(source, target, format, now, &|_| Ok(Vec::new()))
+}
+
+/// The same, and lets `mend` make the saved values agree with each other.
+pub fn repair_and(source: &Path, target: &Path, format: u32, now: i64, mend: Mend<'_>) -> Result<Repaired> {
     check_target("repairing into", target)?;
     let from = Folder::new(source.to_owned());
     let (damaged, next) = in_use(&from, format)?;
-    let repaired = generation::found(&Folder::new(target.to_owned()), |workshop| save(&damaged.snapshot()?, workshop, format, now));
+    let repaired = generation::found(&Folder::new(target.to_owned()), |workshop| save(&damaged.snapshot()?, workshop, (format, now), mend));
     let number = damaged.number();
     damaged.close();
     let mut repaired = repaired?;
@@ -64,7 +73,7 @@ fn in_use(folder: &Folder, format: u32) -> Result<(Environment, Result<Option<Ge
     }
 }
 
-fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<Repaired> {
+fn save(snapshot: &Snapshot, workshop: &Path, (format, now): (u32, i64), mend: Mend<'_>) -> Result<Repaired> {
     let (mut repaired, mut orphans) = (Repaired::default(), BTreeMap::new());
     let reached = reached(snapshot, &mut repaired)?;
     collect_orphans(snapshot, &reached, &mut orphans);
@@ -72,7 +81,7 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     let sealed = known.map_or_else(|| Meta::read_copy_of_sealed(snapshot).ok().flatten(), |meta| meta.sealed);
     let id = StoreId::random()?;
     let secret = known.map_or_else(Secret::random, |meta| Ok(meta.secret))?;
-    let new = Environment::build(workshop, 1, Mode::building(format), id, secret)?;
+    let mut new = Environment::build(workshop, 1, Mode::building(format), id, secret)?;
     for number in &reached {
         interrupt::check()?;
         write_leaf(snapshot, &new, *number, &mut repaired)?;
@@ -83,6 +92,9 @@ fn save(snapshot: &Snapshot, workshop: &Path, format: u32, now: i64) -> Result<R
     Meta { format, created_at, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
     txn.delete(Key::new(STORE, Table::Retired).as_slice())?;
     txn.commit()?;
+    if !repaired.lost.is_empty() {
+        repaired.lost.extend(mend(&mut new)?);
+    }
     new.finish()?;
     Ok(repaired)
 }

@@ -5,6 +5,7 @@ use super::block::List;
 use super::cursor::Cursor;
 use super::formula::{Formula, MAX_WEIGHT, Parameters};
 use super::layout::{self, IndexId};
+use super::lengths::Lengths;
 use super::list::{Run, decode_short};
 use super::lookup;
 use super::matches::{Newer, TailMatches};
@@ -92,6 +93,11 @@ impl<'p, P: Pages> Reader<'p, P> {
     /// The attributes of a document; `None` if it is not present.
     pub fn row(&mut self, number: u32) -> Result<Option<Row>> {
         Ok(self.rows.row(number)?.filter(Row::is_present))
+    }
+
+    /// The length that `number` is scored with, which is stored apart from its row.
+    pub fn length(&mut self, number: u32) -> Result<u32> {
+        self.rows.length(number)
     }
 
     /// The numbers that have `hash` as a term or key, ascending: also of documents that are gone and left the key.
