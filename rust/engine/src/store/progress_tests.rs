@@ -1,7 +1,6 @@
 //! Tests of the states that the file confirms, and of those that it contradicts. Each case is a few commits on a real environment, whose
 //! files are changed afterwards.
 
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
