@@ -136,6 +136,7 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     many(Kind::Semantic, None);
     many(Kind::Episodic, Some(day));
     many(Kind::Preference, None);
+    remember(&engine, &user("kept"), NewMemory::new("Prefers Vim"), 1).expect("written");
     // The disk is filled up, piece by piece.
     let full = |engine: &Engine| {
         for size in [1 << 16, 1 << 12, 1] {
@@ -146,7 +147,7 @@ fn what_forgets_goes_on_where_nothing_is_left() {
         refused.is_err_and(|error| error.kind() == ErrorKind::StoreFull)
     };
     assert!((0..100).any(|_| full(&engine)), "the control: nothing can be added");
-    let recalled = |at| assert!(!ask(&engine, &user("u"), "Preference of some words", 5, at).expect("answered").is_empty());
+    let recalled = |at| assert!(!ask(&engine, &user("kept"), "Vim", 5, at).expect("answered").is_empty());
     recalled(2);
     assert!(engine.flush_accesses().is_err_and(|error| error.kind() == ErrorKind::StoreFull), "the control: a recall cannot be stored");
     assert!(engine.export(&elsewhere.0.join("export")).expect("exported to another disk") > 0);

@@ -40,7 +40,11 @@ fn a_memory_that_waits_for_approval_goes_when_its_time_is_over() {
     let list = engine.quarantined(&user("u")).expect("listed");
     assert_eq!(list.iter().map(|memory| memory.text.as_str()).collect::<Vec<_>>(), ["likes red"]);
     let approved = engine.approve(&user("u"), &other.memory.id(), 2_000).expect("approved").memory;
-    assert_eq!(approved.expires_at, Some(approved.known_from + 9_000), "it lives as long as it was to live");
+    assert_eq!(approved.expires_at, Some(10_999), "as long as it was to live, less the microsecond by which it came second");
+    one(&engine, &user("ahead"), with_vector("written by a clock that ran ahead"), 1_000_000);
+    let early = one(&engine, &user("ahead"), from_web("likes green", Some(5_000)), 100);
+    let approved = engine.approve(&user("ahead"), &early.memory.id(), 200).expect("approved").memory;
+    assert_eq!(approved.expires_at, Some(5_100), "by the clock, not by the order of writes");
     assert_sound(&engine);
 }
 

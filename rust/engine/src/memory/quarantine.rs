@@ -112,9 +112,11 @@ pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock:
     }
 }
 
-/// The memory that an approval remembers: the same, trusted as the user's own word.
+/// The memory that an approval remembers: the same, trusted as the user's own word. It lives as long from now as it was to live. Where the
+/// clock ran ahead when it arrived, nobody knows how long that was, and it keeps its end.
 #[must_use]
-pub fn approved(memory: &Memory) -> NewMemory {
+pub fn approved(memory: &Memory, now: i64) -> NewMemory {
+    let life = |end: i64| if end > memory.known_from { end - memory.known_from } else { end.saturating_sub(now).max(1) };
     NewMemory {
         kind: memory.kind,
         slot: memory.slot.clone(),
@@ -123,7 +125,7 @@ pub fn approved(memory: &Memory) -> NewMemory {
         trust: Some(crate::limits::MAX_TRUST),
         source: memory.source.clone(),
         occurred_at: Some(memory.occurred_at),
-        ttl: memory.expires_at.map(|at| at.saturating_sub(memory.known_from)),
+        ttl: memory.expires_at.map(life),
         metadata: memory.metadata.clone(),
         provenance: super::provenance::Provenance { disputes: Vec::new(), ..memory.provenance.clone() },
         ..NewMemory::new(memory.text.clone())

@@ -223,7 +223,7 @@ impl Core {
     pub fn approve(&self, scope: &Scope, id: &str, now: i64) -> Result<Remembered> {
         let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
         let embedder = Arc::clone(self.embedders.now());
-        let prepared = self.prepared(&embedder, scope, quarantine::approved(&memory))?;
+        let prepared = self.prepared(&embedder, scope, quarantine::approved(&memory, now))?;
         let (scope, id) = (scope.clone(), id.to_owned());
         self.write(move |txn| {
             let embedding = embedder.number_in_write(txn)?;
