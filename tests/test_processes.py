@@ -237,22 +237,27 @@ def test_a_fork_does_not_wait_for_a_compaction(store: Path) -> None:
         user = engine.user("u")
         for first in range(0, 8_000, 1_000):
             user.remember_many([f"fact {number} " + f"some words of its own {number} " * 180 for number in range(first, first + 1_000)])
-        ended = threading.Event()
 
-        def compact() -> None:
-            engine.maintain(compact=True)
-            ended.set()
+        def is_under_way_behind_forks() -> bool:
+            ended = threading.Event()
 
-        thread = threading.Thread(target=compact)
-        thread.start()
-        for _ in range(3):  # each makes the compaction begin anew
-            pid = os.fork()
-            if pid == 0:
-                os._exit(0)
-            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-        is_under_way = not ended.is_set()
-        thread.join()
-        assert is_under_way, "the forks waited for its end"
+            def compact() -> None:
+                engine.maintain(compact=True)
+                ended.set()
+
+            thread = threading.Thread(target=compact)
+            thread.start()
+            for _ in range(3):  # each makes the compaction begin anew
+                pid = os.fork()
+                if pid == 0:
+                    os._exit(0)
+                assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            is_under_way = not ended.is_set()
+            thread.join()
+            return is_under_way
+
+        # On a busy machine the compaction may be done before the forks have had their turn. Forks that wait are never first.
+        assert any(is_under_way_behind_forks() for _ in range(5)), "the forks waited for its end"
         assert len(list(user.memories())) == 8_000
         assert engine.check().sound
 
