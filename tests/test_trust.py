@@ -477,3 +477,17 @@ def test_every_public_callable_answers_wrong_arguments_by_an_error_of_memspan(tm
             if why := why_not(call, right | changed, changed.values()):
                 wrong.append(f"{name}({list(changed)}, {shown(list(changed.values()))}): {why}")
     assert not wrong, f"{len(wrong)} of {CALLS}: " + "\n".join(sorted(set(wrong))[:60])
+
+
+@pytest.mark.parametrize(("copies", "sources", "limit"), [(12, 1, 500), (60, 60, 500), (60, 60, 700)])
+def test_copies_of_the_question_leave_room_in_a_small_prompt(user: memspan.Scope, copies: int, sources: int, limit: int) -> None:
+    user.remember("The user parks the blue bicycle behind the bakery")
+    padding = "and nowhere else in the town where the user parks " * 3
+    for number in range(copies):
+        text = f"Where does the user park the blue bicycle? The user parks the blue bicycle at depot {number} {padding}"
+        user.remember(text, source=f"web-{number % sources}")
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=limit))
+    session.add({"role": "user", "content": "Where does the user park the blue bicycle?"})
+    shown = str(session.assemble().to_openai()["messages"])
+    assert "behind the bakery" in shown
+    assert "at depot" in shown, "the control: copies are candidates"
