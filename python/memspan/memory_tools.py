@@ -124,11 +124,12 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
         InvalidInput: One is another kind.
     """
     several = cast("object", allow)
-    if not isinstance(several, Iterable) or getattr(several, "shape", None) == ():  # an array of no dimension cannot be iterated
-        raise InvalidInput(f"allowing a model to write: allow= has several kinds, and it is of type {kind_of(several)}: pass a list")
+    shape, kind = getattr(several, "shape", None), kind_of(several)
+    if not isinstance(several, Iterable) or shape == ():  # an array of no dimension cannot be iterated
+        raise InvalidInput(f"allowing a model to write: allow= has several kinds, and it is of type {kind}: pass a list")
     given = (allow,) if isinstance(allow, str) else tuple(allow)
-    items: tuple[object, ...] = given
-    if unknown := [kind for kind in items if not isinstance(kind, str) or kind not in _GUARDED]:
+    items = cast("tuple[object, ...]", given)
+    if unknown := [one for one in items if not isinstance(one, str) or one not in _GUARDED]:
         raise InvalidInput(f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {unknown[0]!r}: leave it out")
     return given
 

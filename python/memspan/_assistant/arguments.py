@@ -117,9 +117,8 @@ def several_or_none(name: str, given: Iterable[_T] | None) -> tuple[_T, ...] | N
 
 def _is_several(value: object) -> bool:
     """Whether it has items of its own. A text has letters and a mapping has keys, and an array of no dimension cannot be iterated."""
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | Mapping):
-        return False
-    return getattr(value, "shape", None) != ()
+    shape: object = getattr(value, "shape", None)
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping) and shape != ()
 
 
 def _are_texts(values: Iterable[object]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from memspan import InvalidInput
 from memspan._flags import shown
@@ -55,7 +55,7 @@ class Anthropic(Provider):
         options: Mapping[str, Any] | None = None,
         **client_options: Any,
     ) -> None:
-        if cache_ttl not in ("5m", "1h"):
+        if not isinstance(cast("object", cache_ttl), str) or cache_ttl not in ("5m", "1h"):
             raise InvalidInput(f"making a provider: cache_ttl must be '5m' or '1h', got {shown(cache_ttl)}: Anthropic has these two")
         super().__init__(client, timeout_seconds=timeout_seconds, names=names, options=options, **client_options)
         self._ttl = cache_ttl

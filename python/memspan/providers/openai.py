@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput, dialects
 from memspan._flags import shown
@@ -164,7 +164,7 @@ class OpenAICompatible(OpenAI):
         for name, given in (("base_url", base_url), ("session_header", session_header)):
             if not (given is None or isinstance(given, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidInput(f"making a provider: {name} is a text, and it is of type {type(given).__name__}: pass one")
-        if dialect is not None and dialect not in list(dialects):
+        if dialect is not None and (not isinstance(cast("object", dialect), str) or dialect not in list(dialects)):
             raise InvalidInput(
                 f"making a provider: dialect must be one of {', '.join(dialects)}, got {shown(dialect)}: name the server, or leave it out",
                 dialect=dialect,

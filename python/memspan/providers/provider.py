@@ -27,7 +27,7 @@ MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 
 def checked(prompt: Prompt) -> Prompt:
     """The prompt of a call, which is of no other kind."""
-    given: object = prompt  # callers without types
+    given = cast("object", prompt)  # callers without types
     if not isinstance(given, Prompt):
         raise InvalidInput(
             f"asking a model: a call takes a Prompt, as Session.assemble makes one, and this is of type {type(given).__name__}: pass one"

@@ -380,7 +380,16 @@ impl Store {
             let guard = acquired?;
             // A writer that was killed behind its commit has not told readers of it, and its commit may be the one that retired this
             // generation. A transaction that begins notices it, and a snapshot does not.
-            drop(opened.environment.write()?);
+            let noticed = match opened.environment.write() {
+                Err(error) if error.kind() == ErrorKind::FilesReplaced => Ok(()), // swept: the snapshot says that it was replaced
+                other => other.map(drop),
+            };
+            if let Err(error) = noticed {
+                drop(guard);
+                drop(state);
+                self.start_afresh(&error);
+                return Err(error);
+            }
             // Not within the `match`: it would keep the snapshot to its end, and an environment closes only when none is left.
             let retired = meta::retired(&opened.environment.snapshot()?)?;
             match retired {
