@@ -193,7 +193,7 @@ pub struct Call {
     pub added_at: i64,
     /// The provider's id of the response.
     pub response_id: Option<String>,
-    /// Hash of the response as it was given: tells a retry where the provider gave no id. [`TAKEN_OUT`] once the reply was redacted.
+    /// Hash of the response as it was given: tells a retry where the provider gave no id. 0 once the reply was redacted.
     pub hash: u128,
     /// The model that answered, in the provider's words.
     pub model: Option<String>,
