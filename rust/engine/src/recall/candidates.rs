@@ -22,9 +22,7 @@ use crate::scope::{Head, Scope};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-
-/// A cosine of 1.
-const ONE: i32 = 1 << 30;
+use crate::units::score::SCORE_ONE;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
 const SCORED_WHOLE: u64 = 20_000;
@@ -371,7 +369,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
         if let Some((set, question)) = compared {
             for number in near {
                 let cosine = dense.score(set, self.snapshot, question, number)?;
-                numbers.extend(cosine.is_some_and(|cosine| f64::from(cosine) >= NEAR * f64::from(ONE)).then_some(number));
+                numbers.extend(cosine.is_some_and(|cosine| f64::from(cosine) >= NEAR * f64::from(SCORE_ONE)).then_some(number));
             }
         }
         Ok(numbers)
