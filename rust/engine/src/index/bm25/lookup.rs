@@ -74,23 +74,76 @@ pub(super) fn lists<'p, P: Pages>(
     })
 }
 
-/// How many postings each of `terms`, which ascend, has in these blocks. The terms of one block cost one look-up together.
+/// How many postings each of `terms`, which ascend, has in these blocks. A block costs one or two look-ups, whatever terms fall into it or
+/// into the gap behind it.
 pub(super) fn count<P: Pages>(pages: &P, keys: BlockKeys, terms: &[u64], counts: &mut [u64]) -> Result<()> {
-    let (mut block, mut at): (Option<Block<'_>>, usize) = (None, 0);
-    // A term below the last of its block is in no other.
-    let is_within = |block: &Block<'_>, term| block.len() > 0 && term < block.term(block.len() - 1);
+    let Some(&first) = terms.first() else { return Ok(()) };
+    let mut here = Here::at(pages, keys, first)?;
     for (&term, count) in terms.iter().zip(counts) {
-        if !block.as_ref().is_some_and(|block| is_within(block, term)) {
-            (block, at) = (block_at(pages, keys, PostingKey { term, number: 0 })?.map(|(_, block)| block), 0);
-        }
-        *count += match &block {
-            None => 0,
-            Some(block) if is_within(block, term) => {
-                at = block.first_from(at, term);
-                if block.term(at) == term { postings_of(block.key, block.list(at)?)? } else { 0 }
-            }
-            Some(_) => postings(pages, keys, term)?,
-        };
+        *count += here.postings(pages, keys, term)?;
     }
     Ok(())
+}
+
+/// A block on the way of [`count`] and the one behind it.
+struct Here<'p> {
+    /// Where it begins; before any block, where the look-up began.
+    place: PostingKey,
+    block: Option<Block<'p>>,
+    /// No term before it in the block is looked for.
+    at: usize,
+    /// The next one, once it was looked for.
+    behind: Option<Option<(PostingKey, Block<'p>)>>,
+}
+
+impl<'p> Here<'p> {
+    fn at<P: Pages>(pages: &'p P, keys: BlockKeys, term: u64) -> Result<Self> {
+        let wanted = PostingKey { term, number: 0 };
+        let (place, block) = block_at(pages, keys, wanted)?.map_or((wanted, None), |(place, block)| (place, Some(block)));
+        Ok(Self { place, block, at: 0, behind: None })
+    }
+
+    /// How many postings a term has that is not below those asked before.
+    fn postings<P: Pages>(&mut self, pages: &'p P, keys: BlockKeys, term: u64) -> Result<u64> {
+        if self.block.as_ref().is_some_and(|block| is_within(block, term)) {
+            return self.within(term);
+        }
+        if self.block.as_ref().and_then(last_of) == Some(term) {
+            return postings(pages, keys, term); // its list may go on in other blocks
+        }
+        if self.behind.is_none() {
+            self.behind = Some(block_after(pages, keys, self.place)?);
+        }
+        match self.behind.take() {
+            Some(Some((place, block))) if place.term < term => {
+                *self = if is_within(&block, term) {
+                    Self { place, block: Some(block), at: 0, behind: None }
+                } else {
+                    Self::at(pages, keys, term)?
+                };
+                if self.block.as_ref().is_some_and(|block| is_within(block, term)) { self.within(term) } else { postings(pages, keys, term) }
+            }
+            behind => {
+                let begins_behind = matches!(&behind, Some(Some((place, _))) if place.term == term);
+                self.behind = behind;
+                if begins_behind { postings(pages, keys, term) } else { Ok(0) }
+            }
+        }
+    }
+
+    /// The same of a term below the last of the block.
+    fn within(&mut self, term: u64) -> Result<u64> {
+        let Some(block) = &self.block else { return Ok(0) };
+        self.at = block.first_from(self.at, term);
+        if block.term(self.at) == term { postings_of(block.key, block.list(self.at)?) } else { Ok(0) }
+    }
+}
+
+fn last_of(block: &Block<'_>) -> Option<u64> {
+    block.len().checked_sub(1).map(|last| block.term(last))
+}
+
+/// Whether a term is below the last of a block that begins at or before it: then no other block has it.
+fn is_within(block: &Block<'_>, term: u64) -> bool {
+    last_of(block).is_some_and(|last| term < last)
 }

@@ -198,6 +198,7 @@ impl Pair {
         for hash in (0..self.words).map(term).chain((1_000_000..1_000_020).map(key)) {
             assert_eq!(reader.find(hash).expect("sound"), numbers_of(&dictionary, hash));
         }
+        self.check_frequencies(&dictionary, random);
         for (number, document) in &self.model.documents {
             let row = reader.row(*number).expect("sound").expect("present");
             assert_eq!(row, Row { flags: document.row.flags | PRESENT, ..document.row });
@@ -205,6 +206,20 @@ impl Pair {
         for _ in 0..6 {
             self.check_query(&dictionary, random);
         }
+    }
+
+    /// Terms where blocks begin, beside them, and of none, some twice: asked together and one by one.
+    fn check_frequencies(&self, dictionary: &Dictionary, random: &mut Random) {
+        let reader = Reader::open(&self.pages, INDEX).expect("a sound index");
+        let of_blocks = self.blocks().into_iter().filter_map(|(key, _)| INDEX.postings().place(key));
+        let beside = of_blocks.map(|place| place.term).flat_map(|term| [term.wrapping_sub(1), term, term.wrapping_add(1)]);
+        let words: Vec<u64> = (0..self.words + 20).map(term).collect();
+        let mut hashes: Vec<u64> = beside.chain(words.iter().copied()).chain([0, u64::MAX]).filter(|_| random.below(3) > 0).collect();
+        hashes.extend_from_within(..hashes.len() / 4);
+        let expected: Vec<u64> = hashes.iter().map(|hash| reader.frequency(*hash).expect("sound")).collect();
+        assert_eq!(reader.frequencies(&hashes).expect("sound"), expected);
+        let expected: Vec<u64> = words.iter().map(|word| dictionary.get(word).map_or(0, |numbers| numbers.len() as u64)).collect();
+        assert_eq!(reader.frequencies(&words).expect("sound"), expected);
     }
 
     fn check_query(&self, dictionary: &Dictionary, random: &mut Random) {
