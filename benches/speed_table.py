@@ -337,6 +337,9 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(ROWS), help=f"some of {', '.join(ROWS)}")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    names = given.only.split(",")
+    if unknown := [name for name in names if name not in ROWS]:
+        parser.error(f"--only: there are no rows {', '.join(unknown)}: name some of {', '.join(ROWS)}")
     source = given.folder / "texts.txt"
     if given.child:
         child(given.folder)
@@ -351,7 +354,7 @@ def main() -> None:
         return
     print(f"{machine()}; texts of {'LoCoMo' if named else 'invented words'}; medians\n")
     print("| what | measured | asked |\n|---|---|---|")
-    for name in given.only.split(","):
+    for name in names:
         for line in ROWS[name](given.folder, texts):
             print(line, flush=True)
 

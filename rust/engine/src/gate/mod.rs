@@ -330,6 +330,9 @@ const TELLS: [&str; 5] = ["did you know", "do you know that", "did you notice", 
 /// How it asks whether what it just told is so.
 const TAGS: [&str; 6] = ["right ?", "correct ?", "isn't it ?", "aren't you ?", "don't you ?", "is that right ?"];
 
+/// How it asks for something without a question mark.
+const WANTS: [&str; 8] = ["tell me", "let me know", "give me", "show me", "provide", "specify", "share", "confirm"];
+
 /// Whether a sentence asks what `answer` answers. One that tells something and asks whether it is so is answered by yes or no: another
 /// sentence of the user's would make the assistant's words the user's own.
 fn is_question(sentence: &str, answer: &[Word]) -> bool {
@@ -337,7 +340,9 @@ fn is_question(sentence: &str, answer: &[Word]) -> bool {
     let ends = |tag: &&str| own.len().checked_sub(tag.split(' ').count()).is_some_and(|at| words::starts(&own, at, tag).is_some());
     let tells = TELLS.iter().any(|phrase| words::starts(&own, 0, phrase).is_some()) || TAGS.iter().any(ends);
     let decides = agrees(answer) || answer.first().is_some_and(|word| ["no", "nope"].contains(&word.lower.as_str()));
-    own.last().is_some_and(|word| word.lower == "?") && (!tells || decides)
+    let at = usize::from(own.first().is_some_and(|word| word.lower == "please"));
+    let wants = WANTS.iter().any(|phrase| words::starts(&own, at, phrase).is_some());
+    (wants || own.last().is_some_and(|word| word.lower == "?")) && (!tells || decides)
 }
 
 /// An assistant's statement: a fact that somebody has to approve, unless the user just did.

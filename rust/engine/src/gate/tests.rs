@@ -210,6 +210,9 @@ fn a_short_answer_is_kept_with_its_question_and_not_with_what_an_assistant_told(
     let alone = "It starts at 10 tomorrow (2025-01-02).";
     let before = "Noted. When does the workshop start?";
     assert_eq!(text(before), format!("Asked \u{201C}When does the workshop start?\u{201D}: {alone}"));
+    for before in ["Tell me when it starts.", "Please let me know the time of the workshop."] {
+        assert_eq!(text(before), format!("Asked \u{201C}{before}\u{201D}: {alone}"));
+    }
     for told in [
         "Noted.",
         "Your flight AB-99 leaves from gate 7 on Sunday.",
