@@ -95,6 +95,7 @@ def made(folder: Path, texts: Texts) -> None:
     with memspan.open(folder / "memories", durability="relaxed") as engine:
         for length in MEMORIES:
             engine.user(f"user of {length}").remember_many([texts.text(number) for number in range(length)])
+        engine.user("another").remember_many([texts.text(2_000_000 + number) for number in range(100)])
     for name, open_side in SIDES.items():
         side = open_side(folder / f"shared-{name}")
         side.load(list(corpus.memories(SHARED)))
@@ -148,6 +149,9 @@ def recall(folder: Path, texts: Texts) -> Iterator[str]:
     """The ten best of one user's, and the first of a process beside later ones."""
     with memspan.open(folder / "memories") as engine:
         users = [engine.user(f"user of {length}") for length in MEMORIES]
+        started = time.perf_counter()
+        engine.user("another").recall(texts.question(0), limit=10)
+        process = time.perf_counter() - started
         firsts = [microseconds(lambda at, user=user: user.recall(texts.question(at), limit=10), rounds=1, warm=0) for user in users]
         found = [microseconds(lambda at, user=user: user.recall(texts.question(at), limit=10)) for user in users]
     sizes = " / ".join(f"{length:,}" for length in MEMORIES)
@@ -155,6 +159,7 @@ def recall(folder: Path, texts: Texts) -> Iterator[str]:
     yield row(
         "the first recall of each, beside a later one", [f"{first / later:.1f}x" for first, later in zip(firsts, found, strict=True)], "2x"
     )
+    yield row("the first recall of the process, of a user of 100 memories, before these, us", [f"{1e6 * process:.0f}"], "")
 
 
 def shared(folder: Path, _texts: Texts) -> Iterator[str]:
