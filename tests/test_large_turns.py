@@ -179,3 +179,16 @@ def test_a_window_that_moved_is_called_an_epoch(memspan_engine: memspan.Engine) 
         before = prompt
     assert breaks
     assert {one.why for one in breaks if one.lost_tokens} == {"epoch"}
+
+
+@pytest.mark.parametrize("cut_step", [0.0, 0.25, 0.6])
+@pytest.mark.parametrize("words", [100, 400, 1_200, 4_000])
+def test_an_agent_without_a_user_has_a_prompt_at_every_size(memspan_engine: memspan.Engine, words: int, cut_step: float) -> None:
+    """The stack overflowed where the rounds of a turn that no user began left no room for the line about the others."""
+    budget = memspan.Budget(max_input_tokens=1_500, cut_step=cut_step)
+    session = memspan_engine.user("u").session("s", model="gpt-4o", system="You watch a queue.", budget=budget)
+    for number in range(5):
+        response = openai_response("so I look " * min(words // 8, 100), tool_calls=[(f"c{number}", "look", {"at": number})])
+        session.add_response(response)
+        session.add({"role": "tool", "tool_call_id": f"c{number}", "content": "a result " * words})
+        assert session.assemble().total_tokens <= 1_500

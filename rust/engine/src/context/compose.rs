@@ -192,9 +192,10 @@ impl<'a> Composer<'a> {
         let tokens = window.tokens.saturating_sub(self.held);
         let line =
             if inputs.epoch.shows_rounds(&window) { rounds::line(inputs.history, &window, inputs.framing, inputs.counter)? } else { None };
-        // Where not even the last round has room beside it, the line gives way.
+        // Where not even the last round has room beside it, the line gives way, and with it a user message that it shows shortened. A turn
+        // without a user message has none to lose.
         let line = line.filter(|line| tokens + line.cost.tokens <= self.grid.grant.min(self.available()));
-        if line.is_none() && window.cut.shortened {
+        if line.is_none() && window.cut.shortened && grid.parts_turns {
             return self.window(Grid { parts_turns: false, ..grid });
         }
         Ok(Window { tokens: tokens + line.as_ref().map_or(0, |line| line.cost.tokens), rounds: line, ..window })
