@@ -17,6 +17,7 @@ use memspan_engine::store::keys::{Key, STORE, Table, u32_at};
 use memspan_engine::store::pages::{Pages, PagesMut};
 use memspan_engine::store::repair::Repaired;
 use memspan_engine::store::vault::StoreKey;
+use support::losses::{keys, repaired_without};
 use support::talk::{answered, begin, everything, reply, said, say};
 use support::{Folder, ask, assert_sound, memories, one, open, options, user, with_id, with_vector};
 
@@ -57,39 +58,6 @@ fn fill(engine: Engine) -> Engine {
 
 fn texts(engine: &Engine, scope: &str) -> BTreeMap<u32, String> {
     memories(engine, &user(scope), NOW).into_iter().map(|memory| (memory.number, memory.text)).collect()
-}
-
-fn keys(engine: &Engine) -> Vec<Vec<u8>> {
-    let read = engine.store().read(|snapshot| {
-        let mut keys = Vec::new();
-        snapshot.scan(&[0], &[255; 32], &mut |key, _| {
-            keys.push(key.to_vec());
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(keys)
-    });
-    read.expect("read")
-}
-
-/// Copies the store, loses `lost` of the copy, and repairs that.
-fn repaired_without(source: &Engine, lost: &[Vec<u8>], saved: &Folder) -> Repaired {
-    let damaged = Folder::in_memory();
-    source.backup(&damaged.0).expect("copied");
-    let engine = open(&damaged.0, true);
-    let lost = lost.to_vec();
-    engine
-        .store()
-        .write(Duration::from_secs(5), move |txn| {
-            for key in &lost {
-                let mut value = txn.get(key)?.expect("it is there").to_vec();
-                value[4] ^= 1; // of its checksum
-                txn.put(key, &value)?;
-            }
-            Ok(())
-        })
-        .expect("damaged");
-    engine.close().expect("closed");
-    mend::repair(&damaged.0, &saved.0, None, 9).expect("repaired")
 }
 
 /// Everything can be called, and finds what is left: of `expected` all but `lost`.

@@ -23,26 +23,7 @@ fn of<'e>(engine: &'e Engine, scope: &'e Scope, id: &'e str) -> Session<'e> {
 /// Two sessions, one a copy of the other, with all that a session can have.
 fn talked(path: &Path) -> Engine {
     let engine = open(path, false);
-    let scope = user("u");
-    one(&engine, &scope, NewMemory { kind: Kind::Constraint, ..NewMemory::new("never deploy on Friday") }, 1);
-    one(&engine, &scope, NewMemory::new("payments-api listens on port 8443 in prod-eu-west-1"), 2);
-    let session = of(&engine, &scope, "s");
-    begin(session, 3);
-    for turn in 0..8 {
-        say(session, &said(&format!("turn {turn}: which port does payments-api listen on? {}", "please ".repeat(40 * turn))), 10);
-        let id = format!("call-{turn}");
-        reply(session, Some(&format!("r-{turn}")), &calling(std::slice::from_ref(&id)), 11);
-        say(session, &result(&id, &"it listens on 8443 and on 9000 ".repeat(10 + 60 * (turn % 4))), 12);
-        reply(session, None, &answered(&format!("Number {turn}: on 8443.")), 13);
-    }
-    say(session, &pictured("and this?", 300_000), 14);
-    session.redact(4, Some("asked to"), 15).expect("redacted");
-    session.fork("copy", Some(30), 16).expect("copied");
-    session
-        .switch_model(&Model::named("gpt-4").expect("a model"), memspan_engine::session::NewInstructions::default(), None, 17)
-        .expect("switched");
-    reply(session, Some("last"), &calling(&["open".to_owned()]), 18);
-    session.edit_task("review", TaskEdit::Set("plan".into(), "\"read\"".into()), None, None, 19).expect("set");
+    talk::talked(&engine, &user("u"));
     assert_sound(&engine);
     engine
 }

@@ -4,7 +4,7 @@
 //! that were lost, and every search that met such a name would be refused. So where anything was lost, each scope and collection is made
 //! anew from the records that are left. That happens before anybody sees the store.
 //!
-//! Deliberately not here: sessions. A message that was lost is a typed error where it is read.
+//! A message that was lost has a stand-in without a text, so that the others of its session can be read and go on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -13,7 +13,8 @@ use std::path::Path;
 use super::rehash;
 use crate::collection::{self, CollectionName};
 use crate::memory;
-use crate::scope::{self, Row};
+use crate::scope::{self, Row, Scope};
+use crate::session::{self, SessionKey};
 use crate::store::chunks;
 use crate::store::environment::{Environment, Snapshot};
 use crate::store::folder::FORMAT_VERSION;
@@ -56,10 +57,11 @@ fn mend(saved: &mut Environment, source: &Path, key: Option<&StoreKey>) -> Resul
 fn one(saved: &Environment, partition: Partition, row: Row, lost: &mut Vec<String>) -> Result<()> {
     let secret = saved.identity().1;
     match row {
-        Row::Scope(scope) => rehash::write(saved, |txn| {
+        Row::Scope(scope) => {
             let whose = format!("{} {:?}", scope.scope_type.name(), scope.id);
-            memory::mend::mend(txn, partition, scope.seed(secret), &whose, lost)
-        }),
+            rehash::write(saved, |txn| memory::mend::mend(txn, partition, scope.seed(secret), &whose, lost))?;
+            sessions(saved, partition, &scope, &whose, lost)
+        }
         Row::Collection { owner, name } => {
             let Some(Row::Scope(scope)) = scope::row(&saved.snapshot()?, owner)? else {
                 lost.push(format!("collection {name:?}: the scope that it belongs to"));
@@ -74,6 +76,38 @@ fn one(saved: &Environment, partition: Partition, row: Row, lost: &mut Vec<Strin
         }
         Row::Dropped { .. } => Ok(()),
     }
+}
+
+/// Mends the sessions of a scope, where anything of them is lost.
+fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &str, lost: &mut Vec<String>) -> Result<()> {
+    let seed = scope.seed(saved.identity().1);
+    if session::mend::damage(&saved.snapshot()?, partition, seed)?.is_none() {
+        return Ok(());
+    }
+    for session in session::mend::sessions(&saved.snapshot()?, partition)? {
+        let mut said = None;
+        let mended = rehash::write(saved, |txn| {
+            said = session::mend::mend(txn, scope, SessionKey { partition, session })?;
+            Ok(())
+        });
+        match mended {
+            Ok(()) => lost.extend(said.map(|said| format!("{said}, of {whose}"))),
+            Err(error) if error.kind() == ErrorKind::StoreIo => return Err(error),
+            Err(error) => lost.push(format!("session {session} of {whose}: {}", error.message())),
+        }
+    }
+    let documents = session::mend::documents(&saved.snapshot()?, partition)?;
+    rehash::write(saved, |txn| {
+        session::mend::heads(txn, partition, seed, documents.keys().next_back().copied().unwrap_or(0))?;
+        session::mend::recount_blobs(txn, partition)?;
+        session::mend::forget_words(txn, partition)
+    })?;
+    let documents: Vec<_> = documents.into_iter().collect();
+    for some in documents.chunks(session::mend::PAGE) {
+        rehash::write(saved, |txn| session::mend::find_anew(txn, partition, seed, some))?;
+    }
+    lost.extend(session::mend::damage(&saved.snapshot()?, partition, seed)?.map(|left| format!("{left} ({whose})")));
+    Ok(())
 }
 
 /// Gives every partition that has values to whom it belongs, as far as either of two values says it, and empties the others.

@@ -227,7 +227,7 @@ impl<P: Pages> Visit<'_, P> {
 }
 
 /// The numbers in a table's keys, with the revision where there is one.
-pub(super) fn numbers_in<P: Pages>(pages: &P, partition: Partition, table: Table) -> Result<Vec<(u32, u32)>> {
+pub(crate) fn numbers_in<P: Pages>(pages: &P, partition: Partition, table: Table) -> Result<Vec<(u32, u32)>> {
     let range = Key::new(partition, table).prefix_range();
     let mut found = Vec::new();
     pages.scan(&range.start, &range.end, &mut |key, _| {

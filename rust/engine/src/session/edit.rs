@@ -271,7 +271,7 @@ fn without_text(stored: &Stored, count: impl Fn(Message) -> Stored) -> (Vec<u8>,
 }
 
 /// A redacted message in Anthropic's shape, which has a place for calls and results alike.
-fn bare_json(message: &Message) -> Vec<u8> {
+pub(super) fn bare_json(message: &Message) -> Vec<u8> {
     let block = |part: &Part| match part {
         Part::ToolCall(call) => serde_json::json!({"type": "tool_use", "id": &*call.id, "name": &*call.name, "input": {}}),
         Part::ToolResult(result) => serde_json::json!({

@@ -21,6 +21,7 @@ mod interrupted_tests;
 mod key;
 mod learning;
 mod ledger;
+pub(crate) mod mend;
 mod messages;
 mod metadata;
 mod notes;

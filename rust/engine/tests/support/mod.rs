@@ -1,6 +1,7 @@
 //! What the tests from outside share: a folder that goes away, a scope, an embedder, a child process, chance.
 #![allow(dead_code)] // each test binary uses its own part
 
+pub mod losses;
 pub mod talk;
 
 use std::path::{Path, PathBuf};

@@ -2,10 +2,13 @@
 
 use memspan_engine::context::render::{self, RequestOptions};
 use memspan_engine::engine::Engine;
+use memspan_engine::memory::{Kind, NewMemory};
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{self, Added, Ask, Assembled, NewMessage, Options, Replied, Session, SessionBudget};
+use memspan_engine::session::{self, Added, Ask, Assembled, NewMessage, Options, Replied, Session, SessionBudget, TaskEdit};
 use serde_json::{Value, json};
+
+use super::one;
 
 /// Opens a session with a small window, so that it is cut soon.
 pub fn begin(session: Session<'_>, now: i64) {
@@ -68,6 +71,27 @@ pub fn reply(session: Session<'_>, id: Option<&str>, message: &Value, now: i64) 
     let prompt = assemble(session, now);
     let replied = session.add_response(completion(id, message).as_bytes(), Some(&prompt), now).expect("added");
     (replied, body(&prompt))
+}
+
+/// Two sessions, one a copy of the other, with all that a session can have.
+pub fn talked(engine: &Engine, scope: &Scope) {
+    one(engine, scope, NewMemory { kind: Kind::Constraint, ..NewMemory::new("never deploy on Friday") }, 1);
+    one(engine, scope, NewMemory::new("payments-api listens on port 8443 in prod-eu-west-1"), 2);
+    let session = Session { engine, scope, id: "s" };
+    begin(session, 3);
+    for turn in 0..8 {
+        say(session, &said(&format!("turn {turn}: which port does payments-api listen on? {}", "please ".repeat(40 * turn))), 10);
+        let id = format!("call-{turn}");
+        reply(session, Some(&format!("r-{turn}")), &calling(std::slice::from_ref(&id)), 11);
+        say(session, &result(&id, &"it listens on 8443 and on 9000 ".repeat(10 + 60 * (turn % 4))), 12);
+        reply(session, None, &answered(&format!("Number {turn}: on 8443.")), 13);
+    }
+    say(session, &pictured("and this?", 300_000), 14);
+    session.redact(4, Some("asked to"), 15).expect("redacted");
+    session.fork("copy", Some(30), 16).expect("copied");
+    session.switch_model(&Model::named("gpt-4").expect("a model"), session::NewInstructions::default(), None, 17).expect("switched");
+    reply(session, Some("last"), &calling(&["open".to_owned()]), 18);
+    session.edit_task("review", TaskEdit::Set("plan".into(), "\"read\"".into()), None, None, 19).expect("set");
 }
 
 /// All that the sessions of a scope say: ids, messages, the next prompt and every old one, byte for byte.

@@ -121,7 +121,11 @@ impl<'p> Here<'p> {
                 } else {
                     Self::at(pages, keys, term)?
                 };
-                if self.block.as_ref().is_some_and(|block| is_within(block, term)) { self.within(term) } else { postings(pages, keys, term) }
+                if self.block.as_ref().is_some_and(|block| is_within(block, term)) {
+                    self.within(term)
+                } else {
+                    postings(pages, keys, term)
+                }
             }
             behind => {
                 let begins_behind = matches!(&behind, Some(Some((place, _))) if place.term == term);

@@ -9,10 +9,12 @@
 //! A message is stored as it was given, so its blobs are holes in its text ([`split`], [`join`]): nothing is encoded anew.
 //! The hash is keyed, and the bytes of a blob with the same hash are compared before a message refers to it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
 use crate::context::message::{Message, Part, Source};
 use crate::session::codec;
+use crate::store::chunks;
 use crate::store::envelope::{self, CONTINUES, Codec, ENVELOPE_BYTES, ONE_PAGE_BODY, damaged};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
@@ -177,6 +179,29 @@ pub fn reference(pages: &mut impl PagesMut, partition: Partition, hash: u128, le
 pub fn refer(pages: &mut impl PagesMut, partition: Partition, hash: u128, length: u64) -> Result<()> {
     let missing = || damaged(record_key(partition, hash).as_slice(), "something is to refer to it, and it is not whole");
     if reference(pages, partition, hash, length)? { Ok(()) } else { Err(missing()) }
+}
+
+/// Gives every blob of a partition as many references as are told, and removes the others, what is left of lost ones too.
+pub fn count_anew(pages: &mut impl PagesMut, partition: Partition, references: &BTreeMap<u128, u64>) -> Result<()> {
+    for table in [Table::Blob, Table::BlobChunk] {
+        let (range, mut found) = (Key::new(partition, table).prefix_range(), BTreeSet::new());
+        pages.scan(&range.start, &range.end, &mut |key, _| {
+            found.extend(key.get(5..21).and_then(|hash| hash.try_into().ok()).map(u128::from_be_bytes));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for hash in found {
+            let known = read(&*pages, partition, hash)?;
+            match (known, references.get(&hash)) {
+                (Some(blob), Some(count)) if blob.references == *count => {}
+                (Some(blob), Some(count)) => write(pages, partition, hash, Blob { references: *count, ..blob })?,
+                _ => {
+                    chunks::clear(pages, chunk_prefix(partition, hash))?;
+                    pages.delete(record_key(partition, hash).as_slice())?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Drops a reference. Without any a short blob is gone at once, a long one is left to [`sweep`].

@@ -110,11 +110,23 @@ impl Words {
         found_by: Findable,
     ) -> Result<u32> {
         head.last_document += 1;
-        let number = head.last_document;
+        self.add_again(pages, place, (head.last_document, index, at), found_by)?;
+        Ok(head.last_document)
+    }
+
+    /// Makes a message findable again under the number that it was given; numbers ascend. It is findable once the transaction is
+    /// [`Self::apply`]d.
+    pub fn add_again(
+        &mut self,
+        pages: &mut impl PagesMut,
+        place: SessionKey,
+        (number, index, at): (u32, u64, i64),
+        found_by: Findable,
+    ) -> Result<()> {
         found_by.row.placed(place.session, index, at).write(pages, place.partition, number)?;
         self.added.push((number, found_by.words));
         self.vectors.push((number, found_by.vector));
-        Ok(number)
+        Ok(())
     }
 
     /// Takes a message out; `message` and `author` are what it was added with.
