@@ -4,9 +4,7 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::Duration;
 
 use memspan_engine::collection::{self, CollectionName, NewDocument, Prepared, Request, search};
 use memspan_engine::engine::{Engine, mend};
@@ -14,8 +12,6 @@ use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Kind, NewMemory};
 use memspan_engine::session::Session;
 use memspan_engine::store::keys::{Key, STORE, Table, u32_at};
-use memspan_engine::store::pages::{Pages, PagesMut};
-use memspan_engine::store::repair::Repaired;
 use memspan_engine::store::vault::StoreKey;
 use support::losses::{keys, repaired_without};
 use support::talk::{answered, begin, everything, reply, said, say};

@@ -2,7 +2,6 @@
 
 mod support;
 
-use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
 use memspan_engine::session::{self, Ask, Listing, Session, TranscriptRequest};
 use memspan_engine::store::keys::{Table, u32_at};
@@ -38,7 +37,7 @@ fn assert_usable(engine: &Engine, left: &[&str], what: &str) {
     for id in left {
         let session = Session { engine, scope: &scope, id };
         session.messages(0, u64::MAX).unwrap_or_else(|error| panic!("{what}: {error}"));
-        session.assemble(&Ask { now: NOW, ..Ask::default() }).map(drop).unwrap_or_else(|error| panic!("{what}: {error}"));
+        drop(session.assemble(&Ask { now: NOW, ..Ask::default() }).unwrap_or_else(|error| panic!("{what}: {error}")));
         session.cancel_tool_calls("it was lost", NOW).unwrap_or_else(|error| panic!("{what}: {error}"));
         say(session, &said("and in staging, on which port?"), NOW);
         reply(session, Some("new"), &answered("On 9443."), NOW);
@@ -70,5 +69,56 @@ fn whatever_message_is_lost_its_session_goes_on() {
         let what = format!("{} messages from {index} of session {session}", lost.len());
         assert!(repaired.lost.iter().any(|one| one.contains("messages ") && one.contains("of session \"")), "{what}: {:?}", repaired.lost);
         assert_usable(&open(&saved.0, true), &["copy", "s"], &what);
+    }
+}
+
+#[test]
+fn whatever_is_derived_from_messages_is_made_anew() {
+    let folder = Folder::in_memory();
+    let engine = filled(&folder);
+    let tables = [
+        Table::Turn,
+        Table::Recount,
+        Table::MessageId,
+        Table::SessionByName,
+        Table::Document,
+        Table::SessionsHead,
+        Table::MessageVector,
+        Table::Tail,
+        Table::RunCatalog,
+        Table::Call,
+        Table::Task,
+    ];
+    for table in tables {
+        let lost: Vec<Vec<u8>> = keys(&engine).into_iter().filter(|key| key[4] == table as u8).collect();
+        assert!(!lost.is_empty(), "{table:?}");
+        let saved = Folder::in_memory();
+        let repaired = repaired_without(&engine, &lost, &saved);
+        assert!(!repaired.lost.iter().any(|one| one.contains("contradictions")), "{table:?}: {:?}", repaired.lost);
+        assert_usable(&open(&saved.0, true), &["copy", "s"], &format!("{table:?}"));
+    }
+}
+
+/// Other values of one session: its record, each epoch, and every blob, of which some are texts of its prompts.
+#[test]
+fn a_session_goes_on_without_an_epoch_and_none_is_harmed_by_one_without_a_record() {
+    let folder = Folder::in_memory();
+    let engine = filled(&folder);
+    let keys = keys(&engine);
+    let of_first = |table: Table| keys.iter().filter(move |key| key[4] == table as u8 && u32_at(key, 5) == Some(1));
+    let of_table = |table: Table| keys.iter().filter(move |key| key[4] == table as u8);
+    for lost in of_first(Table::Epoch).chain(of_table(Table::Blob)).chain(of_table(Table::Call)) {
+        let saved = Folder::in_memory();
+        let repaired = repaired_without(&engine, std::slice::from_ref(lost), &saved);
+        assert!(repaired.lost.iter().any(|one| one.contains("of session \"")), "{:?}", repaired.lost);
+        assert_usable(&open(&saved.0, true), &["copy", "s"], &format!("{lost:x?}"));
+    }
+    let record: Vec<Vec<u8>> = of_first(Table::Transcript).filter(|key| u32_at(key, 9) == Some(u32::MAX)).cloned().collect();
+    let epochs: Vec<Vec<u8>> = of_first(Table::Epoch).cloned().collect();
+    for lost in [record, epochs] {
+        let saved = Folder::in_memory();
+        let repaired = repaired_without(&engine, &lost, &saved);
+        assert!(repaired.lost.iter().any(|one| one.contains("34 messages")), "{:?}", repaired.lost);
+        assert_usable(&open(&saved.0, true), &["copy"], &format!("{lost:x?}"));
     }
 }

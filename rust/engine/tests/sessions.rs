@@ -7,12 +7,11 @@ use std::path::Path;
 
 use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::{Kind, NewMemory};
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{AddAction, NewMessage, Session, TaskEdit};
-use support::talk::{answered, begin, body, calling, completion, everything, interrupted, pictured, reply, result, said, say};
-use support::{Folder, assert_sound, join, one, open, role, spawn, talk, user, wait_until};
+use memspan_engine::session::{AddAction, NewMessage, Session};
+use support::talk::{answered, begin, body, calling, completion, everything, interrupted, reply, result, said, say};
+use support::{Folder, assert_sound, join, open, role, spawn, talk, user, wait_until};
 
 const NOW: i64 = 1_000_000_000;
 

@@ -92,15 +92,21 @@ struct Here<'p> {
     block: Option<Block<'p>>,
     /// No term before it in the block is looked for.
     at: usize,
-    /// The next one, once it was looked for.
-    behind: Option<Option<(PostingKey, Block<'p>)>>,
+    behind: Behind<'p>,
+}
+
+/// What is behind a block.
+enum Behind<'p> {
+    Unread,
+    Nothing,
+    Next(PostingKey, Block<'p>),
 }
 
 impl<'p> Here<'p> {
     fn at<P: Pages>(pages: &'p P, keys: BlockKeys, term: u64) -> Result<Self> {
         let wanted = PostingKey { term, number: 0 };
         let (place, block) = block_at(pages, keys, wanted)?.map_or((wanted, None), |(place, block)| (place, Some(block)));
-        Ok(Self { place, block, at: 0, behind: None })
+        Ok(Self { place, block, at: 0, behind: Behind::Unread })
     }
 
     /// How many postings a term has that is not below those asked before.
@@ -111,28 +117,20 @@ impl<'p> Here<'p> {
         if self.block.as_ref().and_then(last_of) == Some(term) {
             return postings(pages, keys, term); // its list may go on in other blocks
         }
-        if self.behind.is_none() {
-            self.behind = Some(block_after(pages, keys, self.place)?);
+        if matches!(self.behind, Behind::Unread) {
+            let next = block_after(pages, keys, self.place)?;
+            self.behind = next.map_or(Behind::Nothing, |(place, block)| Behind::Next(place, block));
         }
-        match self.behind.take() {
-            Some(Some((place, block))) if place.term < term => {
-                *self = if is_within(&block, term) {
-                    Self { place, block: Some(block), at: 0, behind: None }
-                } else {
-                    Self::at(pages, keys, term)?
-                };
-                if self.block.as_ref().is_some_and(|block| is_within(block, term)) {
-                    self.within(term)
-                } else {
-                    postings(pages, keys, term)
-                }
-            }
-            behind => {
-                let begins_behind = matches!(&behind, Some(Some((place, _))) if place.term == term);
-                self.behind = behind;
-                if begins_behind { postings(pages, keys, term) } else { Ok(0) }
-            }
+        match &self.behind {
+            Behind::Next(place, _) if place.term < term => {}
+            Behind::Next(place, _) if place.term == term => return postings(pages, keys, term),
+            _ => return Ok(0),
         }
+        *self = match std::mem::replace(&mut self.behind, Behind::Nothing) {
+            Behind::Next(place, block) if is_within(&block, term) => Self { place, block: Some(block), at: 0, behind: Behind::Unread },
+            _ => Self::at(pages, keys, term)?,
+        };
+        if self.block.as_ref().is_some_and(|block| is_within(block, term)) { self.within(term) } else { postings(pages, keys, term) }
     }
 
     /// The same of a term below the last of the block.

@@ -67,14 +67,14 @@ impl<P: Pages> Beside<'_, '_, P> {
         if number > 0 && !self.has_call(turn, number - 1) {
             self.note("call", &format!("call {number} of turn {turn} follows on none"));
         }
-        if let Some(sent) = &call.sent {
-            if sent.epoch > self.record.epoch || sent.messages != call.reply {
-                let what = format!("call {number} of turn {turn} says that it saw {} messages in epoch {}", sent.messages, sent.epoch);
-                self.note("call", &what);
-            }
-            if sent.carried {
-                self.calls.insert((turn, number));
-            }
+        if let Some(sent) = &call.sent
+            && (sent.epoch > self.record.epoch || sent.messages != call.reply)
+        {
+            let what = format!("call {number} of turn {turn} says that it saw {} messages in epoch {}", sent.messages, sent.epoch);
+            self.note("call", &what);
+        }
+        if call.has_block() || call.is_lost() {
+            self.calls.insert((turn, number));
         }
         self.expected.ids.insert(call.name_key(self.place, self.visit.seed).as_slice().to_vec(), call.known());
     }

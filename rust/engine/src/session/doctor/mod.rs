@@ -29,7 +29,7 @@ use crate::store::msgpack::Reader;
 use crate::store::pages::Pages;
 
 /// The tables whose keys begin with a session's number.
-const PARTS: [Table; 14] = [
+pub(super) const PARTS: [Table; 14] = [
     Table::Transcript,
     Table::Turn,
     Table::Recount,

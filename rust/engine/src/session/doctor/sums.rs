@@ -115,8 +115,10 @@ impl<P: Pages> Sums<'_, P> {
     fn keep_block(&mut self, turn: u64) -> Result<()> {
         let Some(kept) = self.view.turn(turn)?.kept else { return Ok(()) };
         self.tokens.keep_block(self.view.sent_block(turn)?.map_or(0, |block| block.tokens));
-        let items = Call::read(self.view.pages, self.view.place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
-        self.erased |= !shown(self.view.pages, &items, i64::MIN)?.1.is_empty();
+        self.erased |= match Call::read(self.view.pages, self.view.place, turn, kept)?.sent {
+            Some(sent) => !shown(self.view.pages, &sent.items, i64::MIN)?.1.is_empty(),
+            None => true,
+        };
         Ok(())
     }
 

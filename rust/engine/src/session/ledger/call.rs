@@ -273,6 +273,16 @@ impl Call {
         self.hash != TAKEN_OUT
     }
 
+    /// Whether it was sent a block that stands still through its turn.
+    pub(in crate::session) fn has_block(&self) -> bool {
+        self.sent.as_ref().is_some_and(|sent| sent.carried)
+    }
+
+    /// Whether what it was sent was lost, and its reply is not known by a hash: a repair put it there.
+    pub(in crate::session) fn is_lost(&self) -> bool {
+        self.sent.is_none() && !self.has_hash() && self.response_id.is_none()
+    }
+
     /// The entry that makes it known, and its key.
     pub(in crate::session) fn known(&self) -> KnownId {
         KnownId { index: self.reply, request: self.hash as u64, gone: false }

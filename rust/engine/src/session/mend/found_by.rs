@@ -18,7 +18,7 @@ use crate::{Result, interrupt};
 /// Messages in one transaction.
 pub(crate) const PAGE: usize = 1_000;
 
-/// Where the message of each document stands: session and index.
+/// Where the message of each document stands: session and index. A session that could not be mended may lack some.
 pub(crate) fn documents<P: Pages>(pages: &P, partition: Partition) -> Result<BTreeMap<u32, (u32, u64)>> {
     let mut found = BTreeMap::new();
     for session in sessions(pages, partition)? {
@@ -26,8 +26,8 @@ pub(crate) fn documents<P: Pages>(pages: &P, partition: Partition) -> Result<BTr
         let Some(record) = readable(SessionRecord::read(pages, place))?.flatten() else { continue };
         for index in 0..record.tally.messages {
             interrupt::check()?;
-            let message = MessageRecord::expect(pages, place, index)?;
-            if message.document != 0 {
+            let Some(message) = readable(MessageRecord::expect(pages, place, index))? else { continue };
+            if message.document != 0 && readable(message.whole(pages, place))?.is_some() {
                 found.insert(message.document, (session, index));
             }
         }
@@ -65,7 +65,7 @@ pub(crate) fn recount_blobs<P: PagesMut>(pages: &mut P, partition: Partition) ->
         let place = SessionKey { partition, session };
         let Some(record) = readable(SessionRecord::read(&*pages, place))?.flatten() else { continue };
         for index in 0..record.tally.messages {
-            let message = MessageRecord::expect(&*pages, place, index)?;
+            let Some(message) = readable(MessageRecord::expect(&*pages, place, index))? else { continue };
             message.holes.iter().for_each(|hole| *references.entry(hole.hash).or_default() += 1);
         }
         for number in 0..=record.epoch {

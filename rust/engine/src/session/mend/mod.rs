@@ -3,13 +3,21 @@
 //! | lost | what stands there instead |
 //! |---|---|
 //! | a message, or a blob that it has | a message of the role and the calls that its neighbours need, without a text: see [`stand_in`] |
-//! | where a turn begins | what its messages say; a block that stayed in it is no longer shown |
+//! | a call of the ledger | one that was sent nothing and cost nothing: see [`calls`] |
+//! | where a turn begins | what its messages say; the block of the call that fits their sums stays in it |
+//! | an epoch, or a text that it shows | the epoch before or behind it; prompts go on without the text |
+//! | a count that a switch of models made | it is made again |
 //! | names, counters, ids, words, rows, vectors, counts of references | they are made anew of the messages |
 //!
-//! A session whose record or newest epoch is lost stays as it is, and every call of it says so. Nothing tells which model it had.
+//! A session whose record is lost, or every one of whose epochs, is taken out: nothing else tells its id, or which model it had. Whoever
+//! repairs is told, and the damaged store still has what it said.
 
+mod calls;
+mod epochs;
 mod found_by;
+mod recounts;
 mod stand_in;
+mod turns;
 
 use std::collections::BTreeSet;
 
@@ -17,7 +25,6 @@ use super::key::{SessionKey, SessionsHead};
 use super::ledger::Call;
 use super::record::{self, SessionRecord, SessionState};
 use super::transcript::message::{MessageRecord, MessageState};
-use super::transcript::view::TurnRecord;
 use super::writer::{KnownId, put_id};
 use super::{doctor, key};
 use crate::audit::Report;
@@ -50,14 +57,54 @@ pub(crate) fn sessions<P: Pages>(pages: &P, partition: Partition) -> Result<BTre
 /// Mends one session; the loss, in a sentence.
 pub(crate) fn mend<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey) -> Result<Option<String>> {
     let seed = scope.seed(pages.secret());
-    let number = place.session;
     let Some(session) = readable(SessionRecord::read(&*pages, place))?.flatten() else {
-        chunks::clear(pages, place.record())?;
-        return Ok(Some(format!("the record of session {number}: none of its messages can be read without it")));
+        return clear(pages, place)
+            .map(|messages| Some(format!("the record of session {}, and with it {messages} messages", place.session)));
     };
-    if session.state != SessionState::Hidden {
-        record::name(pages, place, seed, &session.id)?;
+    let id = &session.id;
+    let hidden = session.state == SessionState::Hidden;
+    let epochs = match epochs::mend(pages, place, &session)? {
+        Some(epochs) => epochs,
+        None if hidden => epochs::Mended::default(),
+        None => {
+            return clear(pages, place).map(|messages| Some(format!("the epochs of session {id:?}, and with them {messages} messages")));
+        }
+    };
+    if !hidden {
+        record::name(pages, place, seed, id)?;
     }
+    let lost = lost(pages, place, &session)?;
+    let calls = calls::stand_in(pages, place, &session)?;
+    turns::mend(pages, place, &session)?;
+    recounts::mend(pages, place, &session)?;
+    let block_is_gone = calls::drop_blocks(pages, place, &session)?;
+    if !lost.is_empty() {
+        stand_in::place(pages, scope, place, &lost)?;
+    }
+    if epochs.newest_is_lost && !hidden {
+        recounts::sums(pages, place, &session)?;
+    }
+    if (block_is_gone || epochs.texts_are_lost || epochs.newest_is_lost) && !hidden {
+        calls::count_anew(pages, scope, place)?;
+    }
+    ids(pages, place, seed, &session, &lost)?;
+    let mut said = epochs.lost;
+    said.extend((calls > 0).then(|| format!("what {calls} calls were sent and cost")));
+    said.extend(named(&lost));
+    Ok((!said.is_empty()).then(|| format!("{} of session {id:?}", said.join(", and "))))
+}
+
+/// Takes a session out of which nothing can be read; the messages that it had.
+fn clear<P: PagesMut>(pages: &mut P, place: SessionKey) -> Result<u64> {
+    let messages = numbers_in(&*pages, place.partition, Table::Transcript)?;
+    for table in doctor::PARTS {
+        chunks::clear(pages, place.all(table))?;
+    }
+    Ok(messages.into_iter().filter(|(session, index)| *session == place.session && *index != u32::MAX).count() as u64)
+}
+
+/// Takes out what is left of messages that cannot be read; their indexes.
+fn lost<P: PagesMut>(pages: &mut P, place: SessionKey, session: &SessionRecord) -> Result<BTreeSet<u64>> {
     let mut lost = BTreeSet::new();
     for index in 0..session.tally.messages {
         let message = MessageRecord::expect(&*pages, place, index);
@@ -66,17 +113,13 @@ pub(crate) fn mend<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey)
             lost.insert(index);
         }
     }
-    turns(pages, place, &session)?;
-    if !lost.is_empty() {
-        stand_in::place(pages, scope, place, &lost)?;
-    }
-    ids(pages, place, seed, &session, &lost)?;
-    if lost.is_empty() {
-        return Ok(None);
-    }
+    Ok(lost)
+}
+
+fn named(lost: &BTreeSet<u64>) -> Option<String> {
     let named: Vec<String> = lost.iter().take(NAMED).map(u64::to_string).collect();
     let more = if lost.len() > NAMED { format!(" and {} more", lost.len() - NAMED) } else { String::new() };
-    Ok(Some(format!("messages {}{more} of session {:?}", named.join(", "), session.id)))
+    (!lost.is_empty()).then(|| format!("messages {}{more}", named.join(", ")))
 }
 
 /// The value, and none where it is lost.
@@ -86,28 +129,6 @@ fn readable<T>(read: Result<T>) -> Result<Option<T>> {
         Err(error) if error.kind() == ErrorKind::StoreCorrupt => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Says again where turns begin, and shows no block of a call that is lost.
-fn turns<P: PagesMut>(pages: &mut P, place: SessionKey, session: &SessionRecord) -> Result<()> {
-    for turn in 0..session.tally.turns {
-        let known = readable(TurnRecord::read(&*pages, place, turn))?;
-        if let Some(known) = known {
-            let call = known.kept.map(|call| readable(Call::read(&*pages, place, turn, call))).transpose()?;
-            if call.is_some_and(|call| call.is_none()) {
-                TurnRecord { kept: None, ..known }.write(pages, place, turn)?;
-            }
-            continue;
-        }
-        for index in 0..session.tally.messages {
-            let placed = readable(MessageRecord::brief_at(&*pages, place, index))?.map(|brief| brief.placed);
-            if placed.is_some_and(|placed| placed.opens_turn && placed.turn == turn) {
-                TurnRecord { start: index, kept: None }.write(pages, place, turn)?;
-                break;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Makes the ids of messages and responses anew. Those of lost messages may be given again.

@@ -12,7 +12,7 @@ use super::super::record::{SessionRecord, SessionState, StoredEpoch};
 use super::super::transcript::message::{MessageRecord, MessageState};
 use super::super::transcript::view::{TurnRecord, View, find_recount, write_recount};
 use super::super::writer::SessionWriter;
-use super::readable;
+use super::{readable, recounts};
 use crate::Result;
 use crate::context::message::{Part, Role, ToolCall, ToolResult};
 use crate::context::{Arguments, Format, Message, Reason, Stored, Tally};
@@ -89,13 +89,7 @@ struct Turns {
 
 impl Turns {
     fn new<P: PagesMut>(pages: &P, place: SessionKey, session: SessionRecord) -> Result<Self> {
-        let mut epochs: Vec<StoredEpoch> = Vec::new();
-        for number in 0..=session.epoch {
-            // An old epoch may be lost: the counts of its model are then those of the one before.
-            let Some(epoch) = readable(StoredEpoch::read(pages, place, number))? else { continue };
-            epochs.retain(|known| known.switch != epoch.switch);
-            epochs.push(epoch);
-        }
+        let epochs = recounts::epochs(pages, place, &session)?;
         let added_at = session.created_at;
         Ok(Self { place, session, epochs, tally: Tally::default(), added_at })
     }

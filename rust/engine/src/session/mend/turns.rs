@@ -1,0 +1,66 @@
+//! Where turns begin, and which blocks stayed in them: said again by their messages and by the ledger.
+
+use std::collections::BTreeMap;
+
+use super::super::key::SessionKey;
+use super::super::ledger::Call;
+use super::super::record::{SessionRecord, StoredEpoch};
+use super::super::transcript::message::MessageRecord;
+use super::super::transcript::view::{TurnRecord, View};
+use super::readable;
+use crate::Result;
+use crate::store::pages::{Pages, PagesMut};
+use crate::tokens::CachedCounter;
+
+/// Writes the turns anew that are lost.
+pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &SessionRecord) -> Result<()> {
+    let mut lost = Vec::new();
+    for turn in 0..session.tally.turns {
+        if readable(TurnRecord::read(&*pages, place, turn))?.is_none() {
+            lost.push(turn);
+        }
+    }
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let starts = starts(&*pages, place, session)?;
+    for turn in &lost {
+        if let Some(&start) = starts.get(turn) {
+            TurnRecord { start, kept: None }.write(pages, place, *turn)?;
+        }
+    }
+    for turn in lost {
+        if let (Some(&start), Some(&next)) = (starts.get(&turn), starts.get(&(turn + 1))) {
+            let kept = kept(&*pages, place, session, turn, next)?;
+            TurnRecord { start, kept }.write(pages, place, turn)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first message of each turn whose first message is there.
+fn starts<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord) -> Result<BTreeMap<u64, u64>> {
+    let mut starts = BTreeMap::new();
+    for index in 0..session.tally.messages {
+        let placed = readable(MessageRecord::brief_at(pages, place, index))?.map(|brief| brief.placed);
+        if let Some(placed) = placed.filter(|placed| placed.opens_turn) {
+            starts.insert(placed.turn, index);
+        }
+    }
+    Ok(starts)
+}
+
+/// The call whose block has as many tokens as stand between a turn and the next, which begins at `next`.
+fn kept<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord, turn: u64, next: u64) -> Result<Option<u16>> {
+    let Some(epoch) = readable(StoredEpoch::read(pages, place, session.epoch))? else { return Ok(None) };
+    let view = View::cold(pages, place, session, &epoch);
+    let (Some(last), Some(next)) = (readable(view.brief(next - 1))?, readable(view.brief(next))?) else { return Ok(None) };
+    let gap = next.placed.tokens_before.saturating_sub(last.placed.tokens_before + last.cost.tokens);
+    let counter = CachedCounter::new(epoch.model.encoding);
+    for call in readable(Call::of_turn(pages, place, turn))?.unwrap_or_default().iter().rev() {
+        if gap > 0 && readable(call.block(pages, &counter, i64::MIN))?.flatten().is_some_and(|block| block.tokens == gap) {
+            return Ok(Some(call.number));
+        }
+    }
+    Ok(None)
+}
