@@ -2,7 +2,7 @@
 
 The rules are those of the docstrings of `Scope`: a slot has one current value unless it is `multi`; lower trust and older events do not
 take a slot; an id is given once; the same text again is a duplicate, unless it is to be kept longer, is trusted more, or has an id of its
-own; what is forgotten or expired has no words any more.
+own; what is forgotten or expired has no words any more, and neither have those that it superseded because it said the same.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 import memspan
 
+OVER = "superseded and over"  # its words are hidden, and removed by the next maintenance
+LEFT = "superseded and left"  # by one of the same words, whose time is over: its own words go when the store notices that
 TRUST = {"user": 3, "assistant": 1}
 NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -34,6 +36,8 @@ class Entry:
     request: tuple[Any, ...]
     state: str = "current"
     revisions: list[str] = field(default_factory=list)
+    supersedes: str | None = None
+    superseded_by: str | None = None
 
 
 @dataclass
@@ -61,14 +65,17 @@ class Model:
         """What is over is forgotten, whether or not the store has noticed."""
         for entry in self.entries.values():
             if entry.state in {"current", "superseded"} and entry.expires_at is not None and entry.expires_at <= now:
-                self._drop(entry, "expired" if entry.state == "current" else "superseded and over")
+                before = self._same_before(entry)
+                self._drop(entry, "expired" if entry.state == "current" else OVER)
+                for older in before:
+                    older.state = LEFT
 
     def swept(self, now: datetime) -> None:
         """Maintenance forgets superseded values whose own time is over, too."""
         self.expire(now)
         for entry in self.entries.values():
-            if entry.state == "superseded and over":
-                entry.state = "expired"
+            if entry.state in {OVER, LEFT}:
+                self._drop(entry, "expired")
 
     def current(self, kinds: set[str] | None = None) -> dict[str, Entry]:
         return {key: entry for key, entry in self.entries.items() if entry.state == "current" and (kinds is None or entry.kind in kinds)}
@@ -118,7 +125,7 @@ class Model:
         if name is not None:
             return self._take_slot(entry, name), entry.id
         if weaker is not None:
-            weaker.state = "superseded"
+            self._supersede(weaker, entry)
         return ("added" if weaker is None else "superseded"), entry.id
 
     def _take_slot(self, entry: Entry, name: str) -> str:
@@ -129,7 +136,8 @@ class Model:
             if holder.trust > entry.trust or holder.occurred_at > entry.occurred_at:
                 entry.state = "superseded"
                 return action
-            holder.state, action = "superseded", "superseded"
+            self._supersede(holder, entry)
+            action = "superseded"
             slot.holders.clear()
         slot.holders.append(entry.id)
         return action
@@ -163,7 +171,10 @@ class Model:
         entry = self.readable(memory_id)
         if entry is None:
             return False
+        before = self._same_before(entry)
         self._drop(entry, "forgotten")
+        for older in before:
+            self._drop(older, "forgotten")
         return True
 
     def forget_stale(self, before: datetime, max_importance: float) -> set[str]:
@@ -175,6 +186,21 @@ class Model:
         for memory_id in stale:
             self.forget(memory_id)
         return stale
+
+    def _supersede(self, older: Entry, newer: Entry) -> None:
+        older.state, older.superseded_by, newer.supersedes = "superseded", newer.id, older.id
+
+    def _same_before(self, entry: Entry) -> list[Entry]:
+        """Those that it superseded, and they in turn, as far as they say what it says or said."""
+        found, newer, said = [], entry, {*entry.revisions, entry.text}
+        while newer.supersedes is not None:
+            older = self.entries[newer.supersedes]
+            same = older.superseded_by == newer.id and older.kind == entry.kind and older.text in said
+            if not same or older.state not in {"superseded", LEFT}:
+                break
+            found.append(older)
+            newer = older
+        return found
 
     def _drop(self, entry: Entry, state: str) -> None:
         self._leave_slot(entry)

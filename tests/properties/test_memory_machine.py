@@ -25,7 +25,7 @@ import memspan
 from memspan.testing import FakeClock, FakeEmbedder
 
 sys.path.insert(0, str(Path(__file__).parent))
-from memory_model import Model, Slot  # beside this file, which pytest imports by its path
+from memory_model import LEFT, OVER, Model, Slot  # beside this file, which pytest imports by its path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ class MemoryMachine(RuleBasedStateMachine):
         row = {key: value for key, value in options.items() if value is not None}
         known = self.model.entries.get(row.get("id", ""))
         soon = self.clock() + timedelta(seconds=1)
-        if known and known.state.startswith("superseded") and known.expires_at is not None and known.expires_at <= soon:
+        if known and (known.state == LEFT or (known.state in {"superseded", OVER} and known.expires_at is not None and known.expires_at <= soon)):
             del row["id"]  # it is a conflict until maintenance has forgotten that value, and is rejected from then on
         current = self.model.current()
         repeated = again is not None and len(current) > 0
@@ -193,8 +193,8 @@ class MemoryMachine(RuleBasedStateMachine):
         memory_id = self.some(number, self.model.entries)
         self.tick()
         entry = self.model.entries[memory_id]
-        if entry.state == "superseded and over":
-            return  # its words are hidden and not yet removed; forgetting it is harmless and answers either way
+        if entry.state in {OVER, LEFT}:
+            return  # its words are not yet removed; forgetting it is harmless and answers either way
         if entry.text:
             self.gone.append(entry.text.split()[0])
         assert self.scope.forget(memory_id, reason="asked to") == self.model.forget(memory_id)
@@ -362,7 +362,7 @@ class MemoryMachine(RuleBasedStateMachine):
         assert {key: (one.text, one.kind, one.slot, one.importance, one.metadata) for key, one in memories.items()} == {
             key: (one.text, one.kind, one.slot, one.importance, one.metadata) for key, one in self.model.current().items()
         }
-        for memory_id in self.model.entries:
+        for memory_id in [known.id for known in self.model.entries.values() if known.state != LEFT]:
             entry = self.model.readable(memory_id)
             with self.raises_as(None if entry else memspan.NotFound):
                 memory = self.scope.get(memory_id)
