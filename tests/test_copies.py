@@ -9,12 +9,27 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memspan
-from memspan.testing import FakeProvider
+from memspan.testing import FakeClock, FakeEmbedder, FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HANDLES = ("engine", "scope", "session", "collection", "slots", "prompt", "turn", "turns", "messages", "factors", "assistant")
+HANDLES = (
+    "engine",
+    "scope",
+    "session",
+    "collection",
+    "slots",
+    "prompt",
+    "turn",
+    "turns",
+    "messages",
+    "factors",
+    "assistant",
+    "provider",
+    "embedder",
+    "clock",
+)
 CHANGES = ("counter", "lease", "reply")
 VALUES = (
     "memory",
@@ -54,6 +69,9 @@ def handed_out(engine: memspan.Engine) -> dict[str, Any]:
         "messages": session.messages,
         "factors": engine.token_factors,
         "assistant": memspan.Assistant(engine, FakeProvider(["x"]), model="gpt-4o"),
+        "provider": FakeProvider(["x"]),
+        "embedder": FakeEmbedder(dimensions=8),
+        "clock": FakeClock(),
         "counter": memspan.TokenCounter(),
         "lease": session.lease(),
         "reply": session.reply(prompt),

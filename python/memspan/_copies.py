@@ -1,4 +1,4 @@
-"""Copies of objects that hold a part of the engine: a store, a conversation, a prompt. None of them can be pickled, and each says so."""
+"""Copies of objects that hold more than values: a part of the engine, connections, locks. None of them can be pickled, and each says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memspan.exceptions import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["of_engine"]
+__all__ = ["of_engine", "of_process"]
 
 _C = TypeVar("_C", bound=type)
 
@@ -21,9 +21,17 @@ def of_engine(instead: str, *, changes: bool = False) -> Callable[[_C], _C]:
         instead: The way that a caller has who wants one elsewhere.
         changes: Whether it changes with its use: then a copy is refused too.
     """
+    return _holding("a part of the engine", instead, changes)
 
+
+def of_process(holds: str) -> Callable[[_C], _C]:
+    """A class whose objects hold what belongs to their process. A copy of one is itself, and pickling one is refused."""
+    return _holding(holds, "make one with the same arguments there", changes=False)
+
+
+def _holding(holds: str, instead: str, changes: bool) -> Callable[[_C], _C]:
     def make(cls: _C) -> _C:
-        rule = "it must be made of values alone, and it holds a part of the engine"
+        rule = f"it must be made of values alone, and it holds {holds}"
 
         def itself(self: Any, _memo: object = None) -> Any:
             if changes:

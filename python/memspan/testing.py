@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from memspan._arrays import stacked
+from memspan._copies import of_process
 from memspan._fence import guarded
 from memspan._forks import Lock
 from memspan.exceptions import InvalidInput
@@ -49,6 +50,7 @@ _WORDS = re.compile(r"\w+")
 _SLOTS_PER_WORD = 4
 
 
+@of_process("a lock")
 class FakeClock:
     """A clock that stands still until it is moved: `memspan.open(path, clock=FakeClock())`.
 
@@ -96,6 +98,7 @@ class FakeClock:
         return f"FakeClock({self().isoformat()})"
 
 
+@of_process("a lock")
 class FakeEmbedder:
     """An embedder without a model: texts that share words are near, and the same text gives the same bytes everywhere.
 
@@ -300,6 +303,7 @@ def openai_stream(
     return [*chunks, {**head, "choices": [], "usage": whole["usage"]}]
 
 
+@of_process("a lock")
 class FakeProvider(Provider):
     """A provider that answers from a script, for tests of programs that use one: `memspan.Assistant(engine, FakeProvider([...]), ...)`.
 

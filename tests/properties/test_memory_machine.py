@@ -102,7 +102,8 @@ class MemoryMachine(RuleBasedStateMachine):
         row = {key: value for key, value in options.items() if value is not None}
         known = self.model.entries.get(row.get("id", ""))
         soon = self.clock() + timedelta(seconds=1)
-        if known and (known.state == LEFT or (known.state in {"superseded", OVER} and known.expires_at is not None and known.expires_at <= soon)):
+        ends = known and known.state in {"superseded", OVER} and known.expires_at is not None and known.expires_at <= soon
+        if known and (ends or known.state == LEFT):
             del row["id"]  # it is a conflict until maintenance has forgotten that value, and is rejected from then on
         current = self.model.current()
         repeated = again is not None and len(current) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from memspan import InvalidInput
+from memspan._copies import of_process
 from memspan._flags import shown
 from memspan.providers.provider import Provider
 
@@ -18,6 +19,7 @@ __all__ = ["Anthropic"]
 _NOT_COUNTED = frozenset({"max_tokens", "stream", "timeout", "metadata", "temperature", "top_p", "top_k", "stop_sequences", "service_tier"})
 
 
+@of_process("connections")
 class Anthropic(Provider):
     """Anthropic's messages.
 

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, ProviderError, UnknownModel, models
+from memspan._copies import of_process
 from memspan.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _USAGE = {
 }
 
 
+@of_process("connections")
 class Bedrock(Provider):
     """Amazon Bedrock's Converse. Replies have the shape of Anthropic's messages, whatever the model.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
+from memspan._copies import of_process
 from memspan._flags import shown
 from memspan._twins import alone
 from memspan.providers import gemini_caches
@@ -21,6 +22,7 @@ _LEAST_SECONDS = 60
 _END = object()
 
 
+@of_process("connections")
 class Gemini(Provider):
     """Google's `generateContent`.
 

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput, dialects
+from memspan._copies import of_process
 from memspan._flags import shown
 from memspan.providers.provider import Provider
 
@@ -35,6 +36,7 @@ _HOSTS = {
 }
 
 
+@of_process("connections")
 class OpenAI(Provider):
     """OpenAI's chat completions.
 
