@@ -40,7 +40,10 @@ pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &Sess
         let before = epoch.clone();
         epoch.system = there(&*pages, place, epoch.system)?;
         epoch.tools = there(&*pages, place, epoch.tools)?;
-        epoch.epoch.summary_version = newest_summary(&*pages, place, epoch.epoch.summary_version)?;
+        if number == session.epoch {
+            // Only the newest needs its summary: a rewind removes those of before, too.
+            epoch.epoch.summary_version = newest_summary(&*pages, place, epoch.epoch.summary_version)?;
+        }
         texts[0] |= epoch.system != before.system;
         texts[1] |= epoch.tools != before.tools;
         texts[2] |= epoch.epoch.summary_version != before.epoch.summary_version;
