@@ -16,10 +16,10 @@ PACKAGE = ROOT / "python" / "memspan"
 FILES = sorted(PACKAGE.rglob("*.py"))
 SEAMS = {
     *("memspan.stream.response_text", "memspan._core.Limits", "memspan._flags.shown"),
-    *("memspan._twins.alone", "memspan._twins.each_alone"),
+    *("memspan._twins.alone", "memspan._twins.each_alone", "memspan._copies.of_process"),
 }
-"""What providers take of the inside: one reading of a vendor's response, the one home of limits, how an error shows a value, and how a
-plain call is waited for."""
+"""What providers take of the inside: one reading of a vendor's response, the one home of limits, how an error shows a value, how a plain
+call is waited for, and how what holds connections refuses to be pickled."""
 
 
 def imports(source: str, package: str) -> set[str]:

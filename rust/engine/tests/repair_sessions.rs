@@ -2,8 +2,10 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use memspan_engine::engine::Engine;
-use memspan_engine::session::{self, Ask, Listing, Session, TranscriptRequest};
+use memspan_engine::session::{self, Ask, Listing, Session, TaskEdit, TranscriptRequest};
 use memspan_engine::store::keys::{Table, u32_at};
 use support::losses::{keys, repaired_without};
 use support::talk::{self, answered, reply, said, say};
@@ -77,25 +79,28 @@ fn whatever_is_derived_from_messages_is_made_anew() {
     let folder = Folder::in_memory();
     let engine = filled(&folder);
     let tables = [
-        Table::Turn,
-        Table::Recount,
-        Table::MessageId,
-        Table::SessionByName,
-        Table::Document,
-        Table::SessionsHead,
-        Table::MessageVector,
-        Table::Tail,
-        Table::RunCatalog,
-        Table::Call,
-        Table::Task,
+        vec![Table::Turn],
+        vec![Table::Recount],
+        vec![Table::MessageId],
+        vec![Table::SessionByName],
+        vec![Table::Document],
+        vec![Table::SessionsHead],
+        vec![Table::MessageVector],
+        vec![Table::Tail],
+        vec![Table::RunCatalog],
+        vec![Table::Call],
+        vec![Table::Task],
+        vec![Table::Meta],
+        vec![Table::Turn, Table::Memory],
+        vec![Table::Turn, Table::Call],
     ];
-    for table in tables {
-        let lost: Vec<Vec<u8>> = keys(&engine).into_iter().filter(|key| key[4] == table as u8).collect();
-        assert!(!lost.is_empty(), "{table:?}");
+    for tables in tables {
+        let lost: Vec<Vec<u8>> = keys(&engine).into_iter().filter(|key| tables.iter().any(|table| key[4] == *table as u8)).collect();
+        assert!(!lost.is_empty(), "{tables:?}");
         let saved = Folder::in_memory();
         let repaired = repaired_without(&engine, &lost, &saved);
-        assert!(!repaired.lost.iter().any(|one| one.contains("contradictions")), "{table:?}: {:?}", repaired.lost);
-        assert_usable(&open(&saved.0, true), &["copy", "s"], &format!("{table:?}"));
+        assert!(!repaired.lost.iter().any(|one| one.contains("contradictions")), "{tables:?}: {:?}", repaired.lost);
+        assert_usable(&open(&saved.0, true), &["copy", "s"], &format!("{tables:?}"));
     }
 }
 
@@ -115,10 +120,38 @@ fn a_session_goes_on_without_an_epoch_and_none_is_harmed_by_one_without_a_record
     }
     let record: Vec<Vec<u8>> = of_first(Table::Transcript).filter(|key| u32_at(key, 9) == Some(u32::MAX)).cloned().collect();
     let epochs: Vec<Vec<u8>> = of_first(Table::Epoch).cloned().collect();
-    for lost in [record, epochs] {
+    let messages: Vec<Vec<u8>> = of_first(Table::Transcript).cloned().collect();
+    for (lost, left) in [(record, 34), (epochs, 34), (messages, 0)] {
         let saved = Folder::in_memory();
         let repaired = repaired_without(&engine, &lost, &saved);
-        assert!(repaired.lost.iter().any(|one| one.contains("34 messages")), "{:?}", repaired.lost);
+        assert!(repaired.lost.iter().any(|one| one.contains(&format!("{left} messages"))), "{:?}", repaired.lost);
         assert_usable(&open(&saved.0, true), &["copy"], &format!("{lost:x?}"));
     }
+}
+
+/// Loses one chunk of each value that has several: what is left of the value goes, and nothing else does.
+#[test]
+fn nothing_is_left_of_a_value_that_lost_a_part() {
+    let folder = Folder::in_memory();
+    let engine = filled(&folder);
+    let (scope, long) = (user("u"), "a long plan of many steps. ".repeat(600));
+    let session = Session { engine: &engine, scope: &scope, id: "s" };
+    session.set_metadata(format!("{{\"plan\":\"{long}\"}}").into_bytes(), NOW).expect("set");
+    session.edit_task("long", TaskEdit::Set("plan".into(), format!("\"{long}\"")), None, None, NOW).expect("set");
+    let chunked = [Table::Transcript, Table::Task, Table::Call, Table::Epoch, Table::SessionMetadata];
+    let parts = keys(&engine).into_iter().filter(|key| chunked.iter().any(|table| key[4] == *table as u8) && !key.ends_with(&[0, 0]));
+    let mut tables = BTreeSet::new();
+    for lost in parts {
+        tables.insert(lost[4]);
+        let saved = Folder::in_memory();
+        let repaired = repaired_without(&engine, std::slice::from_ref(&lost), &saved);
+        assert!(repaired.lost.iter().any(|one| one.contains("session ")), "{lost:x?}: {:?}", repaired.lost);
+        let left: &[&str] = match (lost[4] == Table::Transcript as u8 && u32_at(&lost, 9) == Some(u32::MAX), u32_at(&lost, 5)) {
+            (true, Some(1)) => &["copy"],
+            (true, _) => &["s"],
+            (false, _) => &["copy", "s"],
+        };
+        assert_usable(&open(&saved.0, true), left, &format!("{lost:x?}"));
+    }
+    assert!(tables.len() >= 3, "{tables:?}");
 }

@@ -18,6 +18,7 @@ use crate::session::{self, SessionKey};
 use crate::store::chunks;
 use crate::store::environment::{Environment, Snapshot};
 use crate::store::folder::FORMAT_VERSION;
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, STORE, u32_at};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
@@ -84,6 +85,7 @@ fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &st
     if session::mend::damage(&saved.snapshot()?, partition, seed)?.is_none() {
         return Ok(());
     }
+    blobs(saved, partition, seed)?;
     for session in session::mend::sessions(&saved.snapshot()?, partition)? {
         let mut said = None;
         let mended = rehash::write(saved, |txn| {
@@ -108,6 +110,18 @@ fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &st
     }
     lost.extend(session::mend::damage(&saved.snapshot()?, partition, seed)?.map(|left| format!("{left} ({whose})")));
     Ok(())
+}
+
+/// Gives blobs the names that they have under another secret.
+fn blobs(saved: &Environment, partition: Partition, seed: Seed) -> Result<()> {
+    let mut renamed = BTreeMap::new();
+    for name in session::mend::blobs::hashes(&saved.snapshot()?, partition)? {
+        rehash::write(saved, |txn| {
+            renamed.extend(session::mend::blobs::rename(txn, partition, seed, name)?.map(|now| (name, now)));
+            Ok(())
+        })?;
+    }
+    if renamed.is_empty() { Ok(()) } else { rehash::write(saved, |txn| session::mend::blobs::refer(txn, partition, &renamed)) }
 }
 
 /// Gives every partition that has values to whom it belongs, as far as either of two values says it, and empties the others.

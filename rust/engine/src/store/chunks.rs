@@ -89,8 +89,17 @@ pub fn join<'p, P: Pages + ?Sized>(pages: &'p P, key: Key, first: Envelope<'p>) 
     Ok((first.schema, Cow::Owned(body)))
 }
 
-/// Removes the bodies under `prefix` that cannot be read: chunks of them are missing, or `read` says that they are damaged. Their keys.
+/// Removes the bodies under `prefix` that cannot be read. Their keys.
 pub fn sift<P: PagesMut>(pages: &mut P, prefix: Key, read: impl Fn(&P, Key) -> Result<bool>) -> Result<Vec<Key>> {
+    let broken = broken(&*pages, prefix, read)?;
+    for key in &broken {
+        clear(pages, *key)?;
+    }
+    Ok(broken)
+}
+
+/// The keys of the bodies under `prefix` that cannot be read: chunks of them are missing, or `read` says that they are damaged.
+pub fn broken<P: Pages>(pages: &P, prefix: Key, read: impl Fn(&P, Key) -> Result<bool>) -> Result<Vec<Key>> {
     let (range, mut bodies, mut broken) = (prefix.prefix_range(), Vec::<Vec<u8>>::new(), Vec::new());
     pages.scan(&range.start, &range.end, &mut |key, _| {
         let body = &key[..key.len().saturating_sub(2)];
@@ -101,12 +110,11 @@ pub fn sift<P: PagesMut>(pages: &mut P, prefix: Key, read: impl Fn(&P, Key) -> R
     })?;
     for body in bodies {
         let key = Key::from_slice(&body)?;
-        match read(&*pages, key) {
-            Ok(true) => continue,
+        match read(pages, key) {
+            Ok(true) => {}
             Err(error) if error.kind() != ErrorKind::StoreCorrupt => return Err(error),
-            _ => clear(pages, key)?,
+            _ => broken.push(key),
         }
-        broken.push(key);
     }
     Ok(broken)
 }

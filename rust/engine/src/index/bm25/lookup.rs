@@ -95,7 +95,7 @@ struct Here<'p> {
     behind: Behind<'p>,
 }
 
-/// What is behind a block.
+/// The block behind another, as far as it is known.
 enum Behind<'p> {
     Unread,
     Nothing,

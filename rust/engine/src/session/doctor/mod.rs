@@ -46,6 +46,9 @@ pub(super) const PARTS: [Table; 14] = [
     Table::SessionMetadata,
 ];
 
+/// Those of them whose values stand beside the messages: nothing else says what is in them.
+pub(super) const BESIDE: [Table; 5] = [Table::Task, Table::Note, Table::Summary, Table::PartialReply, Table::SessionMetadata];
+
 /// Checks the sessions of one scope; `seed` is its term seed.
 pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partition, seed: Seed) -> Result<()> {
     let Some(head) = report.read(partition, "head", SessionsHead::read(pages, partition))? else { return Ok(()) };

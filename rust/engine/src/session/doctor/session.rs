@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ledger;
 use super::sums::{self, Sums};
-use super::{Visit, numbers};
+use super::{BESIDE, Visit, numbers};
 use crate::context::Stored;
 use crate::session::key::{RECORD, SessionKey};
 use crate::session::notes;
@@ -15,6 +15,7 @@ use crate::session::summary::{self, StoredSummary};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::session::writer::KnownId;
+use crate::store::chunks;
 use crate::store::keys::Table;
 use crate::store::pages::Pages;
 use crate::{ErrorKind, Result};
@@ -41,6 +42,7 @@ pub(super) fn check<P: Pages>(visit: &mut Visit<'_, P>, place: SessionKey, recor
     }
     one.transcript(&epochs, &indices)?;
     one.summaries(&epochs)?;
+    one.beside()?;
     ledger::check(one.visit, place, &one.record, one.expected)
 }
 
@@ -195,9 +197,21 @@ impl<P: Pages> One<'_, '_, P> {
         if shown > 0 && !versions.contains(&shown) {
             self.note("summary", &format!("its epoch shows summary {shown}, which is not there"));
         }
-        let notes = notes::list(self.visit.pages, place);
+        Ok(())
+    }
+
+    /// Values beside the messages have all their parts, and say what such a value can say.
+    fn beside(&mut self) -> Result<()> {
+        let (pages, place) = (self.visit.pages, self.place);
+        for table in BESIDE {
+            let broken = chunks::broken(pages, place.all(table), |pages, key| Ok(chunks::get(pages, key)?.is_some()))?;
+            if !broken.is_empty() {
+                self.note("session", &format!("{} values of its {table:?} table are not whole", broken.len()));
+            }
+        }
+        let notes = notes::list(pages, place);
         self.visit.read("note", notes)?;
-        let policy = Policy::read(self.visit.pages, place);
+        let policy = Policy::read(pages, place);
         self.visit.read("policy", policy)?;
         Ok(())
     }

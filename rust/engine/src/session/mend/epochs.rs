@@ -16,7 +16,7 @@ pub(super) struct Mended {
     pub newest_is_lost: bool,
     /// Prompts lack a text that they had.
     pub texts_are_lost: bool,
-    /// What was lost, in words.
+    /// The losses, in words.
     pub lost: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What messages are found by, and the blobs that they refer to, made anew of the messages themselves.
+//! The entries by which messages are found, and the blobs that they refer to, made anew of the messages themselves.
 
 use std::collections::BTreeMap;
 

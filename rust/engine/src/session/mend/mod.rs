@@ -9,9 +9,10 @@
 //! | a count that a switch of models made | it is made again |
 //! | names, counters, ids, words, rows, vectors, counts of references | they are made anew of the messages |
 //!
-//! A session whose record is lost, or every one of whose epochs, is taken out: nothing else tells its id, or which model it had. Whoever
-//! repairs is told, and the damaged store still has what it said.
+//! A session whose record is lost, or every one of whose epochs, is taken out: nothing else tells its id, or which model it had. The
+//! report of the repair says so, and the damaged store still has what it said.
 
+pub(crate) mod blobs;
 mod calls;
 mod epochs;
 mod found_by;
@@ -20,19 +21,20 @@ mod stand_in;
 mod turns;
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::key::{SessionKey, SessionsHead};
 use super::ledger::Call;
 use super::record::{self, SessionRecord, SessionState};
 use super::transcript::message::{MessageRecord, MessageState};
 use super::writer::{KnownId, put_id};
-use super::{doctor, key};
+use super::{doctor, key, task};
 use crate::audit::Report;
 use crate::memory::doctor::numbers_in;
 use crate::scope::Scope;
 use crate::store::chunks;
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 use crate::{ErrorKind, Result};
 
@@ -49,9 +51,17 @@ pub(crate) fn damage<P: Pages>(pages: &P, partition: Partition, seed: Seed) -> R
     Ok(report.lines().into_iter().next().map(|first| format!("{count} contradictions of sessions, such as: {first}")))
 }
 
-/// The sessions of a scope.
+/// The sessions of a scope that have a value.
 pub(crate) fn sessions<P: Pages>(pages: &P, partition: Partition) -> Result<BTreeSet<u32>> {
-    Ok(numbers_in(pages, partition, Table::Transcript)?.into_iter().map(|(session, _)| session).collect())
+    let mut found = BTreeSet::new();
+    for table in doctor::PARTS {
+        let range = Key::new(partition, table).prefix_range();
+        pages.scan(&range.start, &range.end, &mut |key, _| {
+            found.extend(u32_at(key, 5));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found)
 }
 
 /// Mends one session; the loss, in a sentence.
@@ -63,6 +73,7 @@ pub(crate) fn mend<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey)
     };
     let id = &session.id;
     let hidden = session.state == SessionState::Hidden;
+    let broken = broken(pages, place)?;
     let epochs = match epochs::mend(pages, place, &session)? {
         Some(epochs) => epochs,
         None if hidden => epochs::Mended::default(),
@@ -88,8 +99,10 @@ pub(crate) fn mend<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey)
         calls::count_anew(pages, scope, place)?;
     }
     ids(pages, place, seed, &session, &lost)?;
+    tasks(pages, place, seed)?;
     let mut said = epochs.lost;
     said.extend((calls > 0).then(|| format!("what {calls} calls were sent and cost")));
+    said.extend((broken > 0).then(|| format!("{broken} of its tasks, notes, summaries, unfinished replies and metadata")));
     said.extend(named(&lost));
     Ok((!said.is_empty()).then(|| format!("{} of session {id:?}", said.join(", and "))))
 }
@@ -101,6 +114,15 @@ fn clear<P: PagesMut>(pages: &mut P, place: SessionKey) -> Result<u64> {
         chunks::clear(pages, place.all(table))?;
     }
     Ok(messages.into_iter().filter(|(session, index)| *session == place.session && *index != u32::MAX).count() as u64)
+}
+
+/// Takes out what is left of values that stand beside the messages and are not whole; how many.
+fn broken<P: PagesMut>(pages: &mut P, place: SessionKey) -> Result<usize> {
+    let mut broken = 0;
+    for table in doctor::BESIDE {
+        broken += chunks::sift(pages, place.all(table), |pages, key| Ok(chunks::get(pages, key)?.is_some()))?.len();
+    }
+    Ok(broken)
 }
 
 /// Takes out what is left of messages that cannot be read; their indexes.
@@ -149,6 +171,21 @@ fn ids<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed, session: &Sess
             }
             call.put_name(pages, place, seed)?;
         }
+    }
+    Ok(())
+}
+
+/// Puts tasks under the hashes that their names have now.
+fn tasks<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed) -> Result<()> {
+    let mut moved = Vec::new();
+    task::each(&*pages, place.partition, place.session, &mut |key, task| {
+        if key != task::key(place.partition, place.session, seed, &task.name) {
+            moved.push((key, task));
+        }
+    })?;
+    for (key, task) in moved {
+        chunks::remove(pages, key)?;
+        task::put(pages, place.partition, place.session, seed, &task)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What stands where a message was lost: a message without a text, so that turns, calls and sums are what they were.
+//! A stand-in takes the place of a lost message: a message without a text, so that turns, calls and sums are what they were.
 //!
 //! Its role follows from its neighbours. The first of a turn is the user's. Results that follow need an assistant's calls of their ids.
 //! Calls that were open need their results, unless these follow. Anything else is what an assistant said.
@@ -154,7 +154,7 @@ impl Turns {
         self.push(&bare.message)
     }
 
-    /// What it may count: no more than stands between what is before and behind it. Where the next is lost too, nothing is known.
+    /// The tokens that it may count: no more than stand between its neighbours. Where the next is lost too, nothing is known.
     fn room<P: PagesMut>(&self, view: &View<'_, P>, index: u64, before: &Tally, lost: &BTreeSet<u64>) -> Result<u64> {
         let next = index + 1;
         let behind = if next == self.session.tally.messages {

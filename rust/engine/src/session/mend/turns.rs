@@ -50,17 +50,22 @@ fn starts<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord) -> Re
     Ok(starts)
 }
 
-/// The call whose block has as many tokens as stand between a turn and the next, which begins at `next`.
+/// The call whose block has as many tokens as stand between a turn and the next, which begins at `next`. Where none has, something of the
+/// block is gone, and it is the last one's.
 fn kept<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord, turn: u64, next: u64) -> Result<Option<u16>> {
     let Some(epoch) = readable(StoredEpoch::read(pages, place, session.epoch))? else { return Ok(None) };
     let view = View::cold(pages, place, session, &epoch);
     let (Some(last), Some(next)) = (readable(view.brief(next - 1))?, readable(view.brief(next))?) else { return Ok(None) };
     let gap = next.placed.tokens_before.saturating_sub(last.placed.tokens_before + last.cost.tokens);
+    if gap == 0 {
+        return Ok(None);
+    }
     let counter = CachedCounter::new(epoch.model.encoding);
-    for call in readable(Call::of_turn(pages, place, turn))?.unwrap_or_default().iter().rev() {
-        if gap > 0 && readable(call.block(pages, &counter, i64::MIN))?.flatten().is_some_and(|block| block.tokens == gap) {
+    let calls = readable(Call::of_turn(pages, place, turn))?.unwrap_or_default();
+    for call in calls.iter().rev() {
+        if readable(call.block(pages, &counter, i64::MIN))?.flatten().is_some_and(|block| block.tokens == gap) {
             return Ok(Some(call.number));
         }
     }
-    Ok(None)
+    Ok(calls.iter().rev().find(|call| call.has_block() || call.is_lost()).map(|call| call.number))
 }

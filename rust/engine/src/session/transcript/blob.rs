@@ -183,25 +183,31 @@ pub fn refer(pages: &mut impl PagesMut, partition: Partition, hash: u128, length
 
 /// Gives every blob of a partition as many references as are told, and removes the others, what is left of lost ones too.
 pub fn count_anew(pages: &mut impl PagesMut, partition: Partition, references: &BTreeMap<u128, u64>) -> Result<()> {
-    for table in [Table::Blob, Table::BlobChunk] {
-        let (range, mut found) = (Key::new(partition, table).prefix_range(), BTreeSet::new());
-        pages.scan(&range.start, &range.end, &mut |key, _| {
-            found.extend(key.get(5..21).and_then(|hash| hash.try_into().ok()).map(u128::from_be_bytes));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        for hash in found {
-            let known = read(&*pages, partition, hash)?;
-            match (known, references.get(&hash)) {
-                (Some(blob), Some(count)) if blob.references == *count => {}
-                (Some(blob), Some(count)) => write(pages, partition, hash, Blob { references: *count, ..blob })?,
-                _ => {
-                    chunks::clear(pages, chunk_prefix(partition, hash))?;
-                    pages.delete(record_key(partition, hash).as_slice())?;
-                }
+    for hash in hashes(&*pages, partition)? {
+        let known = read(&*pages, partition, hash)?;
+        match (known, references.get(&hash)) {
+            (Some(blob), Some(count)) if blob.references == *count => {}
+            (Some(blob), Some(count)) => write(pages, partition, hash, Blob { references: *count, ..blob })?,
+            _ => {
+                chunks::clear(pages, chunk_prefix(partition, hash))?;
+                pages.delete(record_key(partition, hash).as_slice())?;
             }
         }
     }
     Ok(())
+}
+
+/// The hashes of all blobs of a partition of which anything is there.
+pub fn hashes<P: Pages>(pages: &P, partition: Partition) -> Result<BTreeSet<u128>> {
+    let mut found = BTreeSet::new();
+    for table in [Table::Blob, Table::BlobChunk] {
+        let range = Key::new(partition, table).prefix_range();
+        pages.scan(&range.start, &range.end, &mut |key, _| {
+            found.extend(key.get(5..21).and_then(|hash| hash.try_into().ok()).map(u128::from_be_bytes));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found)
 }
 
 /// Drops a reference. Without any a short blob is gone at once, a long one is left to [`sweep`].
