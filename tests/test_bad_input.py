@@ -214,8 +214,8 @@ def test_a_newer_format(store: Path) -> None:
     written(store)
     [manifest] = store.glob("gen-*/manifest*")
     text = manifest.read_text()
-    assert "memspan=7\n" in text
-    manifest.write_text(text.replace("memspan=7\n", "memspan=99\n"))
+    assert "memspan=8\n" in text
+    manifest.write_text(text.replace("memspan=8\n", "memspan=99\n"))
     refused(store, memspan.StoreVersion)
     manifest.write_text("")
     refused(store, memspan.StoreCorrupt)

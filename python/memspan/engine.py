@@ -210,8 +210,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         embedder: Makes vectors. "default" is `memspan.embedding.BuiltIn`, which works inside the engine, unless the store has met another
             embedder: it is then opened without one, and the log says so, because the vectors that are there would otherwise be given up.
             `None`: recall goes by words alone.
-        durability: "full": an acknowledged write is on disk. "relaxed": a power cut may undo the last commit; the death of the process
-            loses nothing.
+        durability: "full": an acknowledged write is on disk. "relaxed": a commit does not wait for the disk, and the next one waits for
+            it. A power cut may undo the last commit, and the death of the process loses nothing.
         clock: Returns the time now, as an aware `datetime`; the system's clock by default.
         read_only: Refuse every write, and make no store.
         key: Encrypts every value of the store: 32 bytes that every caller of `open` must give, or a function that returns them, such as a

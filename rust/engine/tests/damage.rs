@@ -15,7 +15,7 @@ use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, one, open, options, r
 
 const PAGE: usize = 4096;
 /// How a manifest names the format that this engine writes.
-const FORMAT: &str = "memspan=7";
+const FORMAT: &str = "memspan=8";
 
 /// A compacted store with history, slots, vectors, long texts: its data file has no page that is not in use.
 fn make(path: &Path) {

@@ -173,7 +173,7 @@ fn a_disk_that_is_nearly_full_kills_nobody() {
     let Some(disk) = SmallDisk::new() else { return };
     let (filler, store) = (disk.0.0.join("filler"), disk.0.0.join("store"));
     let mut made = 0;
-    for room in (0..400).step_by(8) {
+    for room in (0..800).step_by(8) {
         let _ = std::fs::remove_dir_all(&store);
         std::fs::write(&filler, vec![0; (4 << 20) - (room << 10)]).expect("there is room");
         match Engine::open(&store, support::options(false)) {
@@ -185,7 +185,7 @@ fn a_disk_that_is_nearly_full_kills_nobody() {
             Err(error) => assert_eq!(error.kind(), ErrorKind::StoreFull, "{room} KB: {error}"),
         }
     }
-    assert!((1..50).contains(&made), "some had room, and some had not: {made}");
+    assert!((1..100).contains(&made), "some had room, and some had not: {made}");
 }
 
 /// The same under a limit of the file's size, which any user can set: in a process of its own, whose limit it is.

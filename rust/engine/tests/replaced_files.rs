@@ -37,7 +37,7 @@ fn writer_process() {
 /// A cleaner of temporary files, `rsync --delete`: 30 of 61 acknowledged writes were lost, and the doctor found nothing.
 #[test]
 fn a_deleted_reader_table_or_lock_loses_nothing() {
-    for file in ["gen-1/lock.mdb", "lock", "open", "door", "gen-1/progress"] {
+    for file in ["gen-1/lock.mdb", "lock", "open", "door", "gen-1/progress", "gen-1/log"] {
         let folder = Folder::new();
         let engine = filled(&folder.0, 3);
         fs::remove_file(folder.0.join(file)).expect("removed");
@@ -136,12 +136,18 @@ fn a_torn_copy_is_refused_and_a_copy_of_an_idle_store_is_checked_once() {
     copy_folder(&folder.0, &torn.0);
     let data = fs::File::options().write(true).open(torn.0.join("gen-1/data.mdb")).expect("opened");
     data.write_all_at(&before[..8192], 0).expect("written");
+    let log = torn.0.join("gen-1/log");
+    let records = fs::read(&log).expect("read");
+    fs::remove_file(&log).expect("removed");
     let error = Engine::open(&torn.0, options(false)).expect_err("torn");
     assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
     // The same with the other files first, as they were while the store was closed: they do not vouch for pages that were copied later.
     fs::copy(copy.0.join("gen-1/progress"), torn.0.join("gen-1/progress")).expect("copied");
     let error = Engine::open(&torn.0, options(false)).expect_err("torn");
     assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+    // The log has all that was written meanwhile.
+    fs::write(&log, records).expect("written");
+    assert_eq!(ids(&open(&torn.0, false)).len(), 60);
 }
 
 /// Somebody in the process closes another descriptor of the reader table: the system drops LMDB's own lock on it.
@@ -192,7 +198,7 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
     let folder = Folder::new();
     filled(&folder.0, 1).close().expect("closed");
     let elsewhere = folder.0.with_extension("elsewhere");
-    for file in ["lock", "open", "door", "gen-1/data.mdb", "gen-1/lock.mdb", "gen-1/progress", "gen-1/manifest"] {
+    for file in ["lock", "open", "door", "gen-1/data.mdb", "gen-1/lock.mdb", "gen-1/progress", "gen-1/log", "gen-1/manifest"] {
         let path = folder.0.join(file);
         fs::rename(&path, &elsewhere).expect("moved");
         let before = fs::read(&elsewhere).expect("read");

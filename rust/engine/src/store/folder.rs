@@ -8,6 +8,7 @@
 //!   door           who is opening it                        (door)
 //!   gen-1/manifest format, identity, page size, C library   (plain text, read before anything is mapped)
 //!   gen-1/progress the last transaction acknowledged        (progress)
+//!   gen-1/log      the pages of the last commits            (log)
 //!   gen-1/data.mdb, gen-1/lock.mdb                          (LMDB's own)
 //! ```
 //!
@@ -24,10 +25,12 @@ use super::presence::libc_name;
 use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
-pub const FORMAT_VERSION: u32 = 7;
+pub const FORMAT_VERSION: u32 = 8;
 
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
+/// Generations of this format and later ones have a log.
+pub const FORMAT_WITH_LOG: u32 = 8;
 
 /// The mode of files that only their owner may read: a user who can read a lock can hold it, and stop everybody.
 pub const PRIVATE: u32 = 0o600;

@@ -21,6 +21,46 @@ const FIELDS: std::ops::Range<usize> = 16..152;
 /// Bytes of the page up to the end of the fields.
 pub const META_BYTES: usize = FIELDS.end;
 
+/// Bytes of the fields.
+pub const FIELD_BYTES: usize = FIELDS.end - FIELDS.start;
+
+/// The fields of a meta page as they are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawMeta(pub [u8; FIELD_BYTES]);
+
+impl RawMeta {
+    /// Those of the page at 0 or 1.
+    pub fn read(file: &File, page_size: u64, which: u64) -> IoResult<Self> {
+        let mut fields = [0; FIELD_BYTES];
+        file.read_exact_at(&mut fields, which * page_size + FIELDS.start as u64)?;
+        Ok(Self(fields))
+    }
+
+    /// Writes them to the page whose turn it was.
+    pub fn write(&self, file: &File, page_size: u64) -> IoResult<()> {
+        file.write_all_at(&self.0, self.which() * page_size + FIELDS.start as u64)
+    }
+
+    /// Their meaning.
+    #[must_use]
+    pub fn page(&self, page_size: u64) -> MetaPage {
+        let mut bytes = [0; META_BYTES];
+        bytes[FIELDS].copy_from_slice(&self.0);
+        MetaPage::of(&bytes, page_size, self.which())
+    }
+
+    /// The transaction that wrote them.
+    #[must_use]
+    pub fn transaction(&self) -> u64 {
+        self.0[FIELD_BYTES - 8..].try_into().map_or(0, u64::from_ne_bytes)
+    }
+
+    /// The page that they belong to. Both pages of a new file have transaction 0.
+    fn which(&self) -> u64 {
+        self.transaction() % 2
+    }
+}
+
 /// Reading goes on beside a writer; pages that do not fit each other are read again.
 const TRIES: usize = 50;
 

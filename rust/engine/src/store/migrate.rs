@@ -33,9 +33,9 @@ pub struct Formats {
 impl Formats {
     /// Those of this version of memspan. Format 2 added sessions and a field of the head, format 3 collections, vectors of messages and
     /// what was learned of models, format 4 the identity of a store, format 5 encryption, format 6 vectors of 16 bits a component and the
-    /// tokens of a memory's text, format 7 collections whose words are stems: each only adds, and every value of the formats before stays
-    /// as it is.
-    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep, keep, keep, keep, keep] };
+    /// tokens of a memory's text, format 7 collections whose words are stems, format 8 the log: each only adds, and every value of the
+    /// formats before stays as it is.
+    pub const KNOWN: Self = Self { newest: FORMAT_VERSION, steps: &[keep, keep, keep, keep, keep, keep, keep] };
 
     fn step_from(self, format: u32) -> Option<Transform> {
         let behind = self.newest.checked_sub(format)? as usize;
@@ -101,7 +101,7 @@ fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber, deadl
 }
 
 fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: bool, deadline: Instant) -> Result<Environment> {
-    Environment::open(folder, number, Mode { read_only, relaxed: false, building: false, format }, deadline)
+    Environment::open(folder, number, Mode { read_only, relaxed: false, building: false, holds_lock: !read_only, format }, deadline)
 }
 
 /// One step: `number` of `format` becomes the next generation, of the next format.

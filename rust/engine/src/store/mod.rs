@@ -19,6 +19,7 @@ pub mod group_commit;
 pub mod identity;
 pub mod keys;
 pub mod load;
+pub mod log;
 pub mod meta;
 pub mod meta_pages;
 pub mod metrics;

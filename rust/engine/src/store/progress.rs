@@ -9,6 +9,7 @@
 //! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last
 //! 32 u64 last transaction acknowledged        40 u64 the one under way, else the same      48 u64 the last known to be on disk
 //! 56 u64 inode of data.mdb                    64 boot id                       80 u32 CRC-32 of the fields of the last one's meta page
+//! 84 u32 epoch of the log, 0 for none         88 u32 page of the log behind the last one's record
 //! ```
 //!
 //! The inode tells a copy of the folder from the folder itself. A copy of files that were being written is torn in ways that cannot
@@ -24,7 +25,8 @@ use std::path::{Path, PathBuf};
 use super::files::{FileId, own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
-use super::meta_pages::MetaPages;
+use super::log::Place;
+use super::meta_pages::{MetaPage, MetaPages};
 use crate::Result;
 
 const MAGIC: [u8; 4] = *b"mspg";
@@ -36,26 +38,39 @@ struct Record {
     store: StoreId,
     generation: GenerationNumber,
     closed: bool,
+    /// A sync of the data file failed, and the system has forgotten what it had still to write.
+    failed: bool,
     last: u64,
     next: u64,
     durable: u64,
     inode: u64,
     boot: [u8; 16],
     meta: u32,
+    /// Where the log goes on; none where the writer of the next transaction has to sync the data file first.
+    place: Option<Place>,
 }
 
 impl Record {
+    /// Behind the commit of the next transaction.
+    fn behind(&self, meta: u32, synced: bool, place: Option<Place>) -> Self {
+        let (last, durable) = (self.next, if synced { self.next } else { self.last.max(self.durable) });
+        Self { last, next: last + 1, durable, meta, place, ..*self }
+    }
+
     fn encode(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[8..24].copy_from_slice(&self.store.0);
         bytes[24..28].copy_from_slice(&self.generation.to_le_bytes());
-        bytes[28] = u8::from(self.closed);
+        bytes[28] = u8::from(self.closed) | u8::from(self.failed) << 1;
         for (at, number) in [(32, self.last), (40, self.next), (48, self.durable), (56, self.inode)] {
             bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
         }
         bytes[64..80].copy_from_slice(&self.boot);
-        bytes[80..84].copy_from_slice(&self.meta.to_le_bytes());
+        let Place { epoch, page } = self.place.unwrap_or(Place { epoch: 0, page: 0 });
+        for (at, number) in [(80, self.meta), (84, epoch), (88, page)] {
+            bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        }
         let sum = crc32fast::hash(&bytes[8..]);
         bytes[4..8].copy_from_slice(&sum.to_le_bytes());
         bytes
@@ -72,12 +87,14 @@ impl Record {
             store: StoreId(sixteen(8)?),
             generation: u32_at(24),
             closed: bytes[28] & 1 == 1,
+            failed: bytes[28] >> 1 & 1 == 1,
             last: u64_at(32),
             next: u64_at(40),
             durable: u64_at(48),
             inode: u64_at(56),
             boot: sixteen(64)?,
             meta: u32_at(80),
+            place: (u32_at(84) > 0).then(|| Place { epoch: u32_at(84), page: u32_at(88) }),
         })
     }
 }
@@ -104,15 +121,23 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Writes the file of a generation that was built and synced, durably.
-    pub fn create(folder: &Path, store: StoreId, generation: GenerationNumber, data: &File, pages: &MetaPages) -> Result<()> {
+    /// Writes the file of a generation that was built and synced, durably; `place` is where its log begins.
+    pub fn create(
+        folder: &Path,
+        store: StoreId,
+        generation: GenerationNumber,
+        data: &File,
+        pages: &MetaPages,
+        place: Option<Place>,
+    ) -> Result<()> {
         let path = folder.join("progress");
         let failed = |e: &std::io::Error| io_error("writing the generation's progress", &path, e);
         let file = own().read(true).write(true).create(true).mode(PRIVATE).truncate(false).open(&path).map_err(|e| failed(&e))?;
         let last = pages.newest.transaction;
         let inode = FileId::of(data).map_err(|e| failed(&e))?.inode;
         let meta = pages.newest.checksum;
-        let record = Record { store, generation, closed: true, last, next: last, durable: last, inode, boot: boot_id(), meta };
+        let record =
+            Record { store, generation, closed: true, failed: false, last, next: last, durable: last, inode, boot: boot_id(), meta, place };
         file.write_all_at(&record.encode(), 0).and_then(|()| file.sync_all()).map_err(|e| failed(&e))
     }
 
@@ -212,42 +237,70 @@ impl Progress {
         corrupt(&self.path, &why).with("newest", newest as i64).with("acknowledged", last as i64)
     }
 
-    /// Announces the transaction behind `base`, which is what the data file says now; refuses to go back behind what was acknowledged.
-    /// The caller holds the writer lock. `checksum` reads the newest meta page.
-    pub fn announce(&self, base: u64, checksum: impl FnOnce() -> Result<u32>) -> Result<Announced> {
+    /// What the file says of `base`, the newest transaction of the data file; refuses to go back behind what was acknowledged. The caller
+    /// holds the writer lock. `checksum` reads the newest meta page.
+    pub fn standing(&self, base: u64, checksum: impl FnOnce() -> Result<u32>) -> Result<Standing> {
         let known = self.load().filter(|record| (record.store, record.generation) == (self.store, self.generation));
         if let Some(record) = &known
             && base < if self.same_boot(record) { record.last } else { record.durable }
         {
             return Err(self.older(base, record.last));
         }
-        let meta = match &known {
-            Some(record) if record.last == base => record.meta,
-            _ => checksum()?,
-        };
-        let (inode, boot, durable) = (self.data.inode, self.boot, known.as_ref().map_or(0, |record| record.durable));
-        let (store, generation) = (self.store, self.generation);
-        let record = Record { store, generation, closed: false, last: base, next: base + 1, durable, inode, boot, meta };
-        if known != Some(record) {
-            self.store(&record)?;
-        }
-        Ok(Announced(record))
+        let of_base = known.filter(|record| record.last == base);
+        let meta = of_base.map_or_else(checksum, |record| Ok(record.meta))?;
+        let goes_on = of_base.filter(|record| self.same_boot(record) && record.inode == self.data.inode);
+        let place = goes_on.and_then(|record| record.place);
+        let (durable, failed) = known.map_or((0, false), |record| (record.durable, record.failed));
+        let (store, generation, inode, boot) = (self.store, self.generation, self.data.inode, self.boot);
+        let record = Record { store, generation, closed: false, failed, last: base, next: base + 1, durable, inode, boot, meta, place };
+        Ok(Standing { record, is_known: known == Some(record) })
     }
 
-    /// Says that what was announced is committed.
-    pub fn committed(&self, announced: &Announced, meta: u32, synced: bool) {
-        let last = announced.0.next;
-        let durable = if synced { last } else { announced.0.last.max(announced.0.durable) };
+    /// Says that the newest transaction is on disk, and where the log goes on.
+    pub fn settled(&self, standing: &mut Standing, place: Option<Place>) -> Result<()> {
+        standing.record = Record { durable: standing.record.last, failed: false, place, ..standing.record };
+        standing.is_known = true;
+        self.store(&standing.record)
+    }
+
+    /// Notes that a sync of the data file failed.
+    pub fn failed(&self) {
+        let _ = self.load().map(|record| self.store(&Record { failed: true, place: None, ..record }));
+    }
+
+    /// Says that the log has no place for a record: it begins anew. Nothing else changes until it has.
+    pub fn forget_place(&self) -> Result<()> {
+        let record = self.load().filter(|record| record.place.is_some());
+        record.map_or(Ok(()), |record| self.store(&Record { place: None, ..record }))
+    }
+
+    /// Whether `newest` is what the file names as the last, and all of it is in the system's cache, or was on disk when the store was closed.
+    #[must_use]
+    pub fn vouches_for(&self, newest: &MetaPage) -> bool {
+        self.load().is_some_and(|record| {
+            let is_last = (record.last, record.meta, record.inode) == (newest.transaction, newest.checksum, self.data.inode);
+            let is_on_disk = record.closed && record.place.is_some_and(Place::is_first);
+            is_last && (self.same_boot(&record) || is_on_disk)
+        })
+    }
+
+    /// Announces the next transaction.
+    pub fn announce(&self, standing: &Standing) -> Result<()> {
+        if standing.is_known { Ok(()) } else { self.store(&standing.record) }
+    }
+
+    /// Says that what was announced is committed, and on disk where `synced` says so. The log goes on at `place`.
+    pub fn committed(&self, standing: &Standing, meta: u32, synced: bool, place: Option<Place>) {
         // It announces the next one, too. Where this fails, the announced number is there, and stands for it.
-        let _ = self.store(&Record { last, next: last + 1, durable, meta, ..announced.0 });
+        let _ = self.store(&standing.record.behind(meta, synced, place));
     }
 
-    /// Vouches for what the data file says now: all of it was read and found whole.
-    pub fn vouch(&self, pages: &MetaPages) -> Result<()> {
+    /// Vouches for what the data file says now: all of it was read and found whole. The log goes on at `place`.
+    pub fn vouch(&self, pages: &MetaPages, place: Option<Place>) -> Result<()> {
         let last = pages.newest.transaction;
         let (store, generation, inode, boot, meta) = (self.store, self.generation, self.data.inode, self.boot, pages.newest.checksum);
         let durable = self.load().map_or(0, |record| record.durable.min(last));
-        self.store(&Record { store, generation, closed: false, last, next: last, durable, inode, boot, meta })
+        self.store(&Record { store, generation, closed: false, failed: false, last, next: last, durable, inode, boot, meta, place })
     }
 
     /// Says that nobody has the generation open any more. The caller knows it.
@@ -259,9 +312,45 @@ impl Progress {
     }
 }
 
-/// A transaction that the file has announced.
-#[derive(Debug)]
-pub struct Announced(Record);
+/// What the file says of the newest transaction, as the writer of the next one takes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing {
+    record: Record,
+    /// Whether the file says so, word for word.
+    is_known: bool,
+}
+
+impl Standing {
+    /// Whether the newest transaction is on disk.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.record.durable == self.record.last
+    }
+
+    /// Where the log goes on; none where it lacks the newest transaction.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.record.place
+    }
+
+    /// Whether a sync of the data file failed since the log began.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.record.failed
+    }
+
+    /// The same once the newest transaction is on disk. The file says less, which is no harm.
+    #[must_use]
+    pub fn durable(self) -> Self {
+        Self { record: Record { durable: self.record.last, ..self.record }, ..self }
+    }
+
+    /// The same behind the transaction that comes next.
+    #[must_use]
+    pub fn behind(&self, meta: u32) -> Self {
+        Self { record: self.record.behind(meta, false, None), is_known: false }
+    }
+}
 
 /// Which start of the machine this is; zeros where the system does not say.
 fn boot_id() -> [u8; 16] {

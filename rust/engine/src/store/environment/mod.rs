@@ -1,5 +1,6 @@
 //! One generation's LMDB environment: opened after its files were checked, read by snapshots, written by one transaction.
 
+mod durable;
 mod open;
 mod snapshot;
 mod transaction;
@@ -11,13 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use heed::types::Bytes;
-use heed::{Database, Env, EnvFlags, FlagSetMode, MdbError, RoTxn, WithoutTls};
+use heed::{Database, Env, MdbError, RoTxn, WithoutTls};
 
 use crate::store::files::{FileId, require_named};
 use crate::store::folder::{GenerationNumber, corrupt, io_error};
 use crate::store::identity::{Secret, StoreId};
-use crate::store::meta_pages::{MetaPage, MetaPages};
-use crate::store::progress::{Announced, Progress, Verdict};
+use crate::store::log::Log;
+use crate::store::meta_pages::MetaPage;
+use crate::store::progress::{Progress, Verdict};
 use crate::store::tree::map::DataFile;
 use crate::store::tree::{Root, Tree, free};
 use crate::store::vault::Vault;
@@ -50,6 +52,8 @@ pub struct Environment {
     free_checked: AtomicBool,
     path: PathBuf,
     number: GenerationNumber,
+    /// The layout of its bytes.
+    format: u32,
     relaxed: AtomicBool,
     id: Option<StoreId>,
     secret: Secret,
@@ -65,6 +69,8 @@ struct Shared {
     data: FileId,
     /// None of a format before 4.
     progress: Option<Progress>,
+    /// None of a format before 8, and where nothing may be written and there is none.
+    log: Option<Log>,
     verdict: Verdict,
     /// LMDB's `lock.mdb` with a shared lock of ours. LMDB's own belongs to the process and goes with any descriptor of the file that
     /// anybody in it closes (a backup tool, `shutil.copytree`); then the next to open would reset the table under its readers.
@@ -77,10 +83,12 @@ struct Shared {
 pub struct Mode {
     /// Nothing may be written.
     pub read_only: bool,
-    /// A commit does not wait for LMDB's meta page: a power cut may undo the last one.
+    /// A commit does not wait for the disk, and the next one does: a power cut may undo the last one.
     pub relaxed: bool,
     /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
     pub building: bool,
+    /// The caller holds the writer lock.
+    pub holds_lock: bool,
     /// The format that the generation must have, or is made in.
     pub format: u32,
 }
@@ -89,7 +97,7 @@ impl Mode {
     /// That of a generation of `format` that is being built.
     #[must_use]
     pub fn building(format: u32) -> Self {
-        Self { read_only: false, relaxed: false, building: true, format }
+        Self { read_only: false, relaxed: false, building: true, holds_lock: true, format }
     }
 }
 
@@ -133,8 +141,7 @@ impl Environment {
     pub fn vouch(&mut self, record: bool) -> Result<()> {
         let Some(shared) = &mut self.shared else { return Ok(()) };
         shared.verdict = Verdict::Sound;
-        let Some(progress) = shared.progress.as_ref().filter(|_| record) else { return Ok(()) };
-        progress.vouch(&MetaPages::read(&self.data, u64::from(page_size()), &self.path)?)
+        if record { self.record_as_whole() } else { Ok(()) }
     }
 
     /// A snapshot of what is committed now.
@@ -213,12 +220,14 @@ impl Environment {
     pub fn write(&self) -> Result<WriteTransaction<'_>> {
         self.check_files()?;
         self.progress().map_or(Ok(()), Progress::check_file)?;
+        self.log().map_or(Ok(()), Log::check_file)?;
         let length = self.pages.check_length()?;
         let txn = self.env.write_txn().map_err(|e| lmdb_error("writing to the store", &self.path, e))?;
         let (id, newest) = (txn.id() as u64, self.newest());
         if self.shared.is_some() && id != newest + 1 {
             return Err(behind(&self.path, id.saturating_sub(1), newest));
         }
+        let standing = self.standing(newest)?;
         let base = self.tree_of(id.saturating_sub(1), length)?;
         let (base, free) = base.ok_or_else(|| corrupt(&self.path, "the meta page of the last transaction is damaged"))?;
         if !self.free_checked.load(Relaxed) {
@@ -228,6 +237,8 @@ impl Environment {
         Ok(WriteTransaction {
             txn,
             base,
+            base_free: free,
+            standing,
             tree: self.tree,
             secret: self.secret,
             environment: self,
@@ -244,16 +255,8 @@ impl Environment {
         self.shared.as_ref()?.progress.as_ref()
     }
 
-    pub(super) fn announce(&self, transaction: u64) -> Result<Option<Announced>> {
-        let Some(progress) = self.progress() else { return Ok(None) };
-        progress.announce(transaction - 1, || self.checksum_of(transaction - 1)).map(Some)
-    }
-
-    fn committed(&self, announced: &Announced, transaction: u64) {
-        let Some(progress) = self.progress() else { return };
-        if let Ok(checksum) = self.checksum_of(transaction) {
-            progress.committed(announced, checksum, !self.relaxed.load(Relaxed));
-        }
+    fn log(&self) -> Option<&Log> {
+        self.shared.as_ref()?.log.as_ref()
     }
 
     /// The checksum of the meta page of the newest transaction, which the caller knows.
@@ -302,7 +305,8 @@ impl Environment {
     /// Waits until everything committed is on disk.
     pub fn sync(&self) -> Result<()> {
         self.env.force_sync().map_err(|e| lmdb_error("syncing the store", &self.path, e))?;
-        self.data.sync_all().map_err(|e| io_error("syncing the store", &self.path, &e))
+        self.data.sync_all().map_err(|e| io_error("syncing the store", &self.path, &e))?;
+        self.log().map_or(Ok(()), Log::sync)
     }
 
     /// Adopts a map that another process made larger. No transaction of this process may be open.
@@ -311,12 +315,9 @@ impl Environment {
         unsafe { self.env.resize(0) }.map_err(|e| lmdb_error("growing the map", &self.path, e))
     }
 
-    /// Makes commits wait for the meta page (or not).
-    pub fn set_relaxed(&self, relaxed: bool) -> Result<()> {
+    /// Makes commits wait for the disk (or not).
+    pub fn set_relaxed(&self, relaxed: bool) {
         self.relaxed.store(relaxed, Relaxed);
-        let mode = if relaxed { FlagSetMode::Enable } else { FlagSetMode::Disable };
-        // SAFETY: NO_META_SYNC changes which syncs a commit does, nothing about memory; the caller holds the gate's write lock.
-        unsafe { self.env.set_flags(EnvFlags::NO_META_SYNC, mode) }.map_err(|e| lmdb_error("setting durability", &self.path, e))
     }
 
     /// Bytes of the data file, and bytes in use.
@@ -325,10 +326,14 @@ impl Environment {
         Ok((length, (self.env.info().last_page_number as u64 + 1) * u64::from(page_size())))
     }
 
-    /// Says in the files that nobody has the generation open any more. The caller knows that nobody else has.
-    pub fn mark_closed(&self) {
+    /// Says in the files that nobody has the generation open any more. The caller knows that nobody else has. Where it is closed `for_good`,
+    /// all of it is in the data file.
+    pub fn mark_closed(&self, for_good: bool) {
         if let Some(Shared { progress: Some(progress), verdict: Verdict::Sound, .. }) = &self.shared {
-            progress.close(self.newest());
+            let emptied = if for_good { self.empty_log() } else { Ok(()) };
+            if emptied.is_ok() {
+                progress.close(self.newest());
+            }
         }
     }
 

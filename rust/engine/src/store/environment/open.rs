@@ -14,13 +14,16 @@ use heed::{CommitOrAbort, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 use super::{Environment, Mode, Shared, behind, lmdb_error, page_size};
 use crate::store::door::Door;
 use crate::store::files::{FileId, open_regular, own};
-use crate::store::folder::{Folder, GenerationNumber, Manifest, corrupt, io_error};
+use crate::store::folder::{FORMAT_WITH_LOG, Folder, GenerationNumber, Manifest, corrupt, io_error};
 use crate::store::identity::{Secret, StoreId};
+use crate::store::log::Log;
+use crate::store::log::recovery::{self, Recovered};
 use crate::store::meta::Meta;
-use crate::store::meta_pages::MetaPages;
+use crate::store::meta_pages::{MetaPage, MetaPages};
 use crate::store::progress::{Progress, Verdict};
 use crate::store::tree::map::DataFile;
 use crate::store::vault::{StoreKey, Vault, wrong_key};
+use crate::store::writer_lock::WriterLock;
 use crate::{ErrorKind, Result};
 
 /// The least room in the address space that is reserved for a store, and the most: a process has 128 TiB, and may have many stores open.
@@ -60,7 +63,14 @@ impl Environment {
     pub fn finish(self) -> Result<()> {
         self.sync()?;
         let pages = MetaPages::read(&self.data, u64::from(page_size()), &self.path)?;
-        self.id.map_or(Ok(()), |id| Progress::create(&self.path, id, self.number, &self.data, &pages))?;
+        if let Some(id) = self.id {
+            let place = if self.format >= FORMAT_WITH_LOG {
+                Log::create(&self.path, id, self.number, page_size() as usize, self.metas()?)?
+            } else {
+                None
+            };
+            Progress::create(&self.path, id, self.number, &self.data, &pages, place)?;
+        }
         self.close();
         Ok(())
     }
@@ -82,16 +92,21 @@ impl Environment {
         let file = open_data_file(&path.join("data.mdb"))?;
         let data = FileId::of(&file).map_err(|e| io_error("opening the store", &path, &e))?;
         let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
-        let newest = pages()?.newest.transaction;
+        let (log, recovered) = open_log(folder, number, &manifest, mode, deadline)?;
+        let newest = pages()?.newest;
         let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
-        let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| progress.judge(pages))?;
+        let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| {
+            let verdict = progress.judge(pages)?;
+            with_log(&path, recovered, progress, &newest, verdict, mode.read_only)
+        })?;
+        let mode = Mode { format: manifest.format, ..mode };
         let mut environment = Self::map(&path, number, mode, Secret::default())?;
         let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
         if let Some(table) = &table {
             environment.pages.measure_readers_by(table);
         }
-        environment.shared = Some(Shared { data, progress, verdict, table });
-        (environment.id, environment.secret) = (manifest.store, environment.identify(&manifest, newest)?);
+        environment.shared = Some(Shared { data, progress, log, verdict, table });
+        (environment.id, environment.secret) = (manifest.store, environment.identify(&manifest, newest.transaction)?);
         Ok(environment)
     }
 
@@ -134,6 +149,7 @@ impl Environment {
             free_checked,
             path: path.to_owned(),
             number,
+            format: mode.format,
             relaxed,
             id: None,
             secret,
@@ -160,6 +176,55 @@ impl Environment {
         };
         (self.vault, self.secret) = (Some(Arc::new(vault)), secret);
         Ok(())
+    }
+}
+
+/// The log of a generation that has one, and what it said of the data file, which is recovered where nobody else has it open.
+fn open_log(
+    folder: &Folder,
+    number: GenerationNumber,
+    manifest: &Manifest,
+    mode: Mode,
+    deadline: Instant,
+) -> Result<(Option<Log>, Recovered)> {
+    let path = folder.generation(number);
+    let Some(id) = manifest.store.filter(|_| manifest.format >= FORMAT_WITH_LOG) else { return Ok((None, Recovered::Whole)) };
+    let log = Log::open(&path, id, number, manifest.page_size as usize, mode.read_only)?;
+    let Some(log) = log else { return Ok((None, Recovered::Missing)) };
+    if !recovery::is_alone(&path)? {
+        return Ok((Some(log), Recovered::Whole)); // the first to open it has recovered it
+    }
+    let data = own().read(true).write(!mode.read_only).open(path.join("data.mdb"));
+    let data = data.map_err(|e| io_error("opening the store", &path, &e))?;
+    let mut recovered = log.recover(&path, &data, false)?;
+    if recovered == Recovered::Behind && mode.read_only {
+        return Err(recovery::unrecovered(&path));
+    }
+    // Where somebody took `lock.mdb` away, others may be writing all the same.
+    if matches!(recovered, Recovered::Behind | Recovered::Foreign) && !mode.read_only {
+        let writers = if mode.holds_lock { None } else { Some(WriterLock::open(folder.root())?) };
+        let _guard = writers.as_ref().map(|writers| writers.acquire(deadline)).transpose()?;
+        recovered = log.recover(&path, &data, true)?;
+    }
+    Ok((Some(log), recovered))
+}
+
+/// The verdict on a generation, once its log was read.
+fn with_log(
+    path: &Path,
+    recovered: Recovered,
+    progress: &Progress,
+    newest: &MetaPage,
+    verdict: Verdict,
+    read_only: bool,
+) -> Result<Verdict> {
+    let vouched = progress.vouches_for(newest);
+    match recovered {
+        Recovered::Whole | Recovered::Behind => Ok(verdict),
+        _ if vouched && read_only => Ok(verdict),
+        _ if vouched => progress.forget_place().map(|()| verdict),
+        Recovered::Missing => Ok(Verdict::Unverified("its file `log` is missing or damaged")),
+        Recovered::Foreign => Err(corrupt(&path.join("log"), "the log is damaged, or is not that of the data file beside it")),
     }
 }
 
@@ -217,14 +282,13 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
     }
     let mut flags = EnvFlags::empty();
     flags.set(EnvFlags::READ_ONLY, mode.read_only);
-    flags.set(EnvFlags::NO_META_SYNC, mode.relaxed);
-    flags.set(EnvFlags::NO_SYNC, mode.building);
+    flags.set(EnvFlags::NO_SYNC, mode.building || mode.format >= FORMAT_WITH_LOG);
     let mut map_bytes = map_bytes(path, mode);
     loop {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(map_bytes).max_readers(MAX_READERS);
         // SAFETY: the file was checked, lies on a local file system, and is opened once per process (the gate's registry);
-        // of the unsafe flags NO_META_SYNC is what durability="relaxed" names, and NO_SYNC is for a generation not yet published.
+        // the unsafe flag NO_SYNC is for a generation not yet published, and for one with a log, by which it comes to the disk.
         let opened = unsafe { options.flags(flags).open(path) };
         match opened {
             // EINVAL: an address space that is small for another reason, under valgrind for one.

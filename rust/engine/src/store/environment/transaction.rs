@@ -12,7 +12,9 @@ use crate::store::changes::Change;
 use crate::store::identity::Secret;
 use crate::store::keys::{Partition, u32_at};
 use crate::store::pages::{Pages, PagesMut};
-use crate::store::tree::Tree;
+use crate::store::progress::Standing;
+use crate::store::tree::changed::Roots;
+use crate::store::tree::{Root, Tree};
 use crate::store::vault::cipher::Cipher;
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt, record_of};
@@ -24,6 +26,10 @@ pub struct WriteTransaction<'e> {
     pub(super) txn: RwTxn<'e>,
     /// The state committed before: the pages that LMDB walks until it copies them.
     pub(super) base: Tree,
+    /// Its free pages.
+    pub(super) base_free: Root,
+    /// What `progress` said of it; none of a generation that is being built.
+    pub(super) standing: Option<Standing>,
     pub(super) tree: Handle,
     pub(super) secret: Secret,
     pub(super) environment: &'e Environment,
@@ -100,18 +106,22 @@ impl WriteTransaction<'_> {
             .map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))
     }
 
+    /// Announces it, as its commit does first.
+    #[cfg(test)]
+    pub fn announce(&self) -> Result<()> {
+        self.environment.announce(self.standing.as_ref())
+    }
+
     /// Commits; returns when the commit is as durable as the environment's mode says.
     pub fn commit(self) -> Result<()> {
         if !self.dirty {
             return Ok(()); // a number that is announced and never in the file would read as a lost write
         }
-        let (environment, id) = (self.environment, self.id());
-        let announced = environment.announce(id)?;
-        self.txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
-        if let Some(announced) = announced {
-            environment.committed(&announced, id);
-        }
-        Ok(())
+        let Self { txn, base, base_free, standing, environment, .. } = self;
+        let id = txn.id() as u64;
+        environment.announce(standing.as_ref())?;
+        txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
+        environment.committed(id, Roots { values: &base, free: base_free }, standing)
     }
 }
 

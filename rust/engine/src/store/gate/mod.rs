@@ -158,10 +158,10 @@ impl Opened {
         }
     }
 
-    /// Closes the environment. The last process to do so says that nobody has it open any more.
-    fn close(self) {
+    /// Closes the environment. The last process to do so says that nobody has it open any more; it opens it again unless this is `for_good`.
+    fn close(self, for_good: bool) {
         if self.lock.is_some() && self.presence.as_ref().is_some_and(Presence::is_last) {
-            self.environment.mark_closed();
+            self.environment.mark_closed(for_good);
         }
         self.environment.close();
     }
@@ -175,8 +175,9 @@ impl State {
     }
 
     fn close(&mut self, next: Self) {
+        let for_good = matches!(next, Self::Closed);
         if let Self::Open(opened) = std::mem::replace(self, next) {
-            opened.close();
+            opened.close(for_good);
         }
     }
 }
@@ -233,6 +234,7 @@ impl Store {
             read_only: !self.modes.writable.load(Relaxed),
             relaxed: !self.modes.full.load(Relaxed),
             building,
+            holds_lock: building,
             format: self.formats.newest,
         }
     }

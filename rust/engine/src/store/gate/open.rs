@@ -178,7 +178,7 @@ impl Store {
             state.suspend();
         }
         match &*state {
-            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false)?,
+            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
             _ => {}
         }
         Ok(reopen)

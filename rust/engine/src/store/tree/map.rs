@@ -64,8 +64,13 @@ impl Drop for Map {
 /// Which pages of a map this process has checked: two bytes a page, made of its kind and bounds.
 ///
 /// A page that LMDB writes anew comes from memory, not from the disk; nearly always its bounds differ, and it is checked again.
-#[derive(Debug)]
 pub struct Checked(Box<[AtomicU16]>);
+
+impl std::fmt::Debug for Checked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checked").field("pages", &self.0.len()).finish_non_exhaustive()
+    }
+}
 
 impl Checked {
     fn for_pages(pages: usize) -> Self {

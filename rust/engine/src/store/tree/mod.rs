@@ -15,6 +15,7 @@
 //! Two kinds of damage are not noticed: a child that points to an older version of the same page, and damage to a page
 //! after it was checked. [`free`] looks after LMDB's list of free pages.
 
+pub mod changed;
 pub mod free;
 pub mod map;
 pub mod page;
@@ -347,6 +348,11 @@ impl Tree {
     pub fn leaf_entries(&self, number: u64) -> Result<impl Iterator<Item = Result<(&[u8], &[u8])>>> {
         let page = self.page(number, Kind::Leaf)?;
         Ok((0..page.entries()).map(move |index| Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))))
+    }
+
+    /// The bytes of neighbouring pages.
+    pub fn run(&self, run: changed::Run) -> Result<&[u8]> {
+        self.bytes(run.first, run.pages)
     }
 
     /// The bytes of a page, whatever they are.

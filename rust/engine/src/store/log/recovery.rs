@@ -1,0 +1,147 @@
+//! Recovery: the data file as the log says that it must be.
+//!
+//! Whoever opens a generation while nobody else has it open does this first, before anything of it is mapped. In most cases nothing
+//! differs, because the system's cache has all that was written. Behind a power cut the data file has any part of what was written since the
+//! epoch began. Each page that the epoch wrote is in the log, and every other page of its trees is as it was when the epoch began.
+//! A commit behind the last record was not acknowledged, and is undone.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::Log;
+use super::content::Content;
+use crate::store::files::own;
+use crate::store::folder::io_error;
+use crate::store::meta_pages::RawMeta;
+use crate::{Error, ErrorKind, Result};
+
+/// What the log said of the data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovered {
+    /// The data file is what the log says.
+    Whole,
+    /// The data file lacks what the log has.
+    Behind,
+    /// There is no log, or no head of it is whole.
+    Missing,
+    /// It is not the log of this data file, or it is damaged.
+    Foreign,
+}
+
+/// Whether nobody has the generation in `folder` open: nobody holds LMDB's lock on its table of readers. The caller holds the door, and
+/// has not opened it yet in this process.
+pub fn is_alone(folder: &Path) -> Result<bool> {
+    let path = folder.join("lock.mdb");
+    let file = match own().read(true).open(&path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        other => other.map_err(|e| io_error("opening the store", &path, &e))?,
+    };
+    // SAFETY: all zeros is a flock from the file's beginning, with the process id that such a query must have.
+    let mut range: libc::flock = unsafe { std::mem::zeroed() };
+    range.l_type = libc::F_WRLCK as i16;
+    range.l_whence = libc::SEEK_SET as i16;
+    range.l_len = 1; // as LMDB's
+    // SAFETY: the descriptor belongs to `file`, and `range` outlives the call.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut range) } != 0 {
+        return Err(io_error("opening the store", &path, &std::io::Error::last_os_error()));
+    }
+    Ok(range.l_type == libc::F_UNLCK as i16)
+}
+
+impl Log {
+    /// Compares the data file, open as `data` and in `folder`, with what the log says, and where it `writes` makes it that. The caller is
+    /// alone then, and holds the writer lock.
+    pub fn recover(&self, folder: &Path, data: &File, writes: bool) -> Result<Recovered> {
+        let Some(content) = self.content()? else { return Ok(Recovered::Missing) };
+        let wanted = Wanted::of(&content, self.page_size);
+        let failed = |e: &std::io::Error| io_error("recovering the store", folder, e);
+        let found = [0, 1].map(|which| RawMeta::read(data, self.page_size as u64, which).ok());
+        let newest =
+            found.iter().flatten().map(|meta| meta.page(self.page_size as u64)).filter(super::super::meta_pages::MetaPage::is_sound);
+        if wanted.is_damaged || newest.map(|meta| meta.transaction).max() > Some(wanted.metas[0].transaction() + 1) {
+            return Ok(Recovered::Foreign);
+        }
+        let pages = wanted.differing(data, self.page_size).map_err(|e| failed(&e))?;
+        let is_same = wanted.metas.iter().all(|meta| found.contains(&Some(*meta)));
+        if is_same && pages.is_empty() {
+            return Ok(Recovered::Whole);
+        }
+        if !writes {
+            return Ok(Recovered::Behind);
+        }
+        let write = || {
+            for (number, page) in pages {
+                data.write_all_at(page, number * self.page_size as u64)?;
+            }
+            let end = (wanted.metas[0].page(self.page_size as u64).last_page + 1) * self.page_size as u64;
+            if data.metadata()?.len() < end {
+                data.set_len(end)?; // pages that no tree leads to
+            }
+            wanted.metas.iter().try_for_each(|meta| meta.write(data, self.page_size as u64))?;
+            data.sync_all()
+        };
+        write().map_err(|e| failed(&e))?;
+        Ok(Recovered::Whole)
+    }
+
+    /// Writes every page of the epoch to the data file once more: a sync of it failed, and the system has forgotten which it still has to
+    /// write.
+    pub fn write_again(&self, data: &File) -> std::io::Result<()> {
+        let Ok(Some(content)) = self.content() else { return Ok(()) };
+        let wanted = Wanted::of(&content, self.page_size);
+        wanted.pages.iter().try_for_each(|(number, page)| data.write_all_at(page, number * self.page_size as u64))
+    }
+}
+
+/// The data file as the log has it.
+struct Wanted<'b> {
+    /// Its newest meta page, and the older one.
+    metas: [RawMeta; 2],
+    /// The pages that were written in the epoch, as the last commit left them.
+    pages: BTreeMap<u64, &'b [u8]>,
+    is_damaged: bool,
+}
+
+impl<'b> Wanted<'b> {
+    fn of(content: &'b Content, page_size: usize) -> Self {
+        let (records, is_damaged) = content.records();
+        let (mut metas, mut pages) = (content.head.metas, BTreeMap::new());
+        for record in records {
+            metas = [record.meta, metas[0]];
+            pages.extend(record.pages(page_size));
+        }
+        Self { metas, pages, is_damaged }
+    }
+
+    /// The pages that the data file has otherwise, or not at all.
+    fn differing(&self, data: &File, page_size: usize) -> std::io::Result<Vec<(u64, &'b [u8])>> {
+        let mut found = vec![0; page_size];
+        let mut differing = Vec::new();
+        for (&number, &page) in &self.pages {
+            let is_same = match data.read_exact_at(&mut found, number * page_size as u64) {
+                Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => false,
+                other => other.map(|()| found == page)?,
+            };
+            if !is_same {
+                differing.push((number, page));
+            }
+        }
+        Ok(differing)
+    }
+}
+
+/// The error of a data file that lacks what its log has, where nothing may be written.
+#[must_use]
+pub fn unrecovered(folder: &Path) -> Error {
+    Error::new(
+        ErrorKind::ReadOnly,
+        format!(
+            "opening {} read-only: its data file lacks the last writes, which its log has, because the machine or its last process ended while \
+             it was in use; nothing was changed: open it once without read_only",
+            folder.display()
+        ),
+    )
+}
