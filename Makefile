@@ -24,7 +24,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check test-rust test-python lint bench wheel docs audit soak format build check-tools clean
+.PHONY: help demo test check compile test-rust test-python lint lint-rust lint-python bench wheel docs audit soak format build check-tools clean
 
 help: ## print this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,10 @@ demo: build ## build everything and play a real conversation through it
 
 test: test-rust test-python ## run all tests: the engine's and the package's
 
-check: lint docs wheel ## check formats, lints, types, the stub, the documentation and the wheel
+check: build compile lint docs wheel ## check formats, lints, types, the stub, the documentation and the wheel
+
+compile: check-tools ## compile the engine's own tests
+	@cargo test $(ENGINE) --quiet --no-run
 
 test-rust: check-tools ## run the engine's own tests
 	@cargo test $(ENGINE) --quiet
@@ -43,15 +46,19 @@ test-rust: check-tools ## run the engine's own tests
 test-python: build $(VENV)/.group-test ## run the tests of the Python package
 	@$(PY) -m pytest
 
-lint: build $(VENV)/.group-test $(VENV)/.group-lint ## check formats, lints, types and the typed stub
+lint: lint-rust lint-python ## check formats, lints, types and the typed stub
+
+lint-rust: check-tools ## the same of Rust alone
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; else echo "cargo-deny is not there: left out"; fi
+
+lint-python: build $(VENV)/.group-test $(VENV)/.group-lint ## the same of Python alone
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m ruff check --quiet .
 	$(PY) -m mypy
 	$(PY) -m basedpyright
 	$(PY) -m mypy.stubtest memspan._core --allowlist tests/stubtest_allow.txt
-	@if cargo deny --version >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; else echo "cargo-deny is not there: left out"; fi
 
 bench: build $(VENV)/.group-bench ## time a release build against its rivals, and print the ratios
 	$(PY) -m pytest benches --timeout=0 --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
@@ -102,7 +109,7 @@ $(VENV)/.created: | check-tools
 # One stamp for each dependency group of pyproject.toml.
 $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@echo "installing what '$*' needs"
-	@$(PIP_INSTALL) --group $*
+	@flock $(VENV)/.created $(PIP_INSTALL) --group $*  # one after the other, also with --jobs
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.group-build $(RUST_SOURCES) pyproject.toml
