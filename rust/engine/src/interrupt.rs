@@ -8,9 +8,9 @@
 //! panic, so that no cache, cell or transaction keeps a part of its result. The caller that catches the panic of a call makes an
 //! error of it by [`crate::Error::of_panic`].
 
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -18,6 +18,57 @@ use crate::{Error, ErrorKind, Result};
 
 thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+    static WAY: Cell<Way> = const { Cell::new(Way::Kept) };
+}
+
+/// Threads that wait for the long calls of the process to pause: a fork waits, and every other thread for it.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the work of a thread ends where somebody waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Kept,
+    Given,
+    /// It was to end for that.
+    Taken,
+}
+
+/// Waits, as [`others_wait`] says as long as this value exists.
+#[derive(Debug)]
+pub struct Wait(());
+
+impl Wait {
+    /// Somebody begins to wait.
+    #[must_use]
+    pub fn begin() -> Self {
+        WAITING.fetch_add(1, Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Whether somebody waits for long calls to pause.
+#[must_use]
+pub fn others_wait() -> bool {
+    WAITING.load(Relaxed) > 0
+}
+
+/// Runs `work`, which ends as if it were interrupted where somebody waits; none where it did. It can be run again then.
+pub fn giving_way<T>(work: impl FnOnce() -> Result<T>) -> Option<Result<T>> {
+    let before = WAY.replace(Way::Given);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let was_taken = WAY.replace(before) == Way::Taken;
+    match done {
+        Ok(Ok(value)) => Some(Ok(value)),
+        _ if was_taken && !FLAG.with_borrow(is_set) => None,
+        Ok(failed) => Some(failed),
+        Err(panic) => resume_unwind(panic),
+    }
 }
 
 /// How long a wait may last before the caller is asked.
@@ -55,13 +106,14 @@ pub fn never<T>(work: impl FnOnce() -> T) -> T {
 
 /// Runs `work` on this thread; [`check`] fails in it once `flag` is set.
 pub fn under<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
-    struct Ends(Option<Arc<AtomicBool>>);
+    struct Ends(Option<Arc<AtomicBool>>, Way);
     impl Drop for Ends {
         fn drop(&mut self) {
             FLAG.with_borrow_mut(|flag| *flag = self.0.take());
+            WAY.set(self.1);
         }
     }
-    let _ends = Ends(FLAG.replace(Some(flag)));
+    let _ends = Ends(FLAG.replace(Some(flag)), WAY.replace(Way::Kept));
     work()
 }
 
@@ -105,7 +157,15 @@ pub fn is_wanted() -> bool {
     if counted::is_due() {
         return true;
     }
-    FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
+    if WAY.get() != Way::Kept && others_wait() {
+        WAY.set(Way::Taken);
+        return true;
+    }
+    FLAG.with_borrow(is_set)
+}
+
+fn is_set(flag: &Option<Arc<AtomicBool>>) -> bool {
+    flag.as_ref().is_some_and(|flag| flag.load(Relaxed))
 }
 
 /// Ends the work of this thread, by unwinding, where its caller wants it to. To be called where nothing shared is half changed.

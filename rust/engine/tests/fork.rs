@@ -211,3 +211,38 @@ fn a_child_that_dies_in_a_write_leaves_the_store_to_its_parent() {
     assert_eq!(count(&engine, "parent"), 3);
     assert_sound(&engine);
 }
+
+/// Long calls begin anew behind a fork, and end with what they would have ended with.
+#[test]
+fn checks_copies_and_exports_give_way_to_forks() {
+    let (folder, elsewhere) = (Folder::new(), Folder::new());
+    let engine = open(&folder.0, true);
+    for at in 0..40 {
+        one(&engine, &user("u"), with_vector(&format!("note {at} of many")), at);
+    }
+    std::fs::create_dir_all(&elsewhere.0).expect("made");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let worker = threads.spawn(|| {
+            let mut rounds = 0;
+            while !done.load(Ordering::Relaxed) || rounds < 3 {
+                assert_eq!(engine.check().expect("checked").findings.len(), 0);
+                assert!(engine.export(&elsewhere.0.join("export")).expect("exported") > 40);
+                assert!(engine.backup(&elsewhere.0.join(format!("backup-{rounds}"))).expect("copied") > 40);
+                engine.compact().expect("compacted");
+                rounds += 1;
+            }
+            rounds
+        });
+        for _ in 0..12 {
+            Fork::new(|| assert_eq!(count(&engine, "u"), 40)).join();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        done.store(true, Ordering::Relaxed);
+        let rounds = worker.join().expect("it ended");
+        for round in 0..rounds {
+            assert_eq!(count(&open(&elsewhere.0.join(format!("backup-{round}")), true), "u"), 40);
+        }
+    });
+    assert_sound(&engine);
+}

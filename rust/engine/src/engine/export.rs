@@ -16,6 +16,7 @@ use crate::memory::embedding::{self, Embedding};
 use crate::store::Snapshot;
 use crate::store::files::own;
 use crate::store::folder::io_error;
+use crate::store::fork;
 use crate::store::identity::Secret;
 use crate::store::load::{self, Values};
 use crate::store::reserve;
@@ -32,7 +33,7 @@ impl Engine {
             reserve::freeing(|| self.clear_remains())?; // who exports to make room has none
         }
         let beside = beside(path)?;
-        let exported = self.write_export(&beside, path);
+        let exported = fork::giving_way(|| self.write_export(&beside, path));
         if exported.is_err() {
             let _ = std::fs::remove_file(&beside); // what stays is taken up by the next export of this process
         }

@@ -25,6 +25,7 @@ pub use crate::memory::EngineOptions;
 use crate::memory::maintain::STEP;
 use crate::scope::{self, Head, Witness};
 use crate::session::SessionCore;
+use crate::store::fork;
 use crate::store::keys::STORE;
 use crate::store::vault::{StoreKey, rekey};
 use crate::store::{Snapshot, Store, copy};
@@ -221,7 +222,7 @@ impl Engine {
 
     /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.
     pub fn check(&self) -> Result<Report> {
-        self.store().read(audit)
+        fork::giving_way(|| self.store().read(audit))
     }
 
     /// Rewrites the store into a new generation, without a byte of what was forgotten, and moves every process over to it.

@@ -19,10 +19,7 @@ use super::identity::StoreId;
 use super::keys::{Key, STORE, Table};
 use super::meta::Meta;
 use super::pages::Pages;
-use crate::{Error, ErrorKind, Result};
-
-/// How many forks a compaction gives way to, beginning anew behind each; then it goes on to its end.
-const MOST_FORKS: u32 = 5;
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// Bytes in one transaction of a copy.
 pub(super) const BATCH_BYTES: usize = 8 << 20;
@@ -32,13 +29,12 @@ pub fn backup(store: &Store, target: &Path) -> Result<u64> {
     check_target("backing up to", target)?;
     let id = StoreId::random()?;
     let build = |workshop: &Path| {
-        let copied = store.read(|snapshot| {
+        store.read(|snapshot| {
             let meta = Meta { format: store.format(), store: Some(id), generation: 1, ..Meta::expect(snapshot)? };
-            copy(snapshot, workshop, meta, false)
-        });
-        copied.map(Option::unwrap_or_default)
+            copy(snapshot, workshop, meta)
+        })
     };
-    generation::found(&Folder::new(target.to_owned()), build)
+    fork::giving_way(|| generation::found(&Folder::new(target.to_owned()), build))
 }
 
 /// Refuses a target that holds something, or that cannot be a folder.
@@ -58,51 +54,39 @@ pub(super) fn check_target(doing: &str, target: &Path) -> Result<()> {
 
 /// Rewrites the store into a new generation and moves every process over to it.
 pub fn compact(store: &Arc<Store>, busy_timeout: Duration) -> Result<u64> {
-    let mut forks = 0;
-    let Replaced { made, left } = loop {
-        let gives_way = forks < MOST_FORKS;
-        if let Some(done) =
-            generation::replace_open(store, busy_timeout, generation::EITHER, |site| rewrite(store, site, gives_way), || ())?
-        {
-            break done;
-        }
-        forks += 1;
-        fork::let_by();
-    };
+    let build = |site: &Site<'_>| rewrite(store, site).map(Some);
+    let compacted = fork::giving_way(|| generation::replace_open(store, busy_timeout, generation::EITHER, build, || ()))?;
+    let Some(Replaced { made, left }) = compacted else { return Ok(0) };
     let now = "the store is in its new generation, and nothing is lost";
     let next = "they have what was forgotten: compact it again, or open it again for writing";
     left.map_or(Ok(made), |why| Err(generation::left_over(store, "compacting", now, &why, next)))
 }
 
-/// Copies the open generation; none where a fork came between, and `gives_way` says that it may.
-fn rewrite(store: &Store, site: &Site<'_>, gives_way: bool) -> Result<Option<u64>> {
+/// Copies the open generation.
+fn rewrite(store: &Store, site: &Site<'_>) -> Result<u64> {
     let meta = Meta { format: store.format(), generation: site.number, ..Meta::expect(&site.snapshot)? };
-    copy(&site.snapshot, &site.workshop, meta, gives_way)
+    copy(&site.snapshot, &site.workshop, meta)
 }
 
-/// Copies all values of a snapshot as they are stored into the generation in `workshop` that `meta` describes, and syncs it; how many, or
-/// none where it gave way to a fork.
-pub(super) fn copy(snapshot: &Snapshot, workshop: &Path, meta: Meta, gives_way: bool) -> Result<Option<u64>> {
+/// Copies all values of a snapshot as they are stored into the generation in `workshop` that `meta` describes, and syncs it; how many.
+pub(super) fn copy(snapshot: &Snapshot, workshop: &Path, meta: Meta) -> Result<u64> {
     let new = Environment::build(workshop, meta.generation, Mode::building(meta.format), meta.identity()?, meta.secret)?;
     let retired = Key::new(STORE, Table::Retired);
-    let copied =
-        copy_values(snapshot, &new, gives_way, |key, value, txn| if key == retired.as_slice() { Ok(()) } else { txn.append(key, value) })?;
-    let Some(copied) = copied else { return Ok(None) };
+    let copied = copy_values(snapshot, &new, |key, value, txn| if key == retired.as_slice() { Ok(()) } else { txn.append(key, value) })?;
     let mut txn = new.write()?;
     meta.write(&mut txn)?;
     txn.commit()?;
     new.finish()?;
-    Ok(Some(copied))
+    Ok(copied)
 }
 
 /// Gives every value of a snapshot to `put`, in key order and with its checksum verified, in transactions of a new generation; how many
-/// there are, which is how many the tree counts, or none where it gave way to a fork. `put` writes what becomes of a value.
+/// there are, which is how many the tree counts. `put` writes what becomes of a value.
 pub(super) fn copy_values(
     snapshot: &Snapshot,
     new: &Environment,
-    gives_way: bool,
     mut put: impl FnMut(&[u8], &[u8], &mut WriteTransaction<'_>) -> Result<()>,
-) -> Result<Option<u64>> {
+) -> Result<u64> {
     let (mut from, mut seen) = (Some(vec![0]), 0);
     while let Some(first) = from.take() {
         let (mut txn, mut bytes) = (new.write()?, 0);
@@ -118,14 +102,12 @@ pub(super) fn copy_values(
             Ok(ControlFlow::Continue(()))
         })?;
         txn.commit()?;
-        if gives_way && from.is_some() {
+        if from.is_some() {
             new.sync()?; // so that the last one does not wait for all of it
-            if fork::is_waiting() {
-                return Ok(None);
-            }
+            interrupt::check()?;
         }
     }
-    if seen == snapshot.tree().entries() { Ok(Some(seen)) } else { Err(missing(seen, snapshot.tree().entries())) }
+    if seen == snapshot.tree().entries() { Ok(seen) } else { Err(missing(seen, snapshot.tree().entries())) }
 }
 
 /// The error of a tree that does not hold what its meta page counts.
@@ -157,8 +139,6 @@ pub fn verify(store: &Store) -> Result<(u64, Vec<Error>)> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use super::*;
     use crate::store::envelope::Codec;
     use crate::store::pages::PagesMut;
@@ -178,13 +158,12 @@ mod tests {
             })
         };
         store.write(busy_timeout, fill).expect("more than a batch");
-        let once =
-            |gives_way| generation::replace_open(&store, busy_timeout, "", |site| rewrite(&store, site, gives_way), || ()).expect("copied");
-        fork::WAITING.fetch_add(1, Ordering::Relaxed);
-        assert!(once(true).is_none(), "it gave way");
+        let once = || generation::replace_open(&store, busy_timeout, "", |site| rewrite(&store, site).map(Some), || ());
+        let waiting = interrupt::Wait::begin();
+        assert!(interrupt::giving_way(once).is_none(), "it gave way");
         assert_eq!(store.size().expect("open").0, 1, "and nothing was switched");
         let copied = compact(&store, busy_timeout).expect("it does not give way for ever");
-        fork::WAITING.fetch_sub(1, Ordering::Relaxed);
+        drop(waiting);
         assert_eq!((copied, store.size().expect("open").0), (3001, 2));
         store.close();
         let _ = std::fs::remove_dir_all(path);

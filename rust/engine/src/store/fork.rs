@@ -6,11 +6,12 @@
 //! by threads that do not exist in it.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 use std::time::Duration;
 
 use super::gate::{Gate, State, Store};
+use crate::{Result, interrupt};
 
 /// A lock that a panic elsewhere does not spoil: the guarded value is whole between any two statements.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,20 +64,26 @@ pub fn registry() -> &'static Registry {
     unsafe { &*REGISTRY.load(Ordering::Acquire) }
 }
 
-/// Forks that wait for what is under way.
-pub(super) static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// How many forks a long call gives way to, beginning anew behind each; then it goes on to its end.
+const MOST_FORKS: usize = 5;
 
-/// Whether a fork waits, and every other thread with it: what takes long gives way.
-#[must_use]
-pub fn is_waiting() -> bool {
-    WAITING.load(Ordering::Relaxed) > 0
+/// Runs a long call that changes nothing before its end. Where a fork comes it ends, and begins anew behind it: the fork waits for the
+/// gate, and every thread of the process for the fork.
+pub fn giving_way<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    for _ in 0..MOST_FORKS {
+        match interrupt::giving_way(&mut work) {
+            Some(done) => return done,
+            None => let_by(),
+        }
+    }
+    work()
 }
 
 /// Lets the forks that wait go on, for a second at most: releasing a lock does not hand it over, and a thread that takes it again at once
 /// would win.
-pub fn let_by() {
+fn let_by() {
     for _ in 0..1_000 {
-        if !is_waiting() {
+        if !interrupt::others_wait() {
             break;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -94,7 +101,7 @@ thread_local! {
 }
 
 extern "C" fn before() {
-    WAITING.fetch_add(1, Ordering::Relaxed);
+    let wait = interrupt::Wait::begin();
     let registry = lock(registry());
     let stores = registry.iter().filter_map(std::sync::Weak::upgrade).map(|store| {
         let guard = store.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +111,7 @@ extern "C" fn before() {
         (store, guard)
     });
     let held = Held { stores: stores.collect(), registry };
-    WAITING.fetch_sub(1, Ordering::Relaxed);
+    drop(wait);
     let _ = HELD.try_with(|cell| cell.borrow_mut().replace(held));
 }
 

@@ -40,7 +40,7 @@ impl Site<'_> {
         let draft = self.folder.workshop(self.number + 1)?;
         let made = build(&draft).and_then(|(new, made)| {
             let snapshot = new.snapshot()?;
-            copy(&snapshot, &self.workshop, Meta::expect(&snapshot)?, false)?;
+            copy(&snapshot, &self.workshop, Meta::expect(&snapshot)?)?;
             drop(snapshot);
             new.close();
             Ok(made)

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::copy::BATCH_BYTES;
 use super::environment::{Environment, Mode, Snapshot};
+use super::fork;
 use super::gate::Store;
 use super::generation::{self, Site};
 use super::identity::{Secret, Seed};
@@ -55,7 +56,7 @@ pub fn load<V: Values>(
         // Hashes that came along would stand in free pages, and data keys that are put between values leave pages half full.
         site.build(store.key().is_some(), fill).map(Some)
     };
-    let loaded = generation::replace_open(store, busy_timeout, generation::EITHER, build, || ())?;
+    let loaded = fork::giving_way(|| generation::replace_open(store, busy_timeout, generation::EITHER, build, || ()))?;
     Ok(loaded.map_or(0, |loaded| loaded.made)) // and what is left of the one before was empty
 }
 

@@ -130,7 +130,7 @@ fn rewrite(site: &Site<'_>, format: u32, step: Transform) -> Result<()> {
     };
     let new = Environment::build(&site.workshop, site.number, Mode::building(format), id, secret)?;
     let own = [Key::new(STORE, Table::Meta), Key::new(STORE, Table::Retired)];
-    copy_values(&site.snapshot, &new, false, |key, value, txn| {
+    copy_values(&site.snapshot, &new, |key, value, txn| {
         if own.iter().any(|own| own.as_slice() == key) { Ok(()) } else { step(&site.snapshot, key, value, txn) }
     })?;
     let mut txn = new.write()?;

@@ -14,6 +14,7 @@ use super::cipher::Cipher;
 use super::{StoreKey, Vault, is_exempt, record_of};
 use crate::store::copy::{copy, copy_values};
 use crate::store::environment::{Environment, Mode, Snapshot, WriteTransaction};
+use crate::store::fork;
 use crate::store::gate::Store;
 use crate::store::generation::{self, Site};
 use crate::store::keys::{Partition, u32_at};
@@ -33,7 +34,7 @@ pub fn rekey(store: &Arc<Store>, key: Option<StoreKey>, busy_timeout: Duration, 
     let key = key.map(Arc::new);
     let exchange = || store.exchange_key(key.clone());
     let build = |site: &Site<'_>| build(site, key.as_deref(), rehash).map(Some);
-    let rekeyed = generation::replace_open(store, busy_timeout, EITHER, build, exchange).map_err(|error| {
+    let rekeyed = fork::giving_way(|| generation::replace_open(store, busy_timeout, EITHER, build, exchange)).map_err(|error| {
         if error.kind() == ErrorKind::OutcomeUnknown { error } else { error.and("the key of the store is what it was") }
     })?;
     let (now, next) = match &key {
@@ -57,7 +58,7 @@ fn build(site: &Site<'_>, key: Option<&StoreKey>, rehash: Rehash<'_>) -> Result<
         // Values stay as they are, and only what the caller's key opens is sealed anew.
         (Some(vault), Some(key)) if !before.tells_words() => {
             let sealed = Some(vault.seal_for(key, before)?);
-            copy(&site.snapshot, &site.workshop, Meta { sealed, ..meta }, false).map(drop)
+            copy(&site.snapshot, &site.workshop, Meta { sealed, ..meta }).map(drop)
         }
         _ => {
             let rehash = (key.is_some() && before.tells_words()).then_some(rehash);
@@ -78,7 +79,6 @@ fn rewrite(site: &Site<'_>, workshop: &Path, meta: Meta, key: Option<&StoreKey>,
     copy_values(
         &site.snapshot,
         &new,
-        false,
         |key, stored, txn| {
             if is_exempt(key) { Ok(()) } else { rewriting.copy(&site.snapshot, txn, key, stored) }
         },
