@@ -65,7 +65,7 @@ pub fn giving_way<T>(work: impl FnOnce() -> Result<T>) -> Option<Result<T>> {
     let was_taken = WAY.replace(before) == Way::Taken;
     match done {
         Ok(Ok(value)) => Some(Ok(value)),
-        _ if was_taken && !FLAG.with_borrow(is_set) => None,
+        _ if was_taken && !wants_an_end() => None,
         Ok(failed) => Some(failed),
         Err(panic) => resume_unwind(panic),
     }
@@ -161,11 +161,11 @@ pub fn is_wanted() -> bool {
         WAY.set(Way::Taken);
         return true;
     }
-    FLAG.with_borrow(is_set)
+    wants_an_end()
 }
 
-fn is_set(flag: &Option<Arc<AtomicBool>>) -> bool {
-    flag.as_ref().is_some_and(|flag| flag.load(Relaxed))
+fn wants_an_end() -> bool {
+    FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Relaxed)))
 }
 
 /// Ends the work of this thread, by unwinding, where its caller wants it to. To be called where nothing shared is half changed.

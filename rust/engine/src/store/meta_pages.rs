@@ -106,6 +106,12 @@ impl MetaPage {
         Self { transaction, last_page, free, values, checksum: crc32fast::hash(&bytes[FIELDS]), has_magic: u32_at(16) == MAGIC, sound }
     }
 
+    /// Where the last page that it counts ends.
+    #[must_use]
+    pub fn end(&self, page_size: u64) -> u64 {
+        self.last_page.saturating_add(1).saturating_mul(page_size)
+    }
+
     /// Whether it is such a page as LMDB writes.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -160,7 +166,7 @@ impl MetaPages {
 
     fn check_length(&self, file: &File, page_size: u64, path: &Path) -> Result<()> {
         let length = file.metadata().map_err(|e| io_error("opening the store", path, &e))?.len();
-        let end = self.newest.last_page.saturating_add(1).saturating_mul(page_size);
+        let end = self.newest.end(page_size);
         if length < end {
             return Err(corrupt(path, &format!("the data file is cut off: it has {length} bytes and its last page ends at {end}")));
         }

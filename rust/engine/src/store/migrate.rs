@@ -101,7 +101,8 @@ fn follow(folder: &Folder, formats: Formats, mut number: GenerationNumber, deadl
 }
 
 fn open_old(folder: &Folder, number: GenerationNumber, format: u32, read_only: bool, deadline: Instant) -> Result<Environment> {
-    Environment::open(folder, number, Mode { read_only, relaxed: false, building: false, holds_lock: !read_only, format }, deadline)
+    let mode = Mode { read_only, relaxed: false, building: false, format };
+    if read_only { Environment::open(folder, number, mode, deadline) } else { Environment::open_locked(folder, number, mode, deadline) }
 }
 
 /// One step: `number` of `format` becomes the next generation, of the next format.

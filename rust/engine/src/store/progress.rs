@@ -237,7 +237,7 @@ impl Progress {
         corrupt(&self.path, &why).with("newest", newest as i64).with("acknowledged", last as i64)
     }
 
-    /// What the file says of `base`, the newest transaction of the data file; refuses to go back behind what was acknowledged. The caller
+    /// The record of `base`, the newest transaction of the data file; refuses to go back behind what was acknowledged. The caller
     /// holds the writer lock. `checksum` reads the newest meta page.
     pub fn standing(&self, base: u64, checksum: impl FnOnce() -> Result<u32>) -> Result<Standing> {
         let known = self.load().filter(|record| (record.store, record.generation) == (self.store, self.generation));
@@ -272,6 +272,12 @@ impl Progress {
     pub fn forget_place(&self) -> Result<()> {
         let record = self.load().filter(|record| record.place.is_some());
         record.map_or(Ok(()), |record| self.store(&Record { place: None, ..record }))
+    }
+
+    /// Whether the data file is the one that was written to since the machine started.
+    #[must_use]
+    pub fn is_of_this_boot(&self) -> bool {
+        self.load().is_some_and(|record| self.same_boot(&record) && record.inode == self.data.inode)
     }
 
     /// Whether `newest` is what the file names as the last, and all of it is in the system's cache, or was on disk when the store was closed.
@@ -312,7 +318,7 @@ impl Progress {
     }
 }
 
-/// What the file says of the newest transaction, as the writer of the next one takes it.
+/// The record of the newest transaction, as the writer of the next one takes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing {
     record: Record,
@@ -339,7 +345,7 @@ impl Standing {
         self.record.failed
     }
 
-    /// The same once the newest transaction is on disk. The file says less, which is no harm.
+    /// The same once the newest transaction is on disk. The file says less, and that does no harm.
     #[must_use]
     pub fn durable(self) -> Self {
         Self { record: Record { durable: self.record.last, ..self.record }, ..self }

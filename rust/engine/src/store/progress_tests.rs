@@ -12,7 +12,7 @@ use super::super::pages::PagesMut;
 use super::*;
 use crate::ErrorKind;
 
-const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, holds_lock: false, format: FORMAT_VERSION };
+const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, format: FORMAT_VERSION };
 
 struct StoreFolder(std::path::PathBuf);
 

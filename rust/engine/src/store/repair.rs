@@ -61,7 +61,7 @@ pub fn repair_and(source: &Path, target: &Path, format: u32, now: i64, mend: Men
 /// The generation that was in use, from where CURRENT points along what is retired; and the one that it names as its successor, which is
 /// not there.
 fn in_use(folder: &Folder, format: u32) -> Result<(Environment, Result<Option<GenerationNumber>>)> {
-    let mode = Mode { read_only: true, relaxed: false, building: false, holds_lock: false, format };
+    let mode = Mode { read_only: true, relaxed: false, building: false, format };
     let mut number = folder.start()?;
     loop {
         let environment = Environment::open_unchecked(&folder.generation(number), number, mode)?;

@@ -15,7 +15,7 @@ use crate::store::tree::changed::{Roots, Run, changed};
 const AS_IT_IS: u32 = 0;
 
 impl Environment {
-    /// What was acknowledged of `newest`, the transaction before the one that begins. It is on disk when this returns: a commit that the
+    /// The record of `newest`, the transaction before the one that begins. It is on disk when this returns: a commit that the
     /// log lacks must not be two commits old, because a third one writes over pages of the tree before it.
     pub(super) fn standing(&self, newest: u64) -> Result<Option<Standing>> {
         let Some(progress) = self.progress() else { return Ok(None) };
@@ -45,7 +45,7 @@ impl Environment {
             return Ok(());
         };
         let checksum = self.checksum_of(transaction)?;
-        // What cannot be logged, for whatever reason, is synced where it is.
+        // A commit that cannot be logged, whatever the reason, is synced where it is.
         let Ok(Some(next)) = self.append(log, place, transaction, base) else {
             let wanted = log.wanted(self.data_pages()?)?;
             return self.checkpoint(log, progress, &mut standing.behind(checksum), wanted);

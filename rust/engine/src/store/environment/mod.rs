@@ -87,8 +87,6 @@ pub struct Mode {
     pub relaxed: bool,
     /// A commit waits for nothing: only for a generation that is being built and is synced at its end.
     pub building: bool,
-    /// The caller holds the writer lock.
-    pub holds_lock: bool,
     /// The format that the generation must have, or is made in.
     pub format: u32,
 }
@@ -97,7 +95,7 @@ impl Mode {
     /// That of a generation of `format` that is being built.
     #[must_use]
     pub fn building(format: u32) -> Self {
-        Self { read_only: false, relaxed: false, building: true, holds_lock: true, format }
+        Self { read_only: false, relaxed: false, building: true, format }
     }
 }
 

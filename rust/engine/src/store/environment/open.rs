@@ -83,6 +83,15 @@ impl Environment {
 
     /// Opens a generation of the store in `folder`, behind the [`Door`], and checks whatever can be checked without reading all of it.
     pub fn open(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
+        Self::open_with(folder, number, mode, deadline, false)
+    }
+
+    /// The same for a caller that holds the writer lock.
+    pub fn open_locked(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<Self> {
+        Self::open_with(folder, number, mode, deadline, true)
+    }
+
+    fn open_with(folder: &Folder, number: GenerationNumber, mode: Mode, deadline: Instant, is_locked: bool) -> Result<Self> {
         let _door = match Door::enter(folder.root(), deadline) {
             Err(error) if mode.read_only && error.kind() == ErrorKind::ReadOnly => None,
             other => Some(other?),
@@ -92,7 +101,8 @@ impl Environment {
         let file = open_data_file(&path.join("data.mdb"))?;
         let data = FileId::of(&file).map_err(|e| io_error("opening the store", &path, &e))?;
         let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
-        let (log, recovered) = open_log(folder, number, &manifest, mode, deadline)?;
+        let writers = if is_locked { None } else { Some(deadline) };
+        let (log, recovered) = open_log(folder, number, &manifest, mode.read_only, writers)?;
         let newest = pages()?.newest;
         let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| {
@@ -179,31 +189,29 @@ impl Environment {
     }
 }
 
-/// The log of a generation that has one, and what it said of the data file, which is recovered where nobody else has it open.
+/// The log of a generation that has one, and what it said of the data file, which is recovered where nobody else has it open. That takes
+/// the writer lock, until `writers`, unless the caller holds it.
 fn open_log(
     folder: &Folder,
     number: GenerationNumber,
     manifest: &Manifest,
-    mode: Mode,
-    deadline: Instant,
+    read_only: bool,
+    writers: Option<Instant>,
 ) -> Result<(Option<Log>, Recovered)> {
     let path = folder.generation(number);
     let Some(id) = manifest.store.filter(|_| manifest.format >= FORMAT_WITH_LOG) else { return Ok((None, Recovered::Whole)) };
-    let log = Log::open(&path, id, number, manifest.page_size as usize, mode.read_only)?;
+    let log = Log::open(&path, id, number, manifest.page_size as usize, read_only)?;
     let Some(log) = log else { return Ok((None, Recovered::Missing)) };
     if !recovery::is_alone(&path)? {
         return Ok((Some(log), Recovered::Whole)); // the first to open it has recovered it
     }
-    let data = own().read(true).write(!mode.read_only).open(path.join("data.mdb"));
+    let data = own().read(true).write(!read_only).open(path.join("data.mdb"));
     let data = data.map_err(|e| io_error("opening the store", &path, &e))?;
     let mut recovered = log.recover(&path, &data, false)?;
-    if recovered == Recovered::Behind && mode.read_only {
-        return Err(recovery::unrecovered(&path));
-    }
     // Where somebody took `lock.mdb` away, others may be writing all the same.
-    if matches!(recovered, Recovered::Behind | Recovered::Foreign) && !mode.read_only {
-        let writers = if mode.holds_lock { None } else { Some(WriterLock::open(folder.root())?) };
-        let _guard = writers.as_ref().map(|writers| writers.acquire(deadline)).transpose()?;
+    if matches!(recovered, Recovered::Behind | Recovered::Foreign) && !read_only {
+        let lock = writers.map(|deadline| WriterLock::open(folder.root()).map(|lock| (lock, deadline))).transpose()?;
+        let _guard = lock.as_ref().map(|(lock, deadline)| lock.acquire(*deadline)).transpose()?;
         recovered = log.recover(&path, &data, true)?;
     }
     Ok((Some(log), recovered))
@@ -220,7 +228,10 @@ fn with_log(
 ) -> Result<Verdict> {
     let vouched = progress.vouches_for(newest);
     match recovered {
-        Recovered::Whole | Recovered::Behind => Ok(verdict),
+        Recovered::Whole => Ok(verdict),
+        // A process died in a commit, and all that it wrote is in the system's cache.
+        Recovered::Behind if progress.is_of_this_boot() => Ok(verdict),
+        Recovered::Behind => Err(recovery::unrecovered(path)),
         _ if vouched && read_only => Ok(verdict),
         _ if vouched => progress.forget_place().map(|()| verdict),
         Recovered::Missing => Ok(Verdict::Unverified("its file `log` is missing or damaged")),

@@ -28,7 +28,7 @@ pub struct WriteTransaction<'e> {
     pub(super) base: Tree,
     /// Its free pages.
     pub(super) base_free: Root,
-    /// What `progress` said of it; none of a generation that is being built.
+    /// Its record in `progress`; none of a generation that is being built.
     pub(super) standing: Option<Standing>,
     pub(super) tree: Handle,
     pub(super) secret: Secret,

@@ -234,7 +234,6 @@ impl Store {
             read_only: !self.modes.writable.load(Relaxed),
             relaxed: !self.modes.full.load(Relaxed),
             building,
-            holds_lock: building,
             format: self.formats.newest,
         }
     }

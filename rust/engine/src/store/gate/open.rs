@@ -121,7 +121,7 @@ impl Store {
     /// Makes or repairs what is on disk, opens it, and reads its first record. A store that turns out not to be writable stays open for
     /// those who read it.
     fn check(&self, options: &StoreOptions) -> Result<()> {
-        let widened = self.widen(options)?;
+        let widened = self.widen(options);
         let opened = self.check_as(options);
         if widened && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::ReadOnly) {
             self.narrow();
@@ -166,12 +166,12 @@ impl Store {
     }
 
     /// A second handle may need more than the first: writing, or full durability. Says whether the store is opened anew for writing.
-    fn widen(&self, options: &StoreOptions) -> Result<bool> {
+    fn widen(&self, options: &StoreOptions) -> bool {
         let full = options.durability == Durability::Full;
         let reopen = !self.modes.writable.fetch_or(!options.read_only, Relaxed) && !options.read_only;
         let sync_meta = !self.modes.full.fetch_or(full, Relaxed) && full;
         if !reopen && !sync_meta {
-            return Ok(false); // and do not wait for a compaction that is under way
+            return false; // and do not wait for a compaction that is under way
         }
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         if reopen {
@@ -181,7 +181,7 @@ impl Store {
             State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
             _ => {}
         }
-        Ok(reopen)
+        reopen
     }
 
     /// Nobody can write to it: the next call that needs it opens it for reading.

@@ -1,6 +1,6 @@
 //! Recovery: the data file as the log says that it must be.
 //!
-//! Whoever opens a generation while nobody else has it open does this first, before anything of it is mapped. In most cases nothing
+//! A process that opens a generation while nobody else has it open does this first, before anything of it is mapped. In most cases nothing
 //! differs, because the system's cache has all that was written. Behind a power cut the data file has any part of what was written since the
 //! epoch began. Each page that the epoch wrote is in the log, and every other page of its trees is as it was when the epoch began.
 //! A commit behind the last record was not acknowledged, and is undone.
@@ -18,7 +18,7 @@ use crate::store::folder::io_error;
 use crate::store::meta_pages::RawMeta;
 use crate::{Error, ErrorKind, Result};
 
-/// What the log said of the data file.
+/// The state of the data file by its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovered {
     /// The data file is what the log says.
@@ -64,6 +64,11 @@ impl Log {
         if wanted.is_damaged || newest.map(|meta| meta.transaction).max() > Some(wanted.metas[0].transaction() + 1) {
             return Ok(Recovered::Foreign);
         }
+        // What was on disk when the epoch began is there, or somebody cut the file off.
+        let synced = content.head.metas[0].page(self.page_size as u64).end(self.page_size as u64);
+        if data.metadata().map_err(|e| failed(&e))?.len() < synced {
+            return Ok(Recovered::Foreign);
+        }
         let pages = wanted.differing(data, self.page_size).map_err(|e| failed(&e))?;
         let is_same = wanted.metas.iter().all(|meta| found.contains(&Some(*meta)));
         if is_same && pages.is_empty() {
@@ -76,7 +81,7 @@ impl Log {
             for (number, page) in pages {
                 data.write_all_at(page, number * self.page_size as u64)?;
             }
-            let end = (wanted.metas[0].page(self.page_size as u64).last_page + 1) * self.page_size as u64;
+            let end = wanted.metas[0].page(self.page_size as u64).end(self.page_size as u64);
             if data.metadata()?.len() < end {
                 data.set_len(end)?; // pages that no tree leads to
             }
@@ -139,7 +144,7 @@ pub fn unrecovered(folder: &Path) -> Error {
     Error::new(
         ErrorKind::ReadOnly,
         format!(
-            "opening {} read-only: its data file lacks the last writes, which its log has, because the machine or its last process ended while \
+            "opening {} read-only: its data file lacks the last writes, which its log has, because the machine stopped while \
              it was in use; nothing was changed: open it once without read_only",
             folder.display()
         ),

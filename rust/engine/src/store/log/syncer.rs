@@ -31,7 +31,7 @@ struct State {
 }
 
 impl Syncer {
-    /// None where the system gives no thread: then whoever writes next syncs.
+    /// None where the system gives no thread: the next writer syncs then.
     pub fn new(file: &File) -> Option<Self> {
         let (shared, file) = (Arc::new(Shared::default()), file.try_clone().ok()?);
         let own = Arc::clone(&shared);

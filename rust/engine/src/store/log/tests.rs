@@ -1,4 +1,4 @@
-//! What a power cut may leave of a data file, and what the log makes of it.
+//! Data files as a power cut may leave them, and as the log brings them back.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::super::pages::{Pages, PagesMut};
 use super::*;
 use crate::ErrorKind;
 
-const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, holds_lock: false, format: FORMAT_VERSION };
+const MODE: Mode = Mode { read_only: false, relaxed: false, building: false, format: FORMAT_VERSION };
 const PAGE: usize = 4096;
 
 struct StoreFolder(PathBuf);
@@ -87,7 +87,7 @@ impl Chance {
 fn commit(environment: &Environment, chance: &mut Chance, values: &mut Values) {
     let mut txn = environment.write().expect("begun");
     // Each key once: LMDB keeps the pages of a long value that is replaced by a shorter one in the same transaction.
-    let keys: std::collections::BTreeSet<u64> = (0..1 + chance.below(12)).map(|_| chance.below(900)).collect();
+    let keys: std::collections::BTreeSet<u64> = (0..=chance.below(12)).map(|_| chance.below(900)).collect();
     for key in keys {
         let key = format!("key {key:05}").into_bytes();
         if chance.below(3) == 0 {
@@ -131,7 +131,7 @@ fn whatever_a_power_cut_leaves_of_the_data_file_the_log_brings_it_back() {
             Vec::new()
         };
         let progress = place.read("progress");
-        for _ in 0..1 + chance.below(9) {
+        for _ in 0..=chance.below(9) {
             commit(&environment, &mut chance, &mut values);
         }
         epochs.insert(u32::from_le_bytes(place.read("progress")[84..88].try_into().expect("four")));
@@ -164,7 +164,7 @@ fn whatever_a_power_cut_leaves_of_the_data_file_the_log_brings_it_back() {
     assert!(epochs.len() > 60, "the log begins anew: {}", epochs.len());
 }
 
-/// A commit that is not in the log was not acknowledged. What it wrote belongs to no tree before it.
+/// A commit that is not in the log was not acknowledged. Its pages belong to no tree before it.
 #[test]
 fn a_commit_that_the_log_lacks_is_undone_and_spoils_nothing() {
     let place = StoreFolder::new("undone");
@@ -180,6 +180,9 @@ fn a_commit_that_the_log_lacks_is_undone_and_spoils_nothing() {
         environment.close();
         if was_logged {
             place.write("log", &log);
+            let read_only = place.open(Mode { read_only: true, ..MODE }).expect("the system's cache has all of it");
+            assert!(stored(&read_only) == values, "round {round}");
+            read_only.close();
             values = before;
         }
         place.restart_machine(&progress);
