@@ -64,7 +64,7 @@ impl Log {
         if wanted.is_damaged || newest.map(|meta| meta.transaction).max() > Some(wanted.metas[0].transaction() + 1) {
             return Ok(Recovered::Foreign);
         }
-        // What was on disk when the epoch began is there, or somebody cut the file off.
+        // All that was on disk when the epoch began is there, or somebody cut the file off.
         let synced = content.head.metas[0].page(self.page_size as u64).end(self.page_size as u64);
         if data.metadata().map_err(|e| failed(&e))?.len() < synced {
             return Ok(Recovered::Foreign);
