@@ -9,7 +9,7 @@ use memspan_engine::memory::Memory;
 use memspan_engine::session::Response;
 use memspan_engine::store::keys::{Key, Table};
 use memspan_engine::store::msgpack::Reader;
-use memspan_engine::store::tree::page::{Kind, Order, Page};
+use memspan_engine::store::tree::page::{Kind, Order, Page, Sought};
 use memspan_engine::store::vault::{Sealed, Vault, cipher::Cipher};
 use memspan_engine::store::{envelope, pages::MemoryPages};
 use memspan_engine::text::Analyzer;
@@ -94,12 +94,15 @@ fn page(data: &[u8]) {
     let number = u64::from_le_bytes(bytes[..8].try_into().unwrap_or_default());
     for (kind, order) in [(Kind::Leaf, Order::Bytes), (Kind::Branch, Order::Bytes), (Kind::Leaf, Order::Numbers)] {
         let page = Page::new(&bytes);
-        let _ = (page.check(number, kind, order), page.check_overflow(number, 5000), page.bounds());
+        let _ = (page.check(number, kind, order), page.check_overflow(number, Page::pages_of(5000, bytes.len())), page.bounds());
         for index in 0..page.entries().min(64) {
             let _ = (page.key(index), page.value(index), page.child(index));
         }
-        let _ = page.search(&bytes[16..24], 0, None);
-        let _ = page.search(&bytes[16..24], 0, Some(usize::from(bytes[16])));
+        for sought in [&bytes[16..24], &bytes[16..27], &bytes[16..40]].map(Sought::new) {
+            for near in [None, Some(usize::from(bytes[16]))] {
+                let _ = (page.search(&sought, 0, near), page.way_to(&sought, near));
+            }
+        }
     }
 }
 

@@ -28,6 +28,7 @@ static TOUCHED: [AtomicU64; SLOTS / NEAR / 64] = [const { AtomicU64::new(0) }; S
 /// The slot of a value, and the word that stands there once it is verified.
 ///
 /// Neighbouring pages have neighbouring slots (a scan walks the table in order); values within one page are spread over its own.
+#[inline]
 fn place(value: &[u8], checksum: u32) -> (usize, u64) {
     let address = value.as_ptr() as u64;
     let (page, offset) = (address >> 12, address & 0xfff);
@@ -69,14 +70,26 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
 }
 
 /// Whether a value of any schema is what was written at `key`, computed once.
+#[inline]
 pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
-    let envelope = envelope::open_unverified(key, value)?;
-    let (slot, word) = place(value, envelope.checksum);
-    let seen = seen(slot);
-    if seen != word && seen != weaker(word) {
-        envelope::verify(key, value, &envelope)?;
-        SEEN[slot].store(weaker(word), Relaxed);
+    if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
+        let (slot, word) = place(value, u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
+        let seen = seen(slot);
+        if seen == word || seen == weaker(word) {
+            return Ok(());
+        }
     }
+    intact_first(key, value)
+}
+
+/// The first touch, and everything that is wrong.
+#[cold]
+#[inline(never)]
+fn intact_first(key: &[u8], value: &[u8]) -> Result<()> {
+    let envelope = envelope::open_unverified(key, value)?;
+    envelope::verify(key, value, &envelope)?;
+    let (slot, word) = place(value, envelope.checksum);
+    SEEN[slot].store(weaker(word), Relaxed);
     Ok(())
 }
 
@@ -90,11 +103,12 @@ pub fn note(value: &[u8]) {
 }
 
 /// The word in place of `word` where only the checksum was compared: `open` asks for more.
+#[inline]
 fn weaker(word: u64) -> u64 {
     word ^ u64::from(u32::MAX)
 }
 
-/// The first touch, and everything that is wrong.
+/// The first touch by a reader of one schema, and everything that is wrong.
 #[cold]
 #[inline(never)]
 fn open_first<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {

@@ -24,7 +24,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use self::map::Mapped;
-use self::page::{HEADER, Kind, Order, Page, Value};
+use self::page::{HEADER, Kind, Order, Page, Sought, Value};
 use super::prefetch::prefetch;
 use super::vault::is_encrypted;
 use super::{envelope, verified};
@@ -124,22 +124,39 @@ impl Tree {
         .with("page", page as i64)
     }
 
+    #[inline]
     fn bytes(&self, page: u64, pages: u64) -> Result<&[u8]> {
-        let last = page.checked_add(pages - 1).filter(|last| page >= 2 && *last <= self.last_page);
-        let size = self.mapped.page_size;
-        last.and_then(|_| self.mapped.map.bytes(page as usize * size, pages as usize * size))
-            .ok_or_else(|| self.damaged(page, "it lies outside of the file, and another page refers to it"))
+        let last = page.saturating_add(pages - 1);
+        if page >= 2 && last <= self.last_page {
+            let size = self.mapped.page_size;
+            if let Some(bytes) = self.mapped.map.bytes(page as usize * size, pages as usize * size) {
+                return Ok(bytes);
+            }
+        }
+        Err(self.outside(page))
+    }
+
+    #[cold]
+    fn outside(&self, page: u64) -> Error {
+        self.damaged(page, "it lies outside of the file, and another page refers to it")
     }
 
     /// A page, checked when this process meets it for the first time.
+    #[inline]
     fn page(&self, number: u64, kind: Kind) -> Result<Page<'_>> {
         let page = Page::new(self.bytes(number, 1)?);
-        let (checked, is_leaf, bounds) = (&self.mapped.map.checked, kind == Kind::Leaf, page.bounds().unwrap_or_default());
-        if !checked.has(number, is_leaf, bounds) {
+        let (is_leaf, bounds) = (kind == Kind::Leaf, page.bounds().unwrap_or_default());
+        if !self.mapped.map.checked.has(number, is_leaf, bounds) {
             page.check(number, kind, Order::Bytes).map_err(|why| self.damaged(number, why))?;
-            checked.note(number, is_leaf, bounds);
+            self.mapped.map.checked.note(number, is_leaf, bounds);
         }
         Ok(page)
+    }
+
+    /// A page of a way that was gone: it was checked then.
+    #[inline]
+    fn known(&self, number: u64) -> Result<Page<'_>> {
+        Ok(Page::new(self.bytes(number, 1)?))
     }
 
     fn kind(&self, level: usize) -> Kind {
@@ -147,46 +164,57 @@ impl Tree {
     }
 
     /// A value that a checked page must have. It is missing only if the page was damaged since.
+    #[inline]
     fn some<T>(&self, page: u64, there: Option<T>) -> Result<T> {
-        there.ok_or_else(|| self.damaged(page, "it changed after it was read for the first time"))
+        there.ok_or_else(|| self.changed(page))
+    }
+
+    #[cold]
+    fn changed(&self, page: u64) -> Error {
+        self.damaged(page, "it changed after it was read for the first time")
     }
 
     /// The way to `key`, or to the first key above it in the leaf where it belongs; whether it is that key.
+    #[inline]
     fn seek(&self, key: &[u8]) -> Result<Option<(Way, Page<'_>, bool)>> {
+        let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth).saturating_sub(1) };
+        let leaf = self.walk(key, |level, number, index| (way.pages[level], way.indexes[level]) = (number, index as u16))?;
+        Ok(leaf.map(|(page, exact)| (way, page, exact)))
+    }
+
+    /// Goes from the root to `key`, or to the first key above it in the leaf where it belongs, and tells `step` of each level the page and the
+    /// index in it. The leaf; whether it has that key.
+    #[inline]
+    fn walk(&self, key: &[u8], mut step: impl FnMut(usize, u64, usize)) -> Result<Option<(Page<'_>, bool)>> {
         interrupt::check()?;
         if self.root.page == NONE {
             return Ok(None);
         }
-        let mut way = Way { pages: [0; MAX_DEPTH], indexes: [0; MAX_DEPTH], leaf: usize::from(self.root.depth) - 1 };
-        let mut number = self.root.page;
-        for level in 0..way.leaf {
+        let (sought, leaf, mut number) = (Sought::new(key), usize::from(self.root.depth) - 1, self.root.page);
+        for level in 0..leaf {
             let (page, near) = self.page_near(level, number, Kind::Branch)?;
-            let (index, exact) = self.some(number, page.search(key, 1, near))?;
-            let index = if exact { index } else { index - 1 };
+            let index = self.some(number, page.way_to(&sought, near))?;
             self.near[level].store(number << 16 | index as u64, Relaxed);
-            (way.pages[level], way.indexes[level]) = (number, index as u16);
+            step(level, number, index);
             number = self.some(number, page.child(index))?;
         }
-        let (page, near) = self.page_near(way.leaf, number, Kind::Leaf)?;
-        let (index, exact) = self.some(number, page.search(key, 0, near))?;
-        self.near[way.leaf].store(number << 16 | index as u64, Relaxed);
-        (way.pages[way.leaf], way.indexes[way.leaf]) = (number, index as u16);
-        Ok(Some((way, page, exact)))
+        let (page, near) = self.page_near(leaf, number, Kind::Leaf)?;
+        let (index, exact) = self.some(number, page.search(&sought, 0, near))?;
+        self.near[leaf].store(number << 16 | index as u64, Relaxed);
+        step(leaf, number, index);
+        Ok(Some((page, exact)))
     }
 
     /// A page on the way down, and where the last descent found its key, if that came by here: the page was checked then.
+    #[inline]
     fn page_near(&self, level: usize, number: u64, kind: Kind) -> Result<(Page<'_>, Option<usize>)> {
         let last = self.near[level].load(Relaxed);
-        if last >> 16 == number {
-            Ok((Page::new(self.bytes(number, 1)?), Some((last & 0xffff) as usize)))
-        } else {
-            Ok((self.page(number, kind)?, None))
-        }
+        if last >> 16 == number { Ok((self.known(number)?, Some((last & 0xffff) as usize))) } else { Ok((self.page(number, kind)?, None)) }
     }
 
     /// From the child at `level` of a way down to its first or last entry.
     fn descend(&self, way: &mut Way, mut level: usize, first: bool) -> Result<()> {
-        let page = self.page(way.pages[level - 1], Kind::Branch)?;
+        let page = self.known(way.pages[level - 1])?;
         let mut number = self.some(way.pages[level - 1], page.child(usize::from(way.indexes[level - 1])))?;
         loop {
             let page = self.page(number, self.kind(level))?;
@@ -203,7 +231,7 @@ impl Tree {
     /// The way to the first entry of the leaf behind, or to the last of the leaf before.
     fn beside(&self, way: &Way, forward: bool) -> Result<Option<Way>> {
         for level in (0..way.leaf).rev() {
-            let page = self.page(way.pages[level], Kind::Branch)?;
+            let page = self.known(way.pages[level])?;
             let index = usize::from(way.indexes[level]);
             if if forward { index + 1 < page.entries() } else { index > 0 } {
                 let mut next = *way;
@@ -216,24 +244,34 @@ impl Tree {
     }
 
     fn leaf(&self, way: &Way) -> Result<Page<'_>> {
-        self.page(way.pages[way.leaf], Kind::Leaf)
+        self.known(way.pages[way.leaf])
     }
 
     /// The entry at a way.
     fn entry(&self, way: &Way) -> Result<(&[u8], &[u8])> {
-        let page = self.leaf(way)?;
-        let number = way.pages[way.leaf];
-        Ok((self.some(number, page.key(way.index()))?, self.value(number, page, way.index())?))
+        let (number, page) = (way.pages[way.leaf], self.leaf(way)?);
+        self.entry_of(number, page, way.index())
     }
 
+    #[inline]
+    fn entry_of<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<(&'m [u8], &'m [u8])> {
+        Ok((self.some(number, page.key(index))?, self.value(number, page, index)?))
+    }
+
+    #[inline]
     fn value<'m>(&'m self, number: u64, page: Page<'m>, index: usize) -> Result<&'m [u8]> {
         match self.some(number, page.value(index))? {
             Value::Here(value) => Ok(value),
-            Value::Overflow { page, size } => {
-                let pages = Page::new(self.bytes(page, 1)?).check_overflow(page, size).map_err(|why| self.damaged(page, why))?;
-                Ok(&self.bytes(page, pages)?[HEADER..HEADER + size])
-            }
+            Value::Overflow { page, size } => self.overflow(page, size),
         }
+    }
+
+    #[inline]
+    fn overflow(&self, page: u64, size: usize) -> Result<&[u8]> {
+        let pages = Page::pages_of(size, self.mapped.page_size);
+        let bytes = self.bytes(page, pages)?;
+        Page::new(bytes).check_overflow(page, pages).map_err(|why| self.damaged(page, why))?;
+        Ok(&bytes[HEADER..HEADER + size])
     }
 
     /// Asks memory for the beginning of a value that has pages of its own, because a walk comes to it soon.
@@ -249,7 +287,7 @@ impl Tree {
     fn check_fences(&self, way: &Way, page: Page<'_>) -> Result<()> {
         let Some(last) = page.entries().checked_sub(1) else { return Ok(()) };
         for level in (0..way.leaf).rev() {
-            let branch = self.page(way.pages[level], Kind::Branch)?;
+            let branch = self.known(way.pages[level])?;
             let index = usize::from(way.indexes[level]);
             let below = index > 0 && page.key(0) < branch.key(index);
             let above = index + 1 < branch.entries() && page.key(last) >= branch.key(index + 1);
@@ -262,7 +300,7 @@ impl Tree {
 
     /// The entries before and behind the gap at `way`, where `key` is not: both intact, and on its two sides.
     #[allow(clippy::type_complexity)] // two entries, each of a key and a value
-    fn confirm(&self, way: &Way, page: Page<'_>, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+    fn confirm<'m>(&'m self, way: &Way, page: Page<'m>, key: &[u8]) -> Result<Option<(&'m [u8], &'m [u8])>> {
         let [before, behind] = self.around(way, page)?;
         if before.is_some_and(|(before, _)| before >= key) || behind.is_some_and(|(behind, _)| behind <= key) {
             return Err(self.damaged(way.pages[way.leaf], "the branch above it leads to the wrong leaf"));
@@ -275,18 +313,13 @@ impl Tree {
 
     /// The entries before and behind the gap at `way`, whatever they are.
     #[allow(clippy::type_complexity)] // two entries, each of a key and a value
-    fn around(&self, way: &Way, page: Page<'_>) -> Result<[Option<(&[u8], &[u8])>; 2]> {
+    fn around<'m>(&'m self, way: &Way, page: Page<'m>) -> Result<[Option<(&'m [u8], &'m [u8])>; 2]> {
         self.check_fences(way, page)?;
-        let before = if way.index() > 0 {
-            let mut before = *way;
-            before.indexes[way.leaf] -= 1;
-            Some(before)
-        } else {
-            self.beside(way, false)?
-        };
-        let behind = if way.index() < page.entries() { Some(*way) } else { self.beside(way, true)? };
-        let [before, behind] = [before, behind].map(|way| way.map(|way| self.entry(&way)).transpose());
-        Ok([before?, behind?])
+        let (number, index) = (way.pages[way.leaf], way.index());
+        let beside = |forward| self.beside(way, forward)?.map(|way| self.entry(&way)).transpose();
+        let before = if index > 0 { Some(self.entry_of(number, page, index - 1)?) } else { beside(false)? };
+        let behind = if index < page.entries() { Some(self.entry_of(number, page, index)?) } else { beside(true)? };
+        Ok([before, behind])
     }
 
     /// Checks every page that LMDB may walk or free when it puts or, where `removes`, deletes `key`.
@@ -365,13 +398,21 @@ impl Tree {
 impl Tree {
     /// The value at `key`.
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
-        let Some((way, page, exact)) = self.seek(key)? else { return Ok(None) };
+        let mut place = (0, 0);
+        let Some((page, exact)) = self.walk(key, |_, number, index| place = (number, index))? else { return Ok(None) };
         if !exact {
-            return self.confirm(&way, page, key).map(|_| None);
+            return self.absent(key);
         }
-        let value = self.value(way.pages[way.leaf], page, way.index())?;
+        let value = self.value(place.0, page, place.1)?;
         self.intact(key, value)?;
         Ok(Some(value))
+    }
+
+    /// Makes sure that `key` is not there.
+    #[inline(never)]
+    fn absent(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        let Some((way, page, _)) = self.seek(key)? else { return Ok(None) };
+        self.confirm(&way, page, key).map(|_| None)
     }
 
     /// The value at `key`, where damage to a value beside it does not matter: it is not there unless one of the two is it, at a key that
@@ -396,7 +437,7 @@ impl Tree {
         if !exact {
             return self.confirm(&way, page, key);
         }
-        let entry = self.entry(&way)?;
+        let entry = self.entry_of(way.pages[way.leaf], page, way.index())?;
         self.intact(entry.0, entry.1)?;
         Ok(Some(entry))
     }
@@ -421,18 +462,21 @@ impl Tree {
             self.confirm(&way, page, from)?;
         }
         loop {
-            let (number, mut last) = (way.pages[way.leaf], None);
-            for index in way.index()..page.entries() {
-                let key = self.some(number, page.key(index))?;
+            let (number, first) = (way.pages[way.leaf], way.index());
+            let last =
+                page.entries().checked_sub(1).filter(|last| first <= *last).map(|last| self.some(number, page.key(last))).transpose()?;
+            let ends = last.is_some_and(|last| last >= to);
+            let end = if ends { self.some(number, page.search(&Sought::new(to), first, None))?.0 } else { page.entries() };
+            for index in first..end {
                 self.fetch(page, index + AHEAD);
-                let value = self.value(number, page, index)?;
-                if key >= to {
-                    return verified::intact(key, value);
-                }
+                let (key, value) = self.entry_of(number, page, index)?;
                 if visit(key, value)?.is_break() {
                     return Ok(());
                 }
-                last = Some(key);
+            }
+            if ends {
+                let (key, value) = self.entry_of(number, page, end)?;
+                return verified::intact(key, value);
             }
             interrupt::check()?;
             let Some(next) = self.beside(&way, true)? else { return Ok(()) };

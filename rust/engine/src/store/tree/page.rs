@@ -64,38 +64,45 @@ impl<'m> Page<'m> {
         Self(bytes)
     }
 
+    #[inline]
     fn u16(self, at: usize) -> Option<u16> {
         Some(u16::from_ne_bytes(self.0.get(at..at + 2)?.try_into().ok()?))
     }
 
+    #[inline]
     fn u64(self, at: usize) -> Option<u64> {
         Some(u64::from_ne_bytes(self.0.get(at..at + 8)?.try_into().ok()?))
     }
 
     /// Where its offsets end and its entries begin: what changes with most changes of a page.
     #[must_use]
+    #[inline]
     pub fn bounds(self) -> Option<(u16, u16)> {
         Some((self.u16(12)?, self.u16(14)?))
     }
 
     /// How many entries it has.
     #[must_use]
+    #[inline]
     pub fn entries(self) -> usize {
         usize::from(self.u16(12).unwrap_or(0)).saturating_sub(HEADER) / 2
     }
 
+    #[inline]
     fn node(self, index: usize) -> Option<usize> {
         self.u16(HEADER + 2 * index).map(usize::from)
     }
 
     /// The key of an entry.
     #[must_use]
+    #[inline]
     pub fn key(self, index: usize) -> Option<&'m [u8]> {
         let node = self.node(index)?;
         let size = usize::from(self.u16(node + 6)?);
         self.0.get(node + NODE..node + NODE + size)
     }
 
+    #[inline]
     fn low_high(self, node: usize) -> Option<u64> {
         let (first, second) = (u64::from(self.u16(node)?), u64::from(self.u16(node + 2)?));
         Some(if cfg!(target_endian = "little") { first | second << 16 } else { second | first << 16 })
@@ -103,6 +110,7 @@ impl<'m> Page<'m> {
 
     /// The child page of an entry of a branch.
     #[must_use]
+    #[inline]
     pub fn child(self, index: usize) -> Option<u64> {
         let node = self.node(index)?;
         Some(self.low_high(node)? | u64::from(self.u16(node + 4)?) << 32)
@@ -110,6 +118,7 @@ impl<'m> Page<'m> {
 
     /// The value of an entry of a leaf.
     #[must_use]
+    #[inline]
     pub fn value(self, index: usize) -> Option<Value<'m>> {
         let node = self.node(index)?;
         let size = self.low_high(node)? as usize;
@@ -121,25 +130,42 @@ impl<'m> Page<'m> {
         }
     }
 
-    /// The index of the first key from `low` on that is not below `key`, and whether it is that key. It is looked for from `near` on, in
-    /// steps that double: what is asked for mostly stands behind what was asked for before.
+    /// The index of the first key from `low` on that is not below the one that is looked for, and whether it is that key. It is looked for
+    /// from `near` on, in steps that double: what is asked for mostly stands behind what was asked for before.
     #[must_use]
-    pub fn search(self, key: &[u8], mut low: usize, near: Option<usize>) -> Option<(usize, bool)> {
-        let (mut high, mut step) = (self.entries(), 1);
-        let mut next = near.filter(|near| *near < high).map(|near| near.max(low));
-        while low < high {
-            let middle = next.filter(|next| *next < high).unwrap_or_else(|| usize::midpoint(low, high));
-            match compare(self.key(middle)?, key) {
-                Ordering::Less => {
-                    low = middle + 1;
-                    next = next.map(|_| middle + step);
-                    step *= 2;
-                }
-                Ordering::Equal => return Some((middle, true)),
-                Ordering::Greater => (high, next) = (middle, None),
-            }
+    #[inline]
+    pub fn search(self, sought: &Sought<'_>, low: usize, near: Option<usize>) -> Option<(usize, bool)> {
+        let offsets = self.offsets()?;
+        let at = first_from(offsets.len(), low, near, |index| Some(self.compared(offsets, index, sought)?.is_lt()))?;
+        Some((at, at < offsets.len() && self.compared(offsets, at, sought)?.is_eq()))
+    }
+
+    /// The index of the last key of a branch that is not above the one that is looked for, the first of all where there is none.
+    #[must_use]
+    #[inline]
+    pub fn way_to(self, sought: &Sought<'_>, near: Option<usize>) -> Option<usize> {
+        let offsets = self.offsets()?;
+        // The first key of a branch is never compared, and LMDB leaves what it likes there.
+        let behind = first_from(offsets.len(), 1, near, |index| Some(self.compared(offsets, index, sought)?.is_le()))?;
+        Some(behind - 1)
+    }
+
+    #[inline]
+    fn offsets(self) -> Option<&'m [[u8; 2]]> {
+        Some(self.0.get(HEADER..usize::from(self.u16(12)?).max(HEADER))?.as_chunks::<2>().0)
+    }
+
+    /// How the key of an entry compares with the one that is looked for. Where both have one length, two numbers are compared.
+    #[inline]
+    fn compared(self, offsets: &[[u8; 2]], index: usize, sought: &Sought<'_>) -> Option<Ordering> {
+        let (node, more) = (usize::from(u16::from_ne_bytes(*offsets.get(index)?)), usize::from(sought.more));
+        if let (Some(entry), Some(number)) = (self.0.get(node..node + NODE + 8 + more), sought.number)
+            && u16::from_ne_bytes([entry[6], entry[7]]) == u16::from(sought.more) + 8
+            && let (Some(first), Some(last)) = (entry[NODE..].first_chunk(), entry.last_chunk())
+        {
+            return Some(number_of(first, last).cmp(&number));
         }
-        Some((low, false))
+        Some(self.key(index)?.cmp(sought.key))
     }
 
     /// Whether it is page `number`, of that kind, its entries lie side by side in it, and its keys ascend; why not.
@@ -191,34 +217,74 @@ impl<'m> Page<'m> {
         }
     }
 
-    /// Whether it is overflow page `number`, the first of as many as a value of `size` bytes takes.
-    pub fn check_overflow(self, number: u64, size: usize) -> Result<u64, &'static str> {
-        let pages = (HEADER - 1 + size) / self.0.len() + 1;
-        let count = self.0.get(12..16).and_then(|count| Some(u32::from_ne_bytes(count.try_into().ok()?)));
+    /// How many overflow pages a value of `size` bytes takes.
+    #[must_use]
+    #[inline]
+    pub fn pages_of(size: usize, page_size: usize) -> u64 {
+        ((HEADER - 1 + size) as u64 >> page_size.trailing_zeros()) + 1 // a page has a power of two of bytes
+    }
+
+    /// Whether it is overflow page `number`, the first of `pages`.
+    #[inline]
+    pub fn check_overflow(self, number: u64, pages: u64) -> Result<(), &'static str> {
+        let Some(header) = self.0.first_chunk::<HEADER>() else { return Err("it is cut off") };
         if self.u64(0) != Some(number) || self.u16(10) != Some(OVERFLOW) {
             return Err("it is not the overflow page that its entry asks for");
         }
-        if count.map(|count| count as usize) != Some(pages) {
-            return Err("it is of another length than the value in it");
-        }
-        Ok(pages as u64)
+        let count = u32::from_ne_bytes([header[12], header[13], header[14], header[15]]);
+        if u64::from(count) == pages { Ok(()) } else { Err("it is of another length than the value in it") }
     }
 }
 
-/// The order of two keys. Most have one length of up to sixteen bytes: then their first eight and their last eight tell, as numbers.
+/// The first index from `low` on that is not below, of `count`. It is looked for from `near` on, in steps that double.
 #[inline]
-fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let (Some(a_first), Some(b_first)) = (a.first_chunk::<8>(), b.first_chunk::<8>()) else { return a.cmp(b) };
-    let first = u64::from_be_bytes(*a_first).cmp(&u64::from_be_bytes(*b_first));
-    if first.is_ne() {
-        return first;
-    }
-    match (a.last_chunk::<8>(), b.last_chunk::<8>()) {
-        (Some(a_last), Some(b_last)) if a.len() == b.len() && a.len() <= 16 => {
-            u64::from_be_bytes(*a_last).cmp(&u64::from_be_bytes(*b_last))
+fn first_from(count: usize, mut low: usize, near: Option<usize>, is_below: impl Fn(usize) -> Option<bool>) -> Option<usize> {
+    let mut high = count;
+    if let Some(near) = near {
+        let (mut at, mut step) = (near.max(low), 1);
+        while at < high {
+            if !is_below(at)? {
+                high = at;
+                break;
+            }
+            low = at + 1;
+            at += step;
+            step *= 2;
         }
-        _ => a[8..].cmp(&b[8..]),
     }
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_below(middle)? { low = middle + 1 } else { high = middle }
+    }
+    Some(low)
+}
+
+/// A key that is looked for. Most keys have eight to sixteen bytes, and those of one table have one length: then their first eight bytes and
+/// their last eight tell their order, as one number.
+#[derive(Debug, Clone, Copy)]
+pub struct Sought<'k> {
+    key: &'k [u8],
+    /// Its number, where it has one, and the bytes that it has beyond eight then.
+    number: Option<u128>,
+    more: u8,
+}
+
+impl<'k> Sought<'k> {
+    /// A key to look for.
+    #[must_use]
+    #[inline]
+    pub fn new(key: &'k [u8]) -> Self {
+        match (key.first_chunk(), key.last_chunk()) {
+            (Some(first), Some(last)) if key.len() <= 16 => Self { key, number: Some(number_of(first, last)), more: (key.len() - 8) as u8 },
+            _ => Self { key, number: None, more: 0 },
+        }
+    }
+}
+
+/// The number by which keys of one length of up to sixteen bytes are in order: their first eight bytes and their last eight.
+#[inline]
+fn number_of(first: &[u8; 8], last: &[u8; 8]) -> u128 {
+    u128::from(u64::from_be_bytes(*first)) << 64 | u128::from(u64::from_be_bytes(*last))
 }
 
 fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {
@@ -262,8 +328,12 @@ mod tests {
                 })
             }));
         }
-        for (a, b) in keys.iter().flat_map(|a| keys.iter().map(move |b| (a, b))) {
-            assert_eq!(compare(a, b), a.cmp(b), "{a:?} {b:?}");
+        for a in &keys {
+            let bytes = leaf(std::slice::from_ref(a));
+            for b in &keys {
+                let found = Page::new(&bytes).search(&Sought::new(b), 0, None);
+                assert_eq!(found, Some((usize::from(a < b), a == b)), "{a:?} {b:?}");
+            }
         }
     }
 
@@ -282,9 +352,13 @@ mod tests {
             for key in &asked {
                 let expected = stored.binary_search(key).map_or_else(|at| (at, false), |at| (at, true));
                 for near in (0..stored.len() + 2).map(Some).chain([None]) {
-                    assert_eq!(page.search(key, 0, near), Some(expected), "{key:?} near {near:?}");
+                    assert_eq!(page.search(&Sought::new(key), 0, near), Some(expected), "{key:?} near {near:?}");
                 }
-                assert_eq!(page.search(key, stored.len().min(1), Some(0)).unwrap().0, expected.0.max(stored.len().min(1)));
+                let last = stored.iter().skip(1).rposition(|stored| stored <= key).map_or(0, |at| at + 1);
+                for near in (0..stored.len() + 2).map(Some).chain([None]) {
+                    assert_eq!(page.way_to(&Sought::new(key), near), Some(last), "{key:?} near {near:?}");
+                }
+                assert_eq!(page.search(&Sought::new(key), stored.len().min(1), Some(0)).unwrap().0, expected.0.max(stored.len().min(1)));
             }
         }
     }
