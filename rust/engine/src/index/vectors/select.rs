@@ -51,7 +51,25 @@ fn among(numbers: &[u32], scores: &[i32], n: usize, mut keep: impl FnMut(u32) ->
 }
 
 /// Without a branch for each score, so that many are compared at once.
+#[inline]
 fn any_above(scores: &[i32], bar: i32) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn eight_at_once(scores: &[i32], bar: i32) -> bool {
+            any_of_all(scores, bar)
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { eight_at_once(scores, bar) };
+        }
+    }
+    any_of_all(scores, bar)
+}
+
+#[allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
+#[inline(always)]
+fn any_of_all(scores: &[i32], bar: i32) -> bool {
     scores.iter().map(|&score| u32::from(score > bar)).sum::<u32>() > 0
 }
 

@@ -41,14 +41,14 @@ macro_rules! kernel {
             let (whole_rows, rest_rows) = block.rows().split_at(whole.len() * GROUP * dims);
             for (at, (scores, scales)) in whole.iter_mut().zip(whole_scales).enumerate() {
                 prefetch(next, at * GROUP * dims, GROUP * dims);
-                let sums = $rows::<GROUP>(query, &whole_rows[at * GROUP * dims..], dims);
+                let sums = $rows::<GROUP, DIMS>(query, &whole_rows[at * GROUP * dims..], dims);
                 *scores = to_scores(sums, scales, factor);
             }
             let sums = match rest.len() {
                 0 => return,
-                1 => $rows::<1>(query, rest_rows, dims),
-                2 => $rows::<2>(query, rest_rows, dims),
-                _ => $rows::<3>(query, rest_rows, dims),
+                1 => $rows::<1, DIMS>(query, rest_rows, dims),
+                2 => $rows::<2, DIMS>(query, rest_rows, dims),
+                _ => $rows::<3, DIMS>(query, rest_rows, dims),
             };
             let mut scales = [[0; 4]; GROUP];
             for (scale, stored) in scales.iter_mut().zip(rest_scales) {
@@ -96,8 +96,8 @@ fn to_scores(dots: __m128i, scales: &[[u8; 4]; GROUP], factor: f64) -> [i32; GRO
 /// Dot products of the first N rows of `rows`, in the first N lanes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
-    let codes = query.codes();
+fn rows_512<const N: usize, const DIMS: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
+    let (codes, dims) = (query.codes(), if DIMS == 0 { dims } else { DIMS });
     assert!(rows.len() >= N * dims && codes.len() >= dims.next_multiple_of(64), "rows and query are whole");
     let flip = _mm512_set1_epi8(i8::MIN);
     let mut sums = [_mm512_zextsi128_si512(_mm_cvtsi32_si128(-128 * query.sum)); N];
@@ -132,14 +132,14 @@ fn rows_512<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i 
 /// Dot products of the first N rows of `rows`, in the first N lanes.
 #[inline]
 #[target_feature(enable = "avx2,avxvnni")]
-fn rows_256_vnni<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
-    let flip = _mm256_set1_epi8(i8::MIN);
+fn rows_256_vnni<const N: usize, const DIMS: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
+    let (flip, dims) = (_mm256_set1_epi8(i8::MIN), if DIMS == 0 { dims } else { DIMS });
     let mut sums = [_mm256_zextsi128_si256(_mm_cvtsi32_si128(-128 * query.sum)); N];
+    let rows = each_row::<N>(rows, dims);
     for at in (0..dims).step_by(32) {
         let code = load_query(query, at);
-        for (row, sum) in sums.iter_mut().enumerate() {
-            let bytes = load_row(&rows[row * dims..(row + 1) * dims], at);
-            *sum = _mm256_dpbusd_avx_epi32(*sum, _mm256_xor_si256(bytes, flip), code);
+        for (row, sum) in rows.iter().zip(&mut sums) {
+            *sum = _mm256_dpbusd_avx_epi32(*sum, _mm256_xor_si256(load_row(row, at), flip), code);
         }
     }
     fold(sums)
@@ -148,18 +148,29 @@ fn rows_256_vnni<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m
 /// Dot products of the first N rows of `rows`, in the first N lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn rows_256<const N: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
-    let ones = _mm256_set1_epi16(1);
+fn rows_256<const N: usize, const DIMS: usize>(query: &Query, rows: &[u8], dims: usize) -> __m128i {
+    let (ones, dims) = (_mm256_set1_epi16(1), if DIMS == 0 { dims } else { DIMS });
     let mut sums = [_mm256_setzero_si256(); N];
+    let rows = each_row::<N>(rows, dims);
     for at in (0..dims).step_by(32) {
         let code = load_query(query, at);
-        for (row, sum) in sums.iter_mut().enumerate() {
-            let bytes = load_row(&rows[row * dims..(row + 1) * dims], at);
+        for (row, sum) in rows.iter().zip(&mut sums) {
+            let bytes = load_row(row, at);
             let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(bytes), _mm256_sign_epi8(code, bytes));
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
         }
     }
     fold(sums)
+}
+
+/// The first N rows. Where their length is known when this is compiled, no load compares its place with their ends.
+#[inline]
+fn each_row<const N: usize>(rows: &[u8], dims: usize) -> [&[u8]; N] {
+    let mut each = [&rows[..0]; N];
+    for (row, one) in each.iter_mut().enumerate() {
+        *one = &rows[row * dims..(row + 1) * dims];
+    }
+    each
 }
 
 /// 32 codes of the query from `at` on, which lies below its dimensions.
@@ -225,9 +236,12 @@ pub(super) fn dots_256_vnni(codes: &[u8], sum: i32, rows: [&[u8]; GROUP]) -> [i3
     let flip = _mm256_set1_epi8(i8::MIN);
     let mut sums = [_mm256_zextsi128_si256(_mm_cvtsi32_si128(-128 * sum)); GROUP];
     for at in (0..codes.len()).step_by(32) {
-        let code = load_row(codes, at);
+        // SAFETY: the callers' lengths are one multiple of 64, so 32 bytes from `at` on end within each slice.
+        let code = unsafe { _mm256_loadu_si256(codes.as_ptr().add(at).cast()) };
         for (row, sum) in rows.iter().zip(&mut sums) {
-            *sum = _mm256_dpbusd_avx_epi32(*sum, _mm256_xor_si256(load_row(row, at), flip), code);
+            // SAFETY: as above.
+            let bytes = unsafe { _mm256_loadu_si256(row.as_ptr().add(at).cast()) };
+            *sum = _mm256_dpbusd_avx_epi32(*sum, _mm256_xor_si256(bytes, flip), code);
         }
     }
     lanes(fold(sums))
@@ -239,9 +253,11 @@ pub(super) fn dots_256(codes: &[u8], _sum: i32, rows: [&[u8]; GROUP]) -> [i32; G
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); GROUP];
     for at in (0..codes.len()).step_by(32) {
-        let code = load_row(codes, at);
+        // SAFETY: the callers' lengths are one multiple of 64, so 32 bytes from `at` on end within each slice.
+        let code = unsafe { _mm256_loadu_si256(codes.as_ptr().add(at).cast()) };
         for (row, sum) in rows.iter().zip(&mut sums) {
-            let bytes = load_row(row, at);
+            // SAFETY: as above.
+            let bytes = unsafe { _mm256_loadu_si256(row.as_ptr().add(at).cast()) };
             let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(bytes), _mm256_sign_epi8(code, bytes));
             *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
         }
