@@ -116,6 +116,12 @@ impl Spelling {
         spelling
     }
 
+    /// The same with another letter at a place.
+    fn with(mut self, at: usize, letter: u8) -> Self {
+        self.bytes[(at + 1).min(LONGEST + 1)] = letter;
+        self
+    }
+
     fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[1..self.length as usize]).unwrap_or_default() // ASCII
     }
@@ -131,10 +137,11 @@ fn edits(word: &[u8], spellings: &mut Vec<Spelling>) {
     spellings.reserve(word.len() * 53 + 25);
     for at in 0..=word.len() {
         let (before, after) = word.split_at(at);
+        let (inserted, replaced) = (Spelling::of([before, b" ", after]), Spelling::of([before, after, &[]]));
         for letter in (b'a'..=b'z').filter(|letter| after.first() != Some(letter)) {
-            spellings.push(Spelling::of([before, &[letter], after]));
-            if let Some((_, rest)) = after.split_first() {
-                spellings.push(Spelling::of([before, &[letter], rest]));
+            spellings.push(inserted.with(at, letter));
+            if !after.is_empty() {
+                spellings.push(replaced.with(at, letter));
             }
         }
         let Some((&first, rest)) = after.split_first() else { break };

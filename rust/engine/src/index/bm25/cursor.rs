@@ -39,7 +39,26 @@ pub(super) struct Cursor<'p> {
 impl<'p> Cursor<'p> {
     /// A cursor before the first posting of `term` in blocks that follow each other in the order of documents.
     pub fn open<P: Pages>(pages: &'p P, blocks: impl IntoIterator<Item = BlockKeys>, term: u64) -> Result<Self> {
-        let mut cursor = Self {
+        let mut cursor = Self::over_nothing();
+        for keys in blocks {
+            lookup::lists(pages, keys, term, |key, list| cursor.push(key, list))?;
+        }
+        cursor.enter()?;
+        Ok(cursor)
+    }
+
+    /// The same over lists that were looked up, with the keys of their blocks.
+    pub fn over(lists: &[(&'p [u8], List<'p>)]) -> Result<Self> {
+        let mut cursor = Self::over_nothing();
+        for (key, list) in lists {
+            cursor.push(key, *list)?;
+        }
+        cursor.enter()?;
+        Ok(cursor)
+    }
+
+    fn over_nothing() -> Self {
+        Self {
             pieces: Vec::new(),
             postings: 0,
             piece: 0,
@@ -50,12 +69,7 @@ impl<'p> Cursor<'p> {
             decoded: false,
             at: 0,
             buffer: Box::new(Run::new()),
-        };
-        for keys in blocks {
-            lookup::lists(pages, keys, term, |key, list| cursor.push(key, list))?;
         }
-        cursor.enter()?;
-        Ok(cursor)
     }
 
     fn push(&mut self, key: &'p [u8], list: List<'p>) -> Result<()> {

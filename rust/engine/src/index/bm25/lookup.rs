@@ -37,7 +37,8 @@ pub(super) fn postings<P: Pages>(pages: &P, keys: BlockKeys, term: u64) -> Resul
     Ok(count)
 }
 
-fn postings_of(key: &[u8], list: List<'_>) -> Result<u64> {
+/// How many postings a list has.
+pub(super) fn postings_of(key: &[u8], list: List<'_>) -> Result<u64> {
     let mut short = 0;
     match list {
         List::Packed(packed) => return Ok(u64::from(packed.postings)),

@@ -1,5 +1,7 @@
 //! Reading an index: one [`Reader`] for each read transaction.
 
+use std::cell::RefCell;
+
 use super::Statistics;
 use super::block::List;
 use super::cursor::Cursor;
@@ -8,7 +10,7 @@ use super::layout::{self, IndexId};
 use super::lengths::Lengths;
 use super::list::{Run, decode_short};
 use super::lookup;
-use super::matches::{Newer, TailMatches};
+use super::matches::{Newer, TailMatches, in_order, more_of};
 use super::pruned::{All, Best, Collector, Scorer, search};
 use super::row::Row;
 use super::rows::Rows;
@@ -80,14 +82,19 @@ pub struct Reader<'p, P> {
     pub(super) index: IndexId,
     pub(super) tail: Vec<Record<'p>>,
     pub(super) rows: Rows<'p, P>,
+    /// The lists of terms whose frequency was asked for: mostly a search asks for them next.
+    looked_up: RefCell<Vec<LookedUp<'p>>>,
 }
+
+/// A term, and its lists with the keys of their blocks.
+type LookedUp<'p> = (u64, Vec<(&'p [u8], List<'p>)>);
 
 impl<'p, P: Pages> Reader<'p, P> {
     /// Reads the tail, and nothing else yet.
     pub fn open(pages: &'p P, index: IndexId) -> Result<Self> {
         let tail = Tail::read(pages, index)?.records;
         let rows = Rows::new(pages, index, &tail);
-        Ok(Self { pages, index, tail, rows })
+        Ok(Self { pages, index, tail, rows, looked_up: RefCell::default() })
     }
 
     /// The attributes of a document; `None` if it is not present.
@@ -121,14 +128,27 @@ impl<'p, P: Pages> Reader<'p, P> {
 
     /// How many documents have a term.
     pub fn frequency(&self, hash: u64) -> Result<u64> {
-        let tail = TailMatches::new(&self.tail, &[hash]);
-        Ok(lookup::postings(self.pages, self.index.postings(), hash)?.saturating_add_signed(tail.more[0]))
+        let (mut lists, mut count) = (Vec::new(), 0_u64);
+        lookup::lists(self.pages, self.index.postings(), hash, |key, list| {
+            count += lookup::postings_of(key, list)?;
+            lists.push((key, list));
+            Ok(())
+        })?;
+        self.looked_up.borrow_mut().push((hash, lists));
+        Ok(count.saturating_add_signed(more_of(&self.tail, hash)))
+    }
+
+    /// A cursor over the postings of a term, which is looked up unless it was before.
+    fn cursor(&self, hash: u64) -> Result<Cursor<'p>> {
+        match self.looked_up.borrow().iter().find(|(known, _)| *known == hash) {
+            Some((_, lists)) => Cursor::over(lists),
+            None => Cursor::open(self.pages, [self.index.postings()], hash),
+        }
     }
 
     /// How many documents have each of these terms.
     pub fn frequencies(&self, hashes: &[u64]) -> Result<Vec<u64>> {
-        let mut places: Vec<usize> = (0..hashes.len()).collect();
-        places.sort_by_key(|place| hashes[*place]);
+        let places = in_order(hashes);
         let sorted: Vec<u64> = places.iter().map(|place| hashes[*place]).collect();
         let tail = TailMatches::new(&self.tail, &sorted);
         let (mut frequencies, mut counts) = (vec![0; hashes.len()], vec![0; hashes.len()]);
@@ -246,7 +266,7 @@ impl<'p, P: Pages> Reader<'p, P> {
         let tail = TailMatches::new(&self.tail, &hashes);
         let mut terms = Vec::with_capacity(places.len());
         for (at, &place) in places.iter().enumerate() {
-            let cursor = Cursor::open(self.pages, [self.index.postings()], hashes[at])?;
+            let cursor = self.cursor(hashes[at])?;
             let frequency = cursor.postings().saturating_add_signed(tail.more[at]);
             terms.push(Term { asked: query.terms[place], place, frequency, cursor });
         }

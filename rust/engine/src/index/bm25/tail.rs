@@ -89,7 +89,13 @@ impl<'t> Record<'t> {
     /// The hashes alone, in the same order.
     #[inline]
     pub fn hashes(&self) -> impl Iterator<Item = u64> + use<'t> {
-        self.hashes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
+        self.hash_bytes().iter().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// The same as they are stored.
+    #[inline]
+    pub fn hash_bytes(&self) -> &'t [[u8; 8]] {
+        self.hashes.as_chunks::<8>().0
     }
 
     /// The records of a page; `None` where its bytes are none.

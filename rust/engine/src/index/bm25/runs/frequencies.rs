@@ -1,7 +1,7 @@
 //! How many documents have a term: what an explanation of a score names.
 
 use super::super::lookup;
-use super::super::matches::TailMatches;
+use super::super::matches::{TailMatches, in_order};
 use super::Runs;
 use super::search::Snapshot;
 use crate::Result;
@@ -17,15 +17,14 @@ impl Runs {
 impl<P: Pages> Snapshot<'_, P> {
     /// How many documents have each of these terms, in their order. Costs a look-up for each block that has one.
     pub fn frequencies(&self, terms: &[u64]) -> Result<Vec<u64>> {
-        let mut sorted: Vec<(u64, usize)> = terms.iter().copied().zip(0..).collect();
-        sorted.sort_unstable();
-        let hashes: Vec<u64> = sorted.iter().map(|(hash, _)| *hash).collect();
+        let places = in_order(terms);
+        let hashes: Vec<u64> = places.iter().map(|place| terms[*place]).collect();
         let matches = TailMatches::new(&self.tail.records, &hashes);
         let (mut frequencies, mut counts) = (vec![0; terms.len()], vec![0; terms.len()]);
         for run in &self.runs.catalog.runs {
             lookup::count(self.pages, self.runs.index.run(run.id), &hashes, &mut counts)?;
         }
-        for (((_, place), count), more) in sorted.iter().zip(counts).zip(&matches.more) {
+        for ((place, count), more) in places.iter().zip(counts).zip(&matches.more) {
             frequencies[*place] = count.saturating_add_signed(*more);
         }
         Ok(frequencies)
