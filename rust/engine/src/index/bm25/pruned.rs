@@ -196,6 +196,26 @@ impl<L> Collector<L> for All<'_> {
     }
 }
 
+/// Every document, with its neighbours: calls a function with the number of the first of some documents and the score of each, 0 where it
+/// has none.
+pub(super) struct Groups<F>(pub F);
+
+impl<L, F: FnMut(u32, &[i64])> Collector<L> for Groups<F> {
+    fn threshold(&self) -> i64 {
+        i64::MIN
+    }
+
+    fn offer(&mut self, hit: Hit, _: &mut L) -> Result<()> {
+        (self.0)(hit.number, &[hit.score]);
+        Ok(())
+    }
+
+    fn take_all(&mut self, window: &mut Window) -> bool {
+        window.drain_each(&mut self.0);
+        true
+    }
+}
+
 /// The best documents that a filter keeps: by score, the smaller number first where scores are equal.
 pub(super) struct Best<F> {
     limit: usize,

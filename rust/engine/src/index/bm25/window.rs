@@ -119,6 +119,16 @@ impl Window {
         hits.truncate(n);
     }
 
+    /// Empties the window into `visit`: the first of some documents, and the score of each, 0 where it has none.
+    #[inline]
+    pub fn drain_each(&mut self, mut visit: impl FnMut(u32, &[i64])) {
+        let drained: Result<(), Infallible> = self.drain_groups(|first, scores| {
+            visit(first, scores);
+            Ok(())
+        });
+        let Ok(()) = drained;
+    }
+
     #[inline]
     fn drain_groups<E>(&mut self, mut visit: impl FnMut(u32, &[i64; GROUP]) -> Result<(), E>) -> Result<(), E> {
         let size = (self.end - self.start) as usize;

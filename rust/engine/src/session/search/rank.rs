@@ -45,7 +45,7 @@ impl Words {
         question: &Question<'_>,
     ) -> Result<Self> {
         let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
-        let first = field.enter_words(&snapshot.score(terms, |_| true)?, SPEAKERS_FROM);
+        let first = field.enter_words(|visit| snapshot.score_each(terms, visit), SPEAKERS_FROM)?;
         let (speakers, names) = named(pages, partition, question, &first)?;
         Ok(Self { partition, field, speakers, names })
     }

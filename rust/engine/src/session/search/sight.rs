@@ -7,6 +7,7 @@
 //! over those that cannot, so that nothing is lost by it.
 
 mod reach;
+mod wide;
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -24,8 +25,6 @@ const COSINE_ONE: f64 = (1 << 30) as f64;
 const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
 /// Documents that are estimated at once.
 const CHUNK: usize = 64;
-/// Numbers that a processor compares at once, or a multiple of them.
-const LANES: usize = 8;
 /// Places before and behind the words of all documents, so that each has two on either side.
 const PAD: usize = 2;
 /// More than an estimate of a sum of a few dozens can be wrong by.
@@ -94,20 +93,26 @@ impl Field {
         (self.kept.0.own.len() - 1) as u32
     }
 
-    /// Enters the words of all documents; the best of them by all words, best first.
-    pub fn enter_words(&mut self, hits: &[Hit], best: usize) -> Vec<u32> {
+    /// Enters the words of all documents, as `score` gives them: the number of the first of some documents, and the score of each. The best
+    /// of them by all words, best first.
+    pub fn enter_words(&mut self, score: impl FnOnce(&mut dyn FnMut(u32, &[i64])) -> Result<()>, best: usize) -> Result<Vec<u32>> {
         let Arrays { own, near_own, .. } = &mut self.kept.0;
         let mut first = Best::new(best);
-        for hit in hits {
-            if let Some(own) = own.get_mut(hit.number as usize) {
-                *own = hit.score;
-                near_own[hit.number as usize + PAD] = hit.score as f32;
+        score(&mut |number, scores| {
+            let from = own.len().min(number as usize);
+            let places = own[from..].iter_mut().zip(&mut near_own[from + PAD..]);
+            for ((own, near), score) in places.zip(scores) {
+                (*own, *near) = (*score, *score as f32);
             }
-            first.offer((hit.score, hit.number));
-        }
+            if scores.iter().any(|score| *score >= first.bar.0) {
+                for (number, &score) in (number..).zip(scores).filter(|(_, score)| **score > 0) {
+                    first.offer((score, number));
+                }
+            }
+        })?;
         let first = first.in_order();
         self.best_words = first.first().map_or(1.0, |one| one.0 as f64);
-        first.into_iter().map(|one| one.1).collect()
+        Ok(first.into_iter().map(|one| one.1).collect())
     }
 
     /// Takes the words that are names out of a document's own.
@@ -133,7 +138,7 @@ impl Field {
         let (mut most_own, mut most_window) = (1, 1);
         for first in (0..own.len()).step_by(CHUNK) {
             let Some(near) = near_own[first + PAD - 1..].first_chunk() else { break };
-            let (highest_own, highest_window) = highest_of_words(near);
+            let (highest_own, highest_window) = wide::highest_of_words(near);
             let chunk = || first..own.len().min(first + CHUNK);
             if may_exceed(highest_own, most_own) {
                 most_own = chunk().map(|at| own[at]).fold(most_own, i64::max);
@@ -225,29 +230,24 @@ impl Field {
         sight.fixed()
     }
 
-    /// [`Self::sight`] of the documents from `first` on, about, without dates, identifiers and what their vectors say.
-    fn estimates(&self, first: usize) -> [f32; CHUNK] {
-        let Arrays { near_own, near_names, .. } = &self.kept.0;
+    /// The shares of an estimate: see [`wide::estimates`].
+    fn shares(&self) -> wide::Shares {
         let (words, window, own) = (SIGHT.words / self.best_words, SIGHT.window / self.best_window, 1.0 / self.best_own);
-        let of_words = words as f32;
-        let shares = [
+        let around = [
             SIGHT.before_two * own,
             window * WINDOW[1] as f64,
             words + window * WINDOW[0] as f64,
             window * WINDOW[2] as f64,
             SIGHT.after_two * own,
-        ]
-        .map(|share| share as f32);
-        let name = SIGHT.name as f32;
-        let mut estimates = [0.0; CHUNK];
-        let Some(own): Option<&[f32; CHUNK + 2 * PAD]> = near_own[first..].first_chunk() else { return estimates };
-        let names = near_names.get(first..).and_then(|names| names.first_chunk()).unwrap_or(&NO_NAMES);
-        for (at, estimate) in estimates.iter_mut().enumerate() {
-            let named = if names[at] > 0.0 { name } else { 0.0 };
-            let around = shares[0] * own[at] + shares[1] * own[at + 1] + shares[3] * own[at + 3] + shares[4] * own[at + 4];
-            *estimate = around + shares[2] * own[at + 2] + of_words * names[at] + named;
-        }
-        estimates
+        ];
+        wide::Shares { around: around.map(|share| share as f32), words: words as f32, name: SIGHT.name as f32 }
+    }
+
+    /// [`Self::sight`] of the documents from `first` on, about, without dates, identifiers and what their vectors say; and the highest.
+    fn estimates(&self, shares: &wide::Shares, first: usize) -> ([f32; CHUNK], f32) {
+        let Arrays { near_own, near_names, .. } = &self.kept.0;
+        let Some(own) = near_own[first..].first_chunk() else { return ([0.0; CHUNK], 0.0) };
+        wide::estimates(shares, own, near_names.get(first..).and_then(|names| names.first_chunk()))
     }
 
     /// The most that dates and identifiers add to a document of the chunk from `first` on.
@@ -262,33 +262,9 @@ impl Field {
     }
 }
 
-/// The names in a chunk of documents where the question names nobody.
-static NO_NAMES: [f32; CHUNK] = [0.0; CHUNK];
-
 fn emptied<T: Clone + Default>(array: &mut Vec<T>, size: usize) {
     array.clear();
     array.resize(size, T::default());
-}
-
-/// The most that a document of a chunk has of its own and in its window, about; `near` has one document more on either side.
-fn highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32) {
-    let ([of_own, of_before, of_after], mut own, mut windows) = (WINDOW.map(|share| share as f32), [0.0; CHUNK], [0.0; CHUNK]);
-    for at in 0..CHUNK {
-        own[at] = near[at + 1];
-        windows[at] = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
-    }
-    (highest(&own), highest(&windows))
-}
-
-/// The highest of a chunk, without a branch, and in lanes, so that a processor does not wait for each comparison before the next.
-fn highest(amounts: &[f32; CHUNK]) -> f32 {
-    let mut highest = [f32::MIN; LANES];
-    for amounts in amounts.as_chunks::<LANES>().0 {
-        for (highest, amount) in highest.iter_mut().zip(amounts) {
-            *highest = if *amount > *highest { *amount } else { *highest };
-        }
-    }
-    highest.into_iter().fold(f32::MIN, f32::max)
 }
 
 /// The greatest of what it is offered.

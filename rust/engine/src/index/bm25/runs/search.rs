@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::super::cursor::Cursor;
 use super::super::formula::{Formula, Parameters};
 use super::super::matches::{Newer, TailMatches};
-use super::super::pruned::{All, Collector, Scorer, search};
+use super::super::pruned::{All, Collector, Groups, Scorer, search};
 use super::super::reader::validate;
 use super::super::tail::Tail;
 use super::super::{Hit, QueryTerm, Statistics};
@@ -92,6 +92,12 @@ impl Prepared<'_> {
         Some(self.scorers[at].cursor.postings().saturating_add_signed(self.matches.more[at]))
     }
 
+    /// The documents of the tail that have one of those terms that `keep` lets through, and their scores.
+    fn of_tail(&self, keep: &impl Fn(u64) -> bool) -> impl Iterator<Item = (u32, i64)> {
+        let score = |document: &Newer| document.score_of(&self.scorers, &self.formula, |at| keep(self.hashes[at]));
+        self.matches.documents.iter().map(move |document| (document.number, score(document))).filter(|(_, score)| *score > 0)
+    }
+
     /// The inverse document frequency of each term, in the query's order.
     #[must_use]
     pub fn rarity(&self) -> Vec<f64> {
@@ -115,19 +121,34 @@ impl<'r, P: Pages> Snapshot<'r, P> {
 
     /// Scores every document that has one of those terms that `keep` lets through, in no order. Nothing is looked up again.
     pub fn score(&self, prepared: &Prepared<'_>, keep: impl Fn(u64) -> bool) -> Result<Vec<Hit>> {
-        let Prepared { hashes, scorers, matches, formula, .. } = prepared;
         let mut hits = Vec::new();
-        for document in &matches.documents {
-            let score = document.score_of(scorers, formula, |at| keep(hashes[at]));
-            if score > 0 {
-                hits.push(Hit { number: document.number, score });
-            }
+        for (number, score) in prepared.of_tail(&keep) {
+            hits.push(Hit { number, score });
         }
+        self.score_sealed(prepared, keep, &mut All(&mut hits))?;
+        Ok(hits)
+    }
+
+    /// Scores every document that has a term, for a caller that has a place for each: calls `visit` with the number of the first of some
+    /// documents and the score of each, 0 where it has no term; with each document at most once that has one.
+    pub fn score_each(&self, prepared: &Prepared<'_>, mut visit: impl FnMut(u32, &[i64])) -> Result<()> {
+        self.score_sealed(prepared, |_| true, &mut Groups(&mut visit))?;
+        // These come last: some sealed documents and their neighbours may have been given with the numbers of these, and scores of 0.
+        prepared.of_tail(&|_| true).for_each(|(number, score)| visit(number, &[score]));
+        Ok(())
+    }
+
+    fn score_sealed<C: Collector<RunLengths<'r, P>>>(
+        &self,
+        prepared: &Prepared<'_>,
+        keep: impl Fn(u64) -> bool,
+        collector: &mut C,
+    ) -> Result<()> {
+        let Prepared { hashes, scorers, formula, .. } = prepared;
         let is_wanted = |(hash, scorer): &(&u64, &Scorer<'_>)| scorer.cursor.postings() > 0 && keep(**hash);
         let mut scorers: Vec<Scorer<'_>> = hashes.iter().zip(scorers).filter(is_wanted).map(|(_, scorer)| scorer.clone()).collect();
-        let (pages, index) = (self.pages, self.runs.index);
-        search(&mut scorers, self.statistics.documents, formula, &mut RunLengths::new(pages, index), &[], &mut All(&mut hits))?;
-        Ok(hits)
+        let mut lengths = RunLengths::new(self.pages, self.runs.index);
+        search(&mut scorers, self.statistics.documents, formula, &mut lengths, &[], collector)
     }
 
     /// Looks up the terms of a query.

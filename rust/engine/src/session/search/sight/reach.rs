@@ -11,7 +11,7 @@
 //! The others are not among the best, unless one means the question almost word for word and has hardly a word of it. Where too many are
 //! within reach, as for a question whose words nobody wrote, all vectors are walked.
 
-use super::{Best, CHUNK, COSINE_ONE, Field, SLACK, highest};
+use super::{Best, CHUNK, COSINE_ONE, Field, SLACK, wide};
 use crate::Result;
 use crate::index::vectors::VectorSet;
 use crate::recall::ranking::SIGHT;
@@ -68,10 +68,13 @@ impl Field {
         if self.kept.0.peaks.len() == chunks {
             return;
         }
+        let shares = self.shares();
+        self.kept.0.words.reserve(chunks * CHUNK);
+        self.kept.0.peaks.reserve(chunks);
         for first in (0..chunks).map(|chunk| chunk * CHUNK) {
-            let estimates = self.estimates(first);
+            let (estimates, highest) = self.estimates(&shares, first);
             self.kept.0.words.extend_from_slice(&estimates);
-            self.kept.0.peaks.push(highest(&estimates));
+            self.kept.0.peaks.push(highest);
         }
     }
 
@@ -160,12 +163,10 @@ impl Field {
         for first in (0..=self.last()).step_by(CHUNK) {
             let more = self.more_than_estimated(first);
             let bar = (best.bar.0 as f64 / f64::from(SCORE_ONE)) as f32 - more - SLACK;
-            let (words, cosines) = (&arrays.words[first as usize..], &arrays.cosines[first as usize..]);
-            let mut estimates = [0.0_f32; CHUNK];
-            for (estimate, (words, cosine)) in estimates.iter_mut().zip(words.iter().zip(cosines)) {
-                *estimate = words + meaning * *cosine as f32;
-            }
-            if highest(&estimates) < bar {
+            let chunk = (arrays.words[first as usize..].first_chunk(), arrays.cosines[first as usize..].first_chunk());
+            let (Some(words), Some(cosines)) = chunk else { break };
+            let (estimates, highest) = wide::with_cosines(words, cosines, meaning);
+            if highest < bar {
                 continue;
             }
             for number in Places::of(first, self.last(), &estimates, bar) {

@@ -1,0 +1,144 @@
+//! Loops over the documents of a chunk, compiled twice: for processors with AVX2, whose registers have eight numbers, and for all others.
+//!
+//! Rust never fuses or reorders floating point, so that both give the same bits.
+
+use super::{CHUNK, PAD};
+use crate::recall::ranking::WINDOW;
+
+/// Numbers that a processor compares at once, or a multiple of them.
+const LANES: usize = 8;
+
+/// The shares of the words around a document in its estimate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares {
+    /// Of the words of the second before it, the one before, itself, the one behind and the second behind.
+    pub around: [f32; 1 + 2 * PAD],
+    /// Of its own words that are names.
+    pub words: f32,
+    /// For any name.
+    pub name: f32,
+}
+
+/// Declares functions that have the name and the body of one of [`all`], and are compiled for AVX2 where the processor has it.
+macro_rules! wide {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $made:ty;)*) => {$(
+        #[doc = concat!("See [`all::", stringify!($name), "`].")]
+        #[inline]
+        pub(super) fn $name($($argument: $type),*) -> $made {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn of_eight($($argument: $type),*) -> $made {
+                    all::$name($($argument),*)
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has AVX2.
+                    return unsafe { of_eight($($argument),*) };
+                }
+            }
+            all::$name($($argument),*)
+        }
+    )*};
+}
+
+wide! {
+    estimates(shares: &Shares, own: &[f32; CHUNK + 2 * PAD], names: Option<&[f32; CHUNK]>) -> ([f32; CHUNK], f32);
+    highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32);
+    with_cosines(words: &[f32; CHUNK], cosines: &[i32; CHUNK], share: f32) -> ([f32; CHUNK], f32);
+}
+
+/// The loops themselves.
+#[allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
+mod all {
+    use super::{CHUNK, LANES, PAD, Shares, WINDOW};
+
+    /// The estimates of a chunk of documents, two documents more on either side of `own`; and the highest.
+    #[inline(always)]
+    pub fn estimates(shares: &Shares, own: &[f32; CHUNK + 2 * PAD], names: Option<&[f32; CHUNK]>) -> ([f32; CHUNK], f32) {
+        let (mut estimates, [two_before, before, itself, behind, two_behind]) = ([0.0; CHUNK], shares.around);
+        for (at, estimate) in estimates.iter_mut().enumerate() {
+            let around = two_before * own[at] + before * own[at + 1] + behind * own[at + 3] + two_behind * own[at + 4];
+            *estimate = around + itself * own[at + 2];
+        }
+        if let Some(names) = names {
+            for (estimate, name) in estimates.iter_mut().zip(names) {
+                *estimate = *estimate + shares.words * name + if *name > 0.0 { shares.name } else { 0.0 };
+            }
+        }
+        (estimates, highest(&estimates))
+    }
+
+    /// The most that a document of a chunk has of its own and in its window, about; `near` has one document more on either side.
+    #[inline(always)]
+    pub fn highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32) {
+        let ([of_own, of_before, of_after], mut own, mut windows) = (WINDOW.map(|share| share as f32), [0.0; CHUNK], [0.0; CHUNK]);
+        for at in 0..CHUNK {
+            own[at] = near[at + 1];
+            windows[at] = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
+        }
+        (highest(&own), highest(&windows))
+    }
+
+    /// Estimates with what vectors say; and the highest.
+    #[inline(always)]
+    pub fn with_cosines(words: &[f32; CHUNK], cosines: &[i32; CHUNK], share: f32) -> ([f32; CHUNK], f32) {
+        let mut estimates = [0.0; CHUNK];
+        for (estimate, (words, cosine)) in estimates.iter_mut().zip(words.iter().zip(cosines)) {
+            *estimate = words + share * *cosine as f32;
+        }
+        (estimates, highest(&estimates))
+    }
+
+    /// The highest of a chunk, without a branch, and in lanes, so that a processor does not wait for each comparison before the next.
+    #[inline(always)]
+    fn highest(amounts: &[f32; CHUNK]) -> f32 {
+        let mut highest = [f32::MIN; LANES];
+        for amounts in amounts.as_chunks::<LANES>().0 {
+            for (highest, amount) in highest.iter_mut().zip(amounts) {
+                *highest = greater(*amount, *highest);
+            }
+        }
+        let mut lanes = LANES;
+        while lanes > 1 {
+            lanes /= 2;
+            for lane in 0..lanes {
+                highest[lane] = greater(highest[lane + lanes], highest[lane]);
+            }
+        }
+        highest[0]
+    }
+
+    #[inline(always)]
+    fn greater(one: f32, other: f32) -> f32 {
+        if one > other { one } else { other }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_give_the_same_bits() {
+        let mut state = 7_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 9) as f32 / 1000.0
+        };
+        for round in 0..50 {
+            let own: [f32; CHUNK + 2 * PAD] = std::array::from_fn(|at| if at % 7 < round % 7 { 0.0 } else { next() });
+            let names: [f32; CHUNK] = std::array::from_fn(|at| if at % 5 == 0 { next() } else { 0.0 });
+            let shares = Shares { around: std::array::from_fn(|_| next() / 1e6), words: next(), name: next() };
+            let bits = |(estimates, highest): ([f32; CHUNK], f32)| (estimates.map(f32::to_bits), highest.to_bits());
+            for names in [None, Some(&names)] {
+                let made = estimates(&shares, &own, names);
+                assert_eq!(bits(made), bits(all::estimates(&shares, &own, names)));
+                assert_eq!(made.1, made.0.into_iter().fold(f32::MIN, f32::max));
+            }
+            let cosines: [i32; CHUNK] = std::array::from_fn(|_| next() as i32);
+            assert_eq!(bits(with_cosines(&names, &cosines, 0.37)), bits(all::with_cosines(&names, &cosines, 0.37)));
+            let near = own.first_chunk().expect("two more than it needs");
+            assert_eq!(highest_of_words(near), all::highest_of_words(near));
+        }
+    }
+}
