@@ -11,6 +11,8 @@
 //! does not read word order beyond that, and it needs a text's tokens: it is for the few candidates that something cheaper found.
 //! Source of the form: Khattab and Zaharia, "`ColBERT`", 2020.
 
+#![allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
+
 use std::cell::Cell;
 
 use super::wordpiece::{self, Token};
@@ -173,6 +175,56 @@ impl Wanted {
 
     /// The closeness of a text with these tokens to the question.
     pub fn nearness(&self, tokens: &[u8]) -> Nearness {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { self.nearness_avx2(tokens) };
+        }
+        self.nearness_of(tokens)
+    }
+
+    /// The same in wider registers, by the same whole numbers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn nearness_avx2(&self, tokens: &[u8]) -> Nearness {
+        self.nearness_of(tokens)
+    }
+
+    #[inline(always)]
+    fn nearness_of(&self, tokens: &[u8]) -> Nearness {
+        if self.width == LANE { self.nearness_to_few(tokens) } else { self.nearness_to_many(tokens) }
+    }
+
+    /// The same for a question whose lines are one lane, as those of most: each is one register.
+    #[inline(always)]
+    fn nearness_to_few(&self, tokens: &[u8]) -> Nearness {
+        let (mut best, mut phrase, mut count) = ([0_u8; LANE], [0_u16; LANE], 0);
+        let lines = self.cosines.as_chunks::<LANE>().0;
+        let mut met = [(0, &[0; LANE]); TOGETHER + 1]; // the last tokens that are near to any, newest first
+        for (place, token) in tokens.as_chunks::<2>().0.iter().enumerate() {
+            let line = self.lines.get(Token::from_le_bytes(*token) as usize).copied().unwrap_or(0);
+            let Some(cosines) = lines.get(usize::from(line)).filter(|_| line > 0) else { continue };
+            best.iter_mut().zip(cosines).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            for (_, before) in met[..count].iter().take_while(|(other, _)| place - other <= TOGETHER) {
+                together_in_lane(&mut phrase, before, cosines);
+            }
+            met.copy_within(..TOGETHER, 1);
+            (met[0], count) = ((place, cosines), (count + 1).min(TOGETHER));
+        }
+        let mut nearness = Nearness { best: [0; MAX_WANTED + LANE], phrase: self.phrase(&phrase) };
+        nearness.best[..LANE].copy_from_slice(&best);
+        nearness
+    }
+
+    /// How far what stands together in the question does so in a text, of what was noted for each of its pairs.
+    fn phrase(&self, phrase: &[u16; MAX_PAIRED]) -> f64 {
+        let one = f64::from(ONE) * f64::from(ONE);
+        let any = phrase.iter().any(|best| *best > 0);
+        if any { self.pairs.mean(phrase.iter().map(|best| f64::from(*best) / one)) } else { 0.0 }
+    }
+
+    #[inline(always)]
+    fn nearness_to_many(&self, tokens: &[u8]) -> Nearness {
         let mut nearness = Nearness { best: [0; MAX_WANTED + LANE], phrase: 0.0 };
         let best = &mut nearness.best[..self.width];
         let mut met = [(0, 0_u16); TOGETHER + 1]; // the last tokens that are near to any, newest first
@@ -183,7 +235,9 @@ impl Wanted {
                 continue;
             }
             let cosines = self.line(line);
-            best.iter_mut().zip(cosines).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            for (best, cosines) in best.as_chunks_mut::<LANE>().0.iter_mut().zip(cosines.as_chunks::<LANE>().0) {
+                best.iter_mut().zip(cosines).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+            }
             for &(other, before) in met[..count].iter().take_while(|(other, _)| place - other <= TOGETHER) {
                 debug_assert!(other < place);
                 together(&mut phrase, self.line(before), cosines);
@@ -191,10 +245,7 @@ impl Wanted {
             met.copy_within(..TOGETHER, 1);
             (met[0], count) = ((place, line), (count + 1).min(TOGETHER));
         }
-        if phrase.iter().any(|best| *best > 0) {
-            let one = f64::from(ONE) * f64::from(ONE);
-            nearness.phrase = self.pairs.mean(phrase.iter().map(|best| f64::from(*best) / one));
-        }
+        nearness.phrase = self.phrase(&phrase);
         nearness
     }
 
@@ -218,15 +269,28 @@ impl Wanted {
     }
 }
 
-/// Notes how far two tokens of a text are two neighbours of the question, in either order; both lines are at least a lane long.
+/// Notes how far two tokens of a text are two neighbours of the question, in either order; both lines are longer than a lane.
+#[inline(always)]
 fn together(phrase: &mut [u16; MAX_PAIRED], a: &[u8], b: &[u8]) {
-    let product = |one: u8, other: u8| u16::from(one) * u16::from(other);
-    let pairs = (a.len() - 1).min(MAX_PAIRED);
-    let (a, b) = (&a[..=pairs], &b[..=pairs]);
-    for (at, best) in phrase[..pairs].iter_mut().enumerate() {
-        *best = (*best).max(product(a[at], b[at + 1])).max(product(b[at], a[at + 1]));
+    let (Some(a), Some(b)) = (a.first_chunk::<{ MAX_PAIRED + 1 }>(), b.first_chunk::<{ MAX_PAIRED + 1 }>()) else { return };
+    for at in 0..MAX_PAIRED {
+        let (one, other) = (u16::from(a[at]) * u16::from(b[at + 1]), u16::from(b[at]) * u16::from(a[at + 1]));
+        phrase[at] = phrase[at].max(one).max(other);
     }
 }
+
+/// The same of lines that are one lane, whose last cosine is 0.
+#[inline(always)]
+fn together_in_lane(phrase: &mut [u16; MAX_PAIRED], a: &[u8; LANE], b: &[u8; LANE]) {
+    let behind = |line: &[u8; LANE]| -> [u8; LANE] { std::array::from_fn(|at| if at + 1 < LANE { line[at + 1] } else { 0 }) };
+    let (behind_a, behind_b) = (behind(a), behind(b));
+    for at in 0..LANE {
+        let (one, other) = (u16::from(a[at]) * u16::from(behind_b[at]), u16::from(b[at]) * u16::from(behind_a[at]));
+        phrase[at] = phrase[at].max(one).max(other);
+    }
+}
+
+const _: () = assert!(MAX_PAIRED == LANE, "a lane has a place for each pair");
 
 impl Drop for Wanted {
     fn drop(&mut self) {
@@ -266,6 +330,50 @@ mod tests {
         let content = Content::of(&Cut::of(question), &[]);
         let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
         wanted.closeness(&wanted.nearness(&distinct_tokens(text, 256)))
+    }
+
+    /// The answer of two tokens to two neighbours of the question, place by place, whatever the length of a line.
+    fn naive_phrase(wanted: &Wanted, tokens: &[u8]) -> [u16; MAX_PAIRED] {
+        let (mut phrase, mut met) = ([0; MAX_PAIRED], Vec::<(usize, u16)>::new());
+        for (place, token) in tokens.as_chunks::<2>().0.iter().enumerate() {
+            let line = wanted.lines[Token::from_le_bytes(*token) as usize];
+            for (other, before) in met.iter().rev().take(TOGETHER).filter(|(other, _)| line > 0 && place - other <= TOGETHER) {
+                let (a, b) = (wanted.line(*before), wanted.line(line));
+                for at in 0..MAX_PAIRED.min(wanted.width - 1) {
+                    let product = |one: u8, next: u8| u16::from(one) * u16::from(next);
+                    phrase[at] = phrase[at].max(product(a[at], b[at + 1])).max(product(b[at], a[at + 1]));
+                }
+                assert!(*other < place);
+            }
+            met.extend((line > 0).then_some((place, line)));
+        }
+        phrase
+    }
+
+    #[test]
+    fn lines_of_one_lane_and_of_more_are_compared_as_place_by_place() {
+        let words = "the rusty bike that Anna sold to a friend of hers in May was painted green again and rides as well as ever, she says, \
+                     through forests, villages, bridges, markets, deserts, mountains and orchards, with music, coffee, bread and honey";
+        let mut widths = Vec::new();
+        for count in (1..=44).step_by(3) {
+            let question: Vec<&str> = words.split(' ').take(count).collect();
+            let content = Content::of(&Cut::of(&question.join(" ")), &[]);
+            let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
+            widths.push(wanted.width);
+            for from in 0..20 {
+                let text: Vec<&str> = words.split(' ').skip(from).step_by(from % 3 + 1).collect();
+                let tokens = distinct_tokens(&text.join(" "), 256);
+                let (nearness, mut best) = (wanted.nearness(&tokens), [0; MAX_WANTED + LANE]);
+                assert_eq!(nearness, wanted.nearness_of(&tokens));
+                for token in tokens.as_chunks::<2>().0 {
+                    let line = wanted.line(wanted.lines[Token::from_le_bytes(*token) as usize]);
+                    best.iter_mut().zip(line).for_each(|(best, cosine)| *best = (*best).max(*cosine));
+                }
+                assert_eq!(nearness.best, best);
+                assert_eq!(nearness.phrase.to_bits(), wanted.phrase(&naive_phrase(&wanted, &tokens)).to_bits());
+            }
+        }
+        assert!(widths.contains(&LANE) && widths.iter().any(|width| *width > LANE), "{widths:?}");
     }
 
     /// The formula of the module in floating point, over all tokens of the table.

@@ -75,7 +75,7 @@ pub(super) fn more_of(tail: &[Record<'_>], hash: u64) -> i64 {
     let mut more = 0;
     for record in tail.iter().filter(|record| record.kind != Kind::Update) {
         for (place, _) in record.hashes().enumerate().filter(|(_, other)| *other == hash) {
-            more += if !record.kind.adds() { -1 } else { i64::from(record.count(place) > 0) };
+            more += if record.kind.adds() { i64::from(record.count(place) > 0) } else { -1 };
         }
     }
     more

@@ -163,7 +163,7 @@ impl<'m> Page<'m> {
             && u16::from_ne_bytes([entry[6], entry[7]]) == u16::from(sought.more) + 8
             && let (Some(first), Some(last)) = (entry[NODE..].first_chunk(), entry.last_chunk())
         {
-            return Some(number_of(first, last).cmp(&number));
+            return Some(number_of(*first, *last).cmp(&number));
         }
         Some(self.key(index)?.cmp(sought.key))
     }
@@ -275,7 +275,9 @@ impl<'k> Sought<'k> {
     #[inline]
     pub fn new(key: &'k [u8]) -> Self {
         match (key.first_chunk(), key.last_chunk()) {
-            (Some(first), Some(last)) if key.len() <= 16 => Self { key, number: Some(number_of(first, last)), more: (key.len() - 8) as u8 },
+            (Some(first), Some(last)) if key.len() <= 16 => {
+                Self { key, number: Some(number_of(*first, *last)), more: (key.len() - 8) as u8 }
+            }
             _ => Self { key, number: None, more: 0 },
         }
     }
@@ -283,8 +285,8 @@ impl<'k> Sought<'k> {
 
 /// The number by which keys of one length of up to sixteen bytes are in order: their first eight bytes and their last eight.
 #[inline]
-fn number_of(first: &[u8; 8], last: &[u8; 8]) -> u128 {
-    u128::from(u64::from_be_bytes(*first)) << 64 | u128::from(u64::from_be_bytes(*last))
+fn number_of(first: [u8; 8], last: [u8; 8]) -> u128 {
+    u128::from(u64::from_be_bytes(first)) << 64 | u128::from(u64::from_be_bytes(last))
 }
 
 fn ascend(previous: &[u8], key: &[u8], order: Order) -> bool {
