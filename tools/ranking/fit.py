@@ -5,15 +5,15 @@
     python tools/ranking/fit.py EVIDENCE.jsonl.gz [--test LOCOMO.json]
 
 EVIDENCE is a file as `tools/transcripts/evidence.py` reads it, with the sources FriendsQA (Yang and Choi, 2019) and RealMemBench (2026),
-both Apache-2.0. Every turn becomes a memory "speaker: text". LOCOMO is only ever tested on: its licence (CC BY-NC 4.0) forbids shipping
-what is fitted to it.
+both Apache-2.0. The folder `written` beside that script adds Talks and Assistants, which are ours. Every turn becomes a memory "speaker:
+text". LOCOMO is only ever tested on: its licence (CC BY-NC 4.0) forbids shipping what is fitted to it.
 
 The engine itself makes the features: of every question the first 100 hits and their `explain()`. The loss is that of a softmax over a
 question's hits whose target is its evidence, in equal shares, with an L2 penalty; the weights above 0 then add up to 1. Adam, its steps
-fixed, one thread. A question of RealMemBench counts a quarter. How sure an answer is: each question of FriendsQA also with its evidence
-forgotten, and with another speaker's name in it. The same file and the same engine give the same bytes. Printed: recall@10 of the weights
-that the engine has; of weights fitted to the other conversations, for each quarter of these; of weights fitted to the other source; the
-lines to copy; then the same for the confidence.
+fixed, one thread. The questions of a source count COUNTS together. How sure an answer is: each question of FriendsQA and of Talks also
+with its evidence forgotten, and with another speaker's name in it. The same file and the same engine give the same bytes. Printed:
+recall@10 of the weights that the engine has; of weights fitted to the other conversations, for each quarter of these; of weights fitted to
+one source alone; the lines to copy; then the same for the confidence.
 """
 
 from __future__ import annotations
@@ -34,14 +34,21 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "transcripts"))
 import evidence
 import locomo_turns
 import numpy as np
-from softmax import COUNTS, K, Row, auroc, descend, left_out, recalls
+from softmax import K, Row, auroc, descend, left_out, recalls
 
 import memspan
 import memspan.testing
 
+COUNTS = {"FriendsQA": 1.0, "RealMemBench": 0.25, "Talks": 0.5, "Assistants": 0.5}
+"""The count of all questions of a source together; no other source is fitted to."""
 HITS = 100
 LOOKED_AT = 40
-GRID = [(margin, by_name) for margin in (0.0, 3.0, 6.0, 10.0, 15.0) for by_name in (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)]
+SURE = ("FriendsQA", "Talks")
+"""Sources whose questions name people: how sure an answer is, is fitted to them."""
+GRID = [(margin, by_name) for margin in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0) for by_name in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)]
+"""Greater ones tell the wrong person a little better and a missing answer worse, and move confidences to 0 and 1."""
+WEIGHTS = {"forgotten": 2.0, "swapped": 1.0}
+"""What an answer that is not there counts, and one to somebody else's name."""
 START, HOUR = datetime(2025, 1, 1, tzinfo=UTC), timedelta(hours=1)
 
 
@@ -122,8 +129,12 @@ def answers_of(user: memspan.Scope, source: str, talk: dict[str, Any], questions
 def fit_sure(answers: list[Sure]) -> tuple[float, float, float]:
     """MARGIN, USUAL_MARGIN and NAMED: the pair of the grid whose mean AUROC is highest."""
     usual = round(float(np.mean([one.margin for one in answers if one.case == "answered"])), 3)
-    mean = {pair: float(np.mean(list(aurocs(answers, pair[0], usual, pair[1]).values()))) for pair in GRID}
-    margin, by_name = max(GRID, key=mean.__getitem__)
+
+    def mean(pair: tuple[float, float]) -> float:
+        found = aurocs(answers, pair[0], usual, pair[1])
+        return float(np.average(list(found.values()), weights=[WEIGHTS[case.split(", ")[1]] for case in found]))
+
+    margin, by_name = max(GRID, key=mean)
     return margin, usual, by_name
 
 
@@ -146,8 +157,8 @@ def rows_of(path: Path, test: Path | None) -> tuple[list[Row], list[Sure]]:
             clock.set(START)
             user = engine.user(f"{talk['source']}/{talk['id']}")
             made += asked_of(user, talk, clock)
-            if talk["source"] == "FriendsQA":
-                answers += answers_of(user, "FriendsQA", *told(talk))
+            if talk["source"] in SURE:
+                answers += answers_of(user, talk["source"], *told(talk))
         for number, talk in enumerate(locomo_turns.load(test) if test else []):
             user = engine.user(talk["id"])
             clock.set(max(turn["at"] for turn in talk["turns"]) + timedelta(days=1))
@@ -199,7 +210,7 @@ def fit(rows: list[Row], penalty: float = 0.02, steps: int = 300, rate: float = 
     rows = [one for one in rows if one.is_evidence.any()]
     made = np.concatenate([one.made for one in rows])
     spread = made.std(0) + 1e-9
-    return descend(rows, made / spread, penalty, steps, rate) / spread
+    return descend(rows, made / spread, COUNTS, penalty=penalty, steps=steps, rate=rate) / spread
 
 
 def shares_of(weights: np.ndarray) -> np.ndarray:
@@ -223,7 +234,7 @@ def report(rows: list[Row], answers: list[Sure]) -> None:
         weights = fit([one for one in own if one.source == source])
         print(f"fitted to {source} alone:", recalls(ordered([one for one in rows if one.source != source], weights)), flush=True)
     weights = fit(own)
-    print("fitted to both:", recalls(ordered(own, weights)), "never fitted to:", recalls(ordered(others, weights)))
+    print("fitted to all:", recalls(ordered(own, weights)), "never fitted to:", recalls(ordered(others, weights)))
     print("\n".join(f"{name}: {weight:.3f}," for name, weight in zip(NAMES, shares_of(weights), strict=True)))
     margin, usual, by_name = fit_sure([one for one in answers if one.source in COUNTS])
     print("answered or not, AUROC, by the first hit alone:", aurocs(answers, 0.0, 0.0, 0.0))

@@ -13,9 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-COUNTS = {"FriendsQA": 1.0, "RealMemBench": 0.25}
-"""What a question of each source counts; no other source is fitted to."""
-
 K, QUARTERS = 10, 4
 
 
@@ -42,13 +39,16 @@ class Row:
         return replace(self, made=self.made[kept], is_evidence=self.is_evidence[kept])
 
 
-def descend(rows: list[Row], made: np.ndarray, penalty: float, steps: int, rate: float) -> np.ndarray:
-    """The weights of the columns of `made`, the features of all rows one below the other, by Adam. Every row has evidence."""
+def descend(rows: list[Row], made: np.ndarray, counts: dict[str, float], *, penalty: float, steps: int, rate: float) -> np.ndarray:
+    """The weights of the columns of `made`, the features of all rows one below the other, by Adam.
+
+    Every row has evidence, and all rows of a source together count what `counts` says.
+    """
     sizes = [len(one.is_evidence) for one in rows]
     starts, owner = np.r_[0, np.cumsum(sizes)[:-1]], np.repeat(np.arange(len(sizes)), sizes)
     target = np.concatenate([one.is_evidence / one.is_evidence.sum() for one in rows])
     many = {source: sum(one.source == source for one in rows) for source in {one.source for one in rows}}
-    share = np.array([COUNTS[one.source] / many[one.source] for one in rows])
+    share = np.array([counts[one.source] / many[one.source] for one in rows])
     share = (share / share.sum())[owner]
     weights, mean, square = (np.zeros(made.shape[1]) for _ in range(3))
     for step in range(1, steps + 1):

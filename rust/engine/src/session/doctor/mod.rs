@@ -194,8 +194,12 @@ impl<P: Pages> Visit<'_, P> {
             self.note("document", format!("{message} is document {document}, which is not known as that"));
         }
         let given_row = Row::of(given, words::speaker(given, author), &words::text_of(given));
-        // Rules say which messages answer nothing, and a later version may have better rules.
-        let is_full = |row: Row<'_>| row == Row { named, session: place.session, index, at: row.at, is_empty: row.is_empty, ..given_row };
+        // Rules say which messages answer nothing, and a later version may have better rules. A row of an older version says of no
+        // message who said it.
+        let is_full = |row: Row<'_>| {
+            let by_model = row.by_model.and(given_row.by_model);
+            row == Row { named, session: place.session, index, at: row.at, is_empty: row.is_empty, by_model, ..given_row }
+        };
         if embedded && !row.is_some_and(is_full) {
             self.note("document", format!("{message} is document {document}, whose row is not what its text gives"));
         }

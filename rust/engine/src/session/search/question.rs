@@ -14,6 +14,36 @@ use crate::units::term_key::TermKey;
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;
 
+/// Words that speak to the model, or of it, in languages that mostly say the pronoun.
+const TO_THE_MODEL: [&str; 26] = [
+    "you",
+    "your",
+    "yours",
+    "yourself",
+    "assistant",
+    "du",
+    "dir",
+    "dich",
+    "dein",
+    "deine",
+    "deinen",
+    "deinem",
+    "deiner",
+    "tu",
+    "te",
+    "toi",
+    "vous",
+    "votre",
+    "vos",
+    "t\u{fa}",
+    "ti",
+    "usted",
+    "ustedes",
+    "voc\u{ea}",
+    "voc\u{ea}s",
+    "lei",
+];
+
 /// The words of a question, before anybody is known.
 pub(super) struct Question<'q> {
     asked: &'q recall::Question,
@@ -37,6 +67,12 @@ impl<'q> Question<'q> {
     /// Whether it asks for a time.
     pub fn asks_when(&self) -> bool {
         self.asked.asks_when()
+    }
+
+    /// Whether it speaks to the model, or of it, so that what the model said may be asked for; true where that cannot be told.
+    pub fn speaks_to_model(&self) -> bool {
+        let mut words = self.asked.text().split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
+        !self.asked.is_known() || words.any(|word| TO_THE_MODEL.contains(&&*word.to_lowercase()))
     }
 
     /// The terms of the question that are a word of that name; none where it is not named.
@@ -80,6 +116,9 @@ mod tests {
         let asked = recall::Question::new("When did Caroline Smith visit the museum?");
         let question = Question::new(&asked, 7.into());
         assert_eq!((question.named("Caroline").is_empty(), question.named("Melanie").is_empty()), (false, true));
+        let to_model = |text: &str| Question::new(&recall::Question::new(text), 7.into()).speaks_to_model();
+        assert!(to_model("Which tyres did you recommend?") && to_model("what's YOUR advice on tyres") && !question.speaks_to_model());
+        assert!(!to_model("Which tyres did I buy for the young driver?") && to_model("\u{41a}\u{442}\u{43e}?"));
         assert!(question.asks_when() && !Question::new(&recall::Question::new("What was the port?"), 7.into()).asks_when());
     }
 }

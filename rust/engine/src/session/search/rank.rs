@@ -65,6 +65,8 @@ pub(super) struct Ranking<'r, P> {
     field: Field,
     meaning: Meaning,
     speakers: Vec<String>,
+    /// Whether the question speaks to the model.
+    speaks_to_model: bool,
     /// Whether the question has no word but those of courtesy, so that courtesies answer it; read where a message is one.
     asks_courtesies: OnceCell<bool>,
     /// The time that the question asks about.
@@ -110,8 +112,9 @@ impl<'r, P: Pages> Ranking<'r, P> {
         field.settle();
         field.identify(snapshot, question)?;
         let meaning = question.meaning(&speakers, &terms.rarity());
-        let asks_courtesies = OnceCell::new();
-        let mut ranking = Self { pages, partition, question, request, field, meaning, speakers, asks_courtesies, asked: None };
+        let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
+        let mut ranking =
+            Self { pages, partition, question, request, field, meaning, speakers, speaks_to_model, asks_courtesies, asked: None };
         ranking.read_time()?;
         Ok(ranking)
     }
@@ -227,6 +230,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             first_person,
             own_words: if speaks { first_person } else { 0.0 },
             second_person: Features::share(second_persons, tokens),
+            by_model: is(row.by_model == Some(true) && !self.speaks_to_model),
             time_asked: is(self.question.asks_when() && times > 0),
             opening: is(row.index < OPENING),
             place: row.index as f64 / known.messages.saturating_sub(1).max(1) as f64,
@@ -278,7 +282,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             let behind = edge(extended(range).until, last.saturating_add(1))?;
             self.asked = Some(range);
             if !within.is_empty() {
-                self.field.dated = Dated { behind: within.end..behind.max(within.end), within };
+                self.field.dated = Dated { behind: within.start..behind.max(within.end), within };
                 return Ok(());
             }
         }

@@ -31,6 +31,10 @@ const JUDGED: u64 = 8;
 const EMPTY: u64 = 16;
 /// It greets, thanks or acknowledges, and has no other word.
 const COURTESY: u64 = 32;
+/// The user said it, or a tool.
+const BY_OTHERS: u64 = 64;
+/// The model said it.
+const BY_MODEL: u64 = 128;
 
 /// The row of a document. One that an older version wrote has neither speaker nor tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub(in crate::session) struct Row<'p> {
     pub is_empty: Option<bool>,
     /// Whether it has no word but those of courtesy, and no tool said it; false in a row of a version before 0.6.0.
     pub is_courtesy: bool,
+    /// Whether the model said it; `None` in a row of a version before 0.13.0.
+    pub by_model: Option<bool>,
     pub speaker: Cow<'p, str>,
     /// Two bytes each.
     pub tokens: Cow<'p, [u8]>,
@@ -60,7 +66,8 @@ impl Row<'static> {
     pub fn of(message: &Message, speaker: String, text: &str) -> Self {
         let tokens = Cow::Owned(distinct_tokens(text, MAX_TOKENS));
         let asks = text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
-        let is_spoken = role_of(message).0 != "tool";
+        let role = role_of(message).0;
+        let is_spoken = role != "tool";
         Self {
             session: 0,
             index: 0,
@@ -69,6 +76,7 @@ impl Row<'static> {
             asks,
             is_empty: Some(is_spoken && speech::answers_nothing(text)),
             is_courtesy: is_spoken && speech::acknowledges(text),
+            by_model: Some(role == "assistant"),
             speaker: Cow::Owned(speaker),
             tokens,
             at: None,
@@ -84,7 +92,7 @@ impl<'p> Row<'p> {
 
     /// Whether it has all that a row of this version has.
     pub fn is_full(&self) -> bool {
-        self.embedded && self.at.is_some() && self.is_empty.is_some()
+        self.embedded && self.at.is_some() && self.is_empty.is_some() && self.by_model.is_some()
     }
 
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
@@ -94,7 +102,8 @@ impl<'p> Row<'p> {
         w.uint(u64::from(self.session));
         w.uint(self.index);
         let judged = flag(self.is_empty.is_some(), JUDGED) | flag(self.is_empty == Some(true), EMPTY) | flag(self.is_courtesy, COURTESY);
-        w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS) | judged);
+        let by = self.by_model.map_or(0, |by_model| if by_model { BY_MODEL } else { BY_OTHERS });
+        w.uint(flag(self.named, NAMED) | flag(self.embedded, EMBEDDED) | flag(self.asks, ASKS) | judged | by);
         w.text(&self.speaker);
         w.bin(&self.tokens);
         w.maybe_int(self.at);
@@ -108,7 +117,8 @@ impl<'p> Row<'p> {
         let (is, at) = (|bit: u64| flags & bit != 0, r.maybe_int()?);
         let is_empty = is(JUDGED).then(|| is(EMPTY));
         let (named, embedded, asks, is_courtesy) = (is(NAMED), is(EMBEDDED), is(ASKS), is(COURTESY));
-        Ok(Self { session, index, named, embedded, asks, is_empty, is_courtesy, speaker, tokens, at })
+        let by_model = (is(BY_MODEL) || is(BY_OTHERS)).then(|| is(BY_MODEL));
+        Ok(Self { session, index, named, embedded, asks, is_empty, is_courtesy, by_model, speaker, tokens, at })
     }
 
     /// Where a document's message stands; its other fields are left out.
@@ -117,7 +127,7 @@ impl<'p> Row<'p> {
         let (session, index) = (r.uint()? as u32, r.uint()?);
         let (speaker, tokens) = (Cow::Borrowed(""), Cow::Borrowed(&[][..]));
         let (named, embedded, asks, is_courtesy) = (false, false, false, false);
-        Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, speaker, tokens, at: None })
+        Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, by_model: None, speaker, tokens, at: None })
     }
 
     /// The row of a document; `None` where there is no such document.
@@ -143,6 +153,7 @@ impl<'p> Row<'p> {
             asks: self.asks,
             is_empty: self.is_empty,
             is_courtesy: self.is_courtesy,
+            by_model: self.by_model,
             speaker,
             tokens,
             at: self.at,

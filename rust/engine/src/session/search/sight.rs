@@ -70,6 +70,7 @@ pub(super) struct Field {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Dated {
     pub within: Range<u32>,
+    /// The same, and the days behind it.
     pub behind: Range<u32>,
 }
 
@@ -258,7 +259,7 @@ impl Field {
         let is_identified = self.identified.get(identified).is_some_and(|number| *number < end);
         let each =
             [(is_in(&self.dated.within), SIGHT.within), (is_in(&self.dated.behind), SIGHT.behind), (is_identified, SIGHT.identified)];
-        each.into_iter().map(|(is, more)| if is { more as f32 } else { 0.0 }).sum()
+        each.into_iter().map(|(is, more)| if is { more.max(0.0) as f32 } else { 0.0 }).sum()
     }
 }
 
