@@ -56,7 +56,7 @@ fn add_changed(runs: &mut Vec<Run>, new: Rooted<'_>, old: Rooted<'_>, order: Ord
         if height > 1 {
             (news, olds) = (new.0.children(&news, order)?, old.0.children(&olds, order)?);
         } else {
-            let (overflow, _) = differing(&new.0.overflow(&news, order)?, &old.0.overflow(&olds, order)?, |run| run.first);
+            let (overflow, _) = differing(&new.0.overflows(&news, order)?, &old.0.overflows(&olds, order)?, |run| run.first);
             runs.extend(overflow);
         }
     }
@@ -119,14 +119,14 @@ impl Tree {
     }
 
     /// The pages that values of leaves have for themselves.
-    fn overflow(&self, leaves: &[u64], order: Order) -> Result<Vec<Run>> {
+    fn overflows(&self, leaves: &[u64], order: Order) -> Result<Vec<Run>> {
         let mut runs = Vec::new();
         for &leaf in leaves {
             let page = self.page_of(leaf, Kind::Leaf, order)?;
             for index in 0..page.entries() {
                 if let Value::Overflow { page: first, size } = self.some(leaf, page.value(index))? {
-                    let pages = Page::new(self.bytes(first, 1)?).check_overflow(first, size).map_err(|why| self.damaged(first, why))?;
-                    runs.push(Run { first, pages });
+                    self.overflow(first, size)?;
+                    runs.push(Run { first, pages: Page::pages_of(size, self.mapped.page_size) });
                 }
             }
         }
