@@ -64,7 +64,7 @@ bench: build $(VENV)/.group-bench ## time a release build against its rivals, an
 	$(PY) -m pytest benches --timeout=0 --benchmark-columns=median,iqr,ops,rounds --benchmark-sort=name
 	$(PY) benches/compare.py
 
-wheel: $(VENV)/.group-build ## build the wheel into dist/, and use it in a clean environment
+wheel: build ## build the wheel into dist/, and use it in a clean environment
 	@rm -rf dist build/wheel-venv
 	@$(PY) -m maturin build --release --quiet --out dist
 	@$(PYTHON) -m venv build/wheel-venv
