@@ -35,7 +35,9 @@ demo: build ## build everything and play a real conversation through it
 
 test: test-rust test-python ## run all tests: the engine's and the package's
 
-check: build compile lint docs wheel ## check formats, lints, types, the stub, the documentation and the wheel
+# The two long builds have a target folder each, and all that follows waits for one of the two: with --jobs=2 they go beside each other.
+check: build compile ## check formats, lints, types, the stub, the documentation and the wheel
+	@$(MAKE) --no-print-directory lint docs wheel
 
 compile: check-tools ## compile the engine's own tests
 	@cargo test $(ENGINE) --quiet --no-run
