@@ -103,7 +103,8 @@ impl Environment {
         let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
         let writers = if is_locked { None } else { Some(deadline) };
         let (log, recovered) = open_log(folder, number, &manifest, mode.read_only, writers)?;
-        let newest = pages()?.newest;
+        // Of a data file that its log is to mend, any page may be missing, a meta page too.
+        let newest = pages().map_err(|error| if recovered == Recovered::Behind { recovery::unrecovered(&path) } else { error })?.newest;
         let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| {
             let verdict = progress.judge(pages)?;

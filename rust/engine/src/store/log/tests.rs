@@ -154,7 +154,7 @@ fn whatever_a_power_cut_leaves_of_the_data_file_the_log_brings_it_back() {
             place.write("data.mdb", &cut);
             place.restart_machine(&progress);
             let refused = place.open(Mode { read_only: true, ..MODE }).err();
-            assert!(refused.is_none_or(|error| error.kind() == ErrorKind::ReadOnly), "round {round}");
+            assert!(refused.as_ref().is_none_or(|error| error.kind() == ErrorKind::ReadOnly), "round {round}: {refused:?}");
         }
         let environment = place.open(MODE).expect("recovered");
         assert_eq!(environment.unverified(), None);
