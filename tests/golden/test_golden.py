@@ -16,7 +16,7 @@ from memspan.testing import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FORMATS = [Path(__file__).with_name(f"format-{number}") for number in range(1, 8)]
+FORMATS = [Path(__file__).with_name(f"format-{number}") for number in range(1, 9)]
 SCOPES = [(golden, scope) for golden in FORMATS for scope in json.loads((golden / "expected.json").read_text())["scopes"]]
 
 
