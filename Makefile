@@ -74,7 +74,7 @@ wheel: build ## build the wheel into dist/, and use it in a clean environment
 
 docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
 	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet
-	@$(PY) -m pdoc --docformat google --output-directory build/docs memspan '!memspan[.]_'
+	@$(PY) scripts/reference.py build/docs
 	@echo "Python: build/docs/index.html"
 
 audit: build ## ask the databases of advisories about crates and wheels; needs cargo-deny, pip-audit and the network
