@@ -3,11 +3,12 @@
 //!
 //! What is modelled is what LMDB and the gate do between two steps that others can see: the two meta pages and the reader table's
 //! number (`mdb_env_setup_locks`, `mdb_env_share_locks`, `mdb_txn_renew0`, `mdb_env_write_meta`), its file lock, the files `door`,
-//! `lock`, `CURRENT` and `progress`. What a tree holds is a set of bits, one a writer. Reuse of pages is not modelled: LMDB leaves
+//! `lock`, `CURRENT`, `progress` and `log`. What a tree holds is a set of bits, one a writer. Reuse of pages is not modelled: LMDB leaves
 //! alone what its table names, and the table is what is in question here.
 //!
 //! The controls: without the door and the comparisons of a write the model loses acknowledged writes, as 0.3.0 did; without the
-//! door alone it loses none, and refuses instead; a door that is let go before the table is complete is found out, too.
+//! door alone it loses none, and refuses instead; a door that is let go before the table is complete is found out, too, and so is who
+//! follows a retirement that is not in the log.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -34,11 +35,26 @@ struct Generation {
     shared: u8,
     /// The file `progress`.
     last: u8,
+    /// The two meta pages by the file `log`, the newest first: who opens the generation alone makes the data file that.
+    log: [Tree; 2],
 }
 
 impl Generation {
     fn newest(&self) -> Tree {
         if self.metas[1].number > self.metas[0].number { self.metas[1] } else { self.metas[0] }
+    }
+
+    /// The newest first.
+    fn by_age(&self) -> [Tree; 2] {
+        if self.metas[1].number > self.metas[0].number { [self.metas[1], self.metas[0]] } else { self.metas }
+    }
+
+    fn is_logged(&self) -> bool {
+        self.log == self.by_age()
+    }
+
+    fn is_alone(&self) -> bool {
+        self.shared == 0 && self.alone.is_none()
     }
 
     /// What a transaction begins with.
@@ -51,21 +67,27 @@ impl Generation {
 enum Step {
     ReadCurrent,
     TakeDoor,
+    LookAlone,
+    Recover,
     LockTable,
     /// Somebody has the table: LMDB asks for the shared lock, and takes the table for complete when it gets it.
     ShareTable,
     CompleteTable,
     LookAtNewest,
+    /// The generation was retired by a commit that its log lacks.
+    Settle,
     TakeLock,
     Begin,
     WriteMeta(Tree),
     WriteTable(u8),
+    Append(u8),
     Acknowledge(u8),
     Copy,
     Publish(Tree),
     BeginLast(Tree),
     Retire(Tree),
     RetireInTable(u8),
+    AppendRetired(u8),
     NameCurrent,
     Close,
     /// Finished, refused or dead.
@@ -96,16 +118,19 @@ struct Rules {
     door_too_short: bool,
     /// A write and an opening compare the table with the newest meta page and with what was acknowledged.
     compares: bool,
+    /// Who goes over to the next generation sees to it first that the log has the commit that retired this one.
+    settles: bool,
 }
 
-const RULES: Rules = Rules { door: true, door_too_short: false, compares: true };
+const RULES: Rules = Rules { door: true, door_too_short: false, compares: true, settles: true };
 
 /// Two that open, one that is open and writes, one that is open and compacts; some transactions have been.
 fn beginning() -> State {
     let tree = |number| Tree { number, writes: 1 << 7, whole: true, retired: false };
     let opened = |compacts| Process { step: Step::TakeLock, generation: 0, compacts };
     let opener = Process { step: Step::ReadCurrent, generation: 0, compacts: false };
-    let first = Generation { there: true, metas: [tree(4), tree(3)], table: 4, shared: 0b1100, last: 4, ..Generation::default() };
+    let metas = [tree(4), tree(3)];
+    let first = Generation { there: true, metas, table: 4, shared: 0b1100, last: 4, log: metas, ..Generation::default() };
     let processes = [opener, opener, opened(false), opened(true)];
     State { generations: [first, Generation::default()], current: 0, door: None, lock: None, acknowledged: 1 << 7, processes }
 }
@@ -164,6 +189,20 @@ impl State {
                     }
                     next.door = Some(id);
                 }
+                next.go(who, Step::LookAlone);
+            }
+            Step::LookAlone => {
+                let generation = next.generation(who);
+                let recovers = generation.is_alone() && !generation.is_logged();
+                next.go(who, if recovers { Step::Recover } else { Step::LockTable });
+            }
+            Step::Recover => {
+                if self.lock.is_some() {
+                    return None;
+                }
+                let generation = next.generation(who);
+                let [newest, older] = generation.log;
+                generation.metas = if newest.number & 1 == 0 { [newest, older] } else { [older, newest] };
                 next.go(who, Step::LockTable);
             }
             Step::LockTable => next.lock_table(who, rules),
@@ -182,6 +221,14 @@ impl State {
                 next.go(who, Step::LookAtNewest);
             }
             Step::LookAtNewest => next.look(who, rules),
+            Step::Settle => {
+                if self.lock.is_some() {
+                    return None;
+                }
+                if next.begin(who, rules).is_some() {
+                    next.go(who, Step::TakeLock); // somebody took the commit back
+                }
+            }
             Step::TakeLock => {
                 if self.lock.is_some() {
                     return None;
@@ -199,6 +246,10 @@ impl State {
             }
             Step::WriteTable(number) => {
                 next.generation(who).table = number;
+                next.go(who, Step::Append(number));
+            }
+            Step::Append(number) => {
+                next.checkpoint(who); // appended, or the log began anew: it says the same
                 next.go(who, Step::Acknowledge(number));
             }
             Step::Acknowledge(number) => {
@@ -207,13 +258,17 @@ impl State {
                 next.lock = None;
                 next.go(who, Step::Close);
             }
-            Step::Copy => match next.generation(who).by_table() {
-                tree if tree.retired => next.follow(who),
-                tree => next.go(who, Step::Publish(tree)),
-            },
+            Step::Copy => {
+                next.checkpoint(who); // a transaction that begins notices a commit that the log lacks
+                match next.generation(who).by_table() {
+                    tree if tree.retired => next.follow(who),
+                    tree => next.go(who, Step::Publish(tree)),
+                }
+            }
             Step::Publish(tree) => {
-                let first = Tree { number: 1, ..tree };
-                next.generations[1] = Generation { there: true, metas: [Tree::default(), first], last: 1, ..Generation::default() };
+                let (none, first) = (Tree::default(), Tree { number: 1, ..tree });
+                next.generations[1] =
+                    Generation { there: true, metas: [none, first], last: 1, log: [first, none], ..Generation::default() };
                 next.go(who, Step::BeginLast(tree));
             }
             Step::BeginLast(copied) => match next.begin(who, rules) {
@@ -226,8 +281,12 @@ impl State {
                 next.go(who, Step::RetireInTable(tree.number));
             }
             Step::RetireInTable(number) => {
-                let generation = next.generation(who);
-                (generation.table, generation.last) = (number, number);
+                next.generation(who).table = number;
+                next.go(who, Step::AppendRetired(number));
+            }
+            Step::AppendRetired(number) => {
+                next.checkpoint(who);
+                next.generation(who).last = number;
                 next.go(who, Step::NameCurrent);
             }
             Step::NameCurrent => {
@@ -249,7 +308,7 @@ impl State {
             self.door = None;
         }
         let generation = self.generation(who);
-        if generation.shared == 0 && generation.alone.is_none() {
+        if generation.is_alone() {
             generation.alone = Some(who as u8);
             (generation.table, generation.owner_died) = (0, false);
             self.go(who, Step::CompleteTable);
@@ -264,11 +323,19 @@ impl State {
         let (snapshot, newest) = (self.generation(who).by_table(), self.generation(who).newest().number);
         if rules.compares && (snapshot.number + 1 < newest || !snapshot.whole) {
             self.leave(who);
+        } else if snapshot.retired && rules.settles && !self.generation(who).is_logged() {
+            self.go(who, Step::Settle);
         } else if snapshot.retired {
             self.follow(who);
         } else {
             self.go(who, Step::TakeLock);
         }
+    }
+
+    /// The log says what the data file says.
+    fn checkpoint(&mut self, who: usize) {
+        let generation = self.generation(who);
+        generation.log = generation.by_age();
     }
 
     /// What a write transaction builds on; `None` where it is refused, or moves over to the next generation.
@@ -281,18 +348,19 @@ impl State {
         if rules.compares && (tree.number != newest || newest < last) {
             self.leave(who);
             None
-        } else if tree.retired {
-            self.follow(who);
-            None
         } else {
-            Some(tree)
+            self.checkpoint(who);
+            if tree.retired {
+                self.follow(who);
+            }
+            Some(tree).filter(|tree| !tree.retired)
         }
     }
 
-    /// What somebody finds who opens the store when all is quiet.
+    /// What somebody finds who opens the store when all others are gone.
     fn content(&self) -> u8 {
-        let first = self.generations[0].newest();
-        if first.retired { self.generations[1].newest().writes } else { first.writes }
+        let first = self.generations[0].log[0];
+        if first.retired || self.current == 1 { self.generations[1].log[0].writes } else { first.writes }
     }
 }
 
@@ -343,6 +411,12 @@ fn without_the_door_the_comparisons_refuse_what_would_be_lost() {
 #[test]
 fn the_door_alone_is_enough() {
     assert!(explore(Rules { compares: false, ..RULES }).1.is_none());
+}
+
+/// A control: a process dies behind the commit that retires a generation, and the next to open it takes the commit back.
+#[test]
+fn a_retirement_that_is_not_in_the_log_loses_writes_of_those_who_followed_it() {
+    assert!(explore(Rules { settles: false, ..RULES }).1.is_some());
 }
 
 /// The control: 0.3.0.

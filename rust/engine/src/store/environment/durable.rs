@@ -30,6 +30,12 @@ impl Environment {
         Ok(Some(standing))
     }
 
+    /// Whether the log, where there is one, has the newest commit.
+    pub(in crate::store) fn is_logged(&self) -> Result<bool> {
+        let newest = self.log().map_or(Ok(None), Log::newest)?;
+        Ok(newest.is_none_or(|logged| logged == self.newest()))
+    }
+
     pub(super) fn announce(&self, standing: Option<&Standing>) -> Result<()> {
         let Some((progress, standing)) = self.progress().zip(standing) else { return Ok(()) };
         progress.announce(standing)

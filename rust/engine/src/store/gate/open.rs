@@ -11,6 +11,7 @@ use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
 use crate::store::fork::{Renewable, lock, registry};
 use crate::store::generation;
 use crate::store::identity::{Secret, StoreId};
+use crate::store::log::recovery;
 use crate::store::meta::{self, Meta};
 use crate::store::metrics::Metrics;
 use crate::store::migrate::{self, Formats};
@@ -254,8 +255,9 @@ impl Store {
                     return Ok(opened);
                 }
                 Ok((environment, Some(next))) => {
+                    let after = successor(&self.folder.generation(number), &environment, next, lock.as_ref(), deadline);
                     environment.close();
-                    number = next;
+                    number = after?;
                 }
                 // It was swept between reading CURRENT and opening: read again, and never create.
                 Err(_) if tries < 100 && !self.folder.generation(number).is_dir() => {
@@ -287,5 +289,26 @@ impl Store {
             environment.unlock(self.folder.root(), lock(&self.key).clone().as_deref())?;
         }
         Ok((environment, next))
+    }
+}
+
+/// The generation to go over to from `environment`, which `next` replaced. That commit must be in the log before anything is built on it:
+/// where its process died in between, the next to open the generation alone takes it back. The answer is the same generation then.
+fn successor(
+    folder: &Path,
+    environment: &Environment,
+    next: GenerationNumber,
+    lock: Option<&WriterLock>,
+    deadline: Instant,
+) -> Result<GenerationNumber> {
+    if environment.is_logged()? {
+        return Ok(next);
+    }
+    let lock = lock.ok_or_else(|| recovery::unrecovered(folder))?;
+    let _guard = lock.acquire(deadline)?;
+    match environment.write() {
+        Ok(transaction) => Ok(meta::retired(&transaction)?.unwrap_or(environment.number())),
+        Err(error) if error.kind() == ErrorKind::FilesReplaced => Ok(next), // swept, which others do who have seen to it
+        Err(error) => Err(error),
     }
 }

@@ -92,6 +92,12 @@ impl Log {
         Ok(Recovered::Whole)
     }
 
+    /// The newest transaction that it has; none where no head of it is whole.
+    pub fn newest(&self) -> Result<Option<u64>> {
+        let content = self.content()?;
+        Ok(content.map(|content| Wanted::of(&content, self.page_size).metas[0].transaction()))
+    }
+
     /// Writes every page of the epoch to the data file once more: a sync of it failed, and the system has forgotten which it still has to
     /// write.
     pub fn write_again(&self, data: &File) -> std::io::Result<()> {
@@ -144,8 +150,8 @@ pub fn unrecovered(folder: &Path) -> Error {
     Error::new(
         ErrorKind::ReadOnly,
         format!(
-            "opening {} read-only: its data file lacks the last writes, which its log has, because the machine stopped while \
-             it was in use; nothing was changed: open it once without read_only",
+            "opening {} read-only: its data file lacks the last writes, which its log has, because the machine, or a process, \
+             stopped while it was in use; nothing was changed: open it once without read_only",
             folder.display()
         ),
     )
