@@ -302,7 +302,8 @@ fn successor(
     deadline: Instant,
 ) -> Result<GenerationNumber> {
     if environment.is_logged()? {
-        return Ok(next);
+        // Nor need its process have waited for the disk.
+        return lock.map_or(Ok(()), |_| environment.sync()).map(|()| next);
     }
     let lock = lock.ok_or_else(|| recovery::unrecovered(folder))?;
     let _guard = lock.acquire(deadline)?;
