@@ -274,6 +274,14 @@ impl Progress {
         record.map_or(Ok(()), |record| self.store(&Record { place: None, ..record }))
     }
 
+    /// The last transaction that everybody must find who opens the generation: acknowledged, and on disk where the machine was restarted
+    /// since; 0 where nothing says.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        let known = self.load().filter(|record| (record.store, record.generation) == (self.store, self.generation));
+        known.map_or(0, |record| if self.same_boot(&record) { record.last } else { record.durable })
+    }
+
     /// Whether the data file is the one that was written to since the machine started.
     #[must_use]
     pub fn is_of_this_boot(&self) -> bool {

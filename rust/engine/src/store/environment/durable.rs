@@ -21,11 +21,10 @@ impl Environment {
         let Some(progress) = self.progress() else { return Ok(None) };
         let mut standing = progress.standing(newest, || self.checksum_of(newest))?;
         let Some(log) = self.log() else { return Ok(Some(standing)) };
-        if standing.place().is_none() {
-            self.checkpoint(log, progress, &mut standing, AS_IT_IS)?;
-        } else if !standing.is_durable() {
-            log.finish_sync()?;
-            standing = standing.durable();
+        match standing.place() {
+            Some(_) if standing.is_durable() => {}
+            Some(place) if log.finish_sync(place) => standing = standing.durable(),
+            _ => self.checkpoint(log, progress, &mut standing, AS_IT_IS)?,
         }
         Ok(Some(standing))
     }
@@ -58,7 +57,7 @@ impl Environment {
         };
         let relaxed = self.relaxed.load(Relaxed);
         if relaxed {
-            log.begin_sync();
+            log.begin_sync(next);
         } else {
             log.sync()?;
         }

@@ -102,10 +102,11 @@ impl Environment {
         let data = FileId::of(&file).map_err(|e| io_error("opening the store", &path, &e))?;
         let pages = || MetaPages::read(&file, u64::from(manifest.page_size), &path);
         let writers = if is_locked { None } else { Some(deadline) };
-        let (log, recovered) = open_log(folder, number, &manifest, mode.read_only, writers)?;
+        let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
+        let acknowledged = progress.as_ref().map_or(0, Progress::acknowledged);
+        let (log, recovered) = open_log(folder, number, &manifest, acknowledged, mode.read_only, writers)?;
         // Of a data file that its log is to mend, any page may be missing, a meta page too.
         let newest = pages().map_err(|error| if recovered == Recovered::Behind { recovery::unrecovered(&path) } else { error })?.newest;
-        let progress = manifest.store.map(|id| Progress::open(&path, id, number, data, mode.read_only)).transpose()?;
         let verdict = progress.as_ref().map_or(Ok(Verdict::Sound), |progress| {
             let verdict = progress.judge(pages)?;
             with_log(&path, recovered, progress, &newest, verdict, mode.read_only)
@@ -196,6 +197,7 @@ fn open_log(
     folder: &Folder,
     number: GenerationNumber,
     manifest: &Manifest,
+    acknowledged: u64,
     read_only: bool,
     writers: Option<Instant>,
 ) -> Result<(Option<Log>, Recovered)> {
@@ -208,12 +210,12 @@ fn open_log(
     }
     let data = own().read(true).write(!read_only).open(path.join("data.mdb"));
     let data = data.map_err(|e| io_error("opening the store", &path, &e))?;
-    let mut recovered = log.recover(&path, &data, false)?;
+    let mut recovered = log.recover(&path, &data, acknowledged, false)?;
     // Where somebody took `lock.mdb` away, others may be writing all the same.
     if matches!(recovered, Recovered::Behind | Recovered::Foreign) && !read_only {
         let lock = writers.map(|deadline| WriterLock::open(folder.root()).map(|lock| (lock, deadline))).transpose()?;
         let _guard = lock.as_ref().map(|(lock, deadline)| lock.acquire(*deadline)).transpose()?;
-        recovered = log.recover(&path, &data, true)?;
+        recovered = log.recover(&path, &data, acknowledged, true)?;
     }
     Ok((Some(log), recovered))
 }

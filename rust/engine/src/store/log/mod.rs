@@ -29,7 +29,7 @@ use std::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::content::Head;
-use self::syncer::Syncer;
+use self::syncer::{Synced, Syncer};
 use super::files::{own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, io_error};
 use super::fork::lock;
@@ -130,9 +130,10 @@ impl Log {
         require_named(&self.file, &self.path)
     }
 
+    /// How many pages it has, and no more than it may have: what is behind them is not ours.
     fn pages(&self) -> Result<u32> {
         let length = self.file.metadata().map_err(|e| self.failed(&e))?.len();
-        Ok(u32::try_from(length / self.page_size as u64).unwrap_or(u32::MAX))
+        Ok(u32::try_from(length / self.page_size as u64).map_or(PAGES[1], |pages| pages.min(PAGES[1])))
     }
 
     /// Appends a commit at `place`, whose pages `page` reads; the place behind it, or none where it is too large for what is left. It is on
@@ -172,21 +173,25 @@ impl Log {
         self.file.sync_data().map_err(|e| io_error("syncing the log of the store", &self.path, &e))
     }
 
-    /// Begins to sync what was written, and does not wait for it.
-    pub fn begin_sync(&self) {
+    /// Begins to sync what was written, before `place`, and does not wait for it.
+    pub fn begin_sync(&self, place: Place) {
         let mut syncer = lock(&self.syncer);
         if syncer.is_none() {
             *syncer = Syncer::new(&self.file);
         }
         if let Some(syncer) = &*syncer {
-            syncer.ask();
+            syncer.ask(place);
         }
     }
 
-    /// Waits until everything is on disk for which a sync was begun, here or in another process.
-    pub fn finish_sync(&self) -> Result<()> {
-        let has_synced = lock(&self.syncer).as_ref().is_some_and(Syncer::wait);
-        if has_synced { Ok(()) } else { self.sync() }
+    /// Waits until everything before `place` is on disk, whose sync was begun here or in another process; `false` where the system has
+    /// lost some of it.
+    pub fn finish_sync(&self, place: Place) -> bool {
+        match lock(&self.syncer).as_ref().and_then(Syncer::wait) {
+            Some(Synced::Upto(synced)) if synced == place => true,
+            Some(Synced::Failed) => false,
+            _ => self.sync().is_ok(),
+        }
     }
 
     /// Begins the next epoch, durably, with as many pages as are wanted where there is room for them. The data file is on disk as far as

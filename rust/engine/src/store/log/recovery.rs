@@ -15,7 +15,7 @@ use super::Log;
 use super::content::Content;
 use crate::store::files::own;
 use crate::store::folder::io_error;
-use crate::store::meta_pages::RawMeta;
+use crate::store::meta_pages::{MetaPage, RawMeta};
 use crate::{Error, ErrorKind, Result};
 
 /// The state of the data file by its log.
@@ -53,15 +53,13 @@ pub fn is_alone(folder: &Path) -> Result<bool> {
 
 impl Log {
     /// Compares the data file, open as `data` and in `folder`, with what the log says, and where it `writes` makes it that. The caller is
-    /// alone then, and holds the writer lock.
-    pub fn recover(&self, folder: &Path, data: &File, writes: bool) -> Result<Recovered> {
+    /// alone then, and holds the writer lock. A log that ends before the transaction that was `acknowledged` has lost its end.
+    pub fn recover(&self, folder: &Path, data: &File, acknowledged: u64, writes: bool) -> Result<Recovered> {
         let Some(content) = self.content()? else { return Ok(Recovered::Missing) };
         let wanted = Wanted::of(&content, self.page_size);
         let failed = |e: &std::io::Error| io_error("recovering the store", folder, e);
         let found = [0, 1].map(|which| RawMeta::read(data, self.page_size as u64, which).ok());
-        let newest =
-            found.iter().flatten().map(|meta| meta.page(self.page_size as u64)).filter(super::super::meta_pages::MetaPage::is_sound);
-        if wanted.is_damaged || newest.map(|meta| meta.transaction).max() > Some(wanted.metas[0].transaction() + 1) {
+        if wanted.is_damaged || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(found, self.page_size as u64) {
             return Ok(Recovered::Foreign);
         }
         // All that was on disk when the epoch began is there, or somebody cut the file off.
@@ -78,14 +76,16 @@ impl Log {
             return Ok(Recovered::Behind);
         }
         let write = || {
-            for (number, page) in pages {
-                data.write_all_at(page, number * self.page_size as u64)?;
-            }
             let end = wanted.metas[0].page(self.page_size as u64).end(self.page_size as u64);
             if data.metadata()?.len() < end {
                 data.set_len(end)?; // pages that no tree leads to
             }
+            // First, so that whoever reads what a killed recovery left does not walk the tree of a commit that the log lacks, whose pages
+            // are written over here. After a power cut nobody reads it before a recovery has come to its end.
             wanted.metas.iter().try_for_each(|meta| meta.write(data, self.page_size as u64))?;
+            for (number, page) in pages {
+                data.write_all_at(page, number * self.page_size as u64)?;
+            }
             data.sync_all()
         };
         write().map_err(|e| failed(&e))?;
@@ -111,6 +111,8 @@ impl Log {
 struct Wanted<'b> {
     /// Its newest meta page, and the older one.
     metas: [RawMeta; 2],
+    /// All that the epoch had; the newest with which it began is the second.
+    known: Vec<RawMeta>,
     /// The pages that were written in the epoch, as the last commit left them.
     pages: BTreeMap<u64, &'b [u8]>,
     is_damaged: bool,
@@ -119,12 +121,25 @@ struct Wanted<'b> {
 impl<'b> Wanted<'b> {
     fn of(content: &'b Content, page_size: usize) -> Self {
         let (records, is_damaged) = content.records();
-        let (mut metas, mut pages) = (content.head.metas, BTreeMap::new());
+        let [began, before] = content.head.metas;
+        let (mut metas, mut known, mut pages) = ([began, before], vec![before, began], BTreeMap::new());
         for record in records {
             metas = [record.meta, metas[0]];
+            known.push(record.meta);
             pages.extend(record.pages(page_size));
         }
-        Self { metas, pages, is_damaged }
+        Self { metas, known, pages, is_damaged }
+    }
+
+    /// Whether a data file with these meta pages is the one that the epoch began with, or went on from there: a meta page of the epoch
+    /// stands in it, and it is not older than the epoch. The other meta page may be that of a commit which the log lacks, or damaged.
+    fn is_of(&self, found: [Option<RawMeta>; 2], page_size: u64) -> bool {
+        let transaction = |meta: RawMeta| Some(meta.page(page_size)).filter(MetaPage::is_sound).map(|page| page.transaction);
+        let transactions = found.map(|meta| meta.and_then(transaction));
+        let newest = transactions.iter().flatten().max();
+        let is_known = found.iter().flatten().any(|meta| self.known.contains(meta));
+        let may_be_the_last = transactions.contains(&None) || newest >= Some(&self.known[1].transaction());
+        is_known && may_be_the_last && newest <= Some(&(self.metas[0].transaction() + 1))
     }
 
     /// The pages that the data file has otherwise, or not at all.

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::Place;
 use crate::store::fork::lock;
 
 /// A thread that syncs a file when it is asked to.
@@ -23,11 +24,20 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// A sync is asked for, or under way.
-    is_asked: bool,
-    /// One was done, and nobody has waited for it.
-    is_done: bool,
+    /// A sync is asked for, or under way, of all that stands before this place.
+    asked: Option<Place>,
+    /// One is over, and nobody has waited for it.
+    over: Option<Synced>,
     ends: bool,
+}
+
+/// A sync that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Synced {
+    /// All that stands before this place is on disk. Another process may have written behind it.
+    Upto(Place),
+    /// The system refused, and has forgotten what it had still to write: another sync would say that all is well.
+    Failed,
 }
 
 impl Syncer {
@@ -39,19 +49,19 @@ impl Syncer {
         Some(Self { shared, thread: Some(thread) })
     }
 
-    /// Asks for a sync of what was written.
-    pub fn ask(&self) {
-        lock(&self.shared.state).is_asked = true;
+    /// Asks for a sync of what was written, before `place`.
+    pub fn ask(&self, place: Place) {
+        lock(&self.shared.state).asked = Some(place);
         self.shared.changed.notify_all();
     }
 
-    /// Waits for the sync that was asked for since the last wait; `false` where none was, or it failed.
-    pub fn wait(&self) -> bool {
+    /// Waits for the sync that was asked for since the last wait; none where none was.
+    pub fn wait(&self) -> Option<Synced> {
         let mut state = lock(&self.shared.state);
-        while state.is_asked {
+        while state.asked.is_some() {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        std::mem::take(&mut state.is_done)
+        state.over.take()
     }
 }
 
@@ -59,12 +69,12 @@ impl Shared {
     fn run(&self, file: &File) {
         let mut state = lock(&self.state);
         loop {
-            if state.is_asked {
+            if let Some(place) = state.asked {
                 drop(state);
                 let synced = file.sync_data();
                 state = lock(&self.state);
-                state.is_asked = false;
-                state.is_done = synced.is_ok();
+                state.asked = None;
+                state.over = Some(if synced.is_ok() { Synced::Upto(place) } else { Synced::Failed });
                 self.changed.notify_all();
             } else if state.ends {
                 return;

@@ -349,3 +349,153 @@ fn writers_go_on_where_others_ended() {
     }
     assert!(stored(&place.open(MODE).expect("opened")) == values);
 }
+
+/// The unlogged commit of a killed writer wrote over pages that the log has, too: with the meta pages back first, any part of a recovery
+/// leaves the last commit of the log.
+#[test]
+fn a_recovery_that_was_killed_is_read_as_the_last_commit_of_the_log() {
+    let place = StoreFolder::new("halfway");
+    let (mut chance, mut values) = (Chance(8), Values::new());
+    for round in 0..30 {
+        let environment = place.open(MODE).expect("opened");
+        for _ in 0..=chance.below(5) {
+            commit(&environment, &mut chance, &mut values);
+        }
+        let (log, progress, before) = (place.read("log"), place.read("progress"), values.clone());
+        commit(&environment, &mut chance, &mut values);
+        let was_logged = place.read("log")[..2 * PAGE] == log[..2 * PAGE];
+        environment.close();
+        if !was_logged {
+            continue;
+        }
+        let unlogged = place.read("data.mdb");
+        let put_back = |data: &[u8]| {
+            for (name, bytes) in [("data.mdb", data), ("log", &log), ("progress", &progress)] {
+                place.write(name, bytes);
+            }
+        };
+        put_back(&unlogged);
+        place.open(MODE).expect("recovered").close();
+        let recovered = place.read("data.mdb");
+        let mut halfway = unlogged;
+        halfway.resize(recovered.len(), 0);
+        halfway[..2 * PAGE].copy_from_slice(&recovered[..2 * PAGE]);
+        for page in (2 * PAGE..recovered.len()).step_by(PAGE).filter(|_| chance.below(2) == 0) {
+            halfway[page..page + PAGE].copy_from_slice(&recovered[page..page + PAGE]);
+        }
+        put_back(&halfway);
+        let read_only = place.open(Mode { read_only: true, ..MODE }).expect("opened");
+        assert!(stored(&read_only) == before, "round {round}");
+        read_only.close();
+        let environment = place.open(MODE).expect("opened");
+        assert!(stored(&environment) == before, "round {round}");
+        environment.close();
+        values = before;
+    }
+}
+
+/// A data file from before the epoch, or of another store: nothing is written into it.
+#[test]
+fn a_data_file_that_the_log_is_not_of_stays_as_it_is() {
+    let (place, other) = (StoreFolder::new("mine"), StoreFolder::new("theirs"));
+    let (mut chance, mut values, mut of_other) = (Chance(9), Values::new(), Values::new());
+    let theirs = other.open(MODE).expect("opened");
+    (0..4).for_each(|_| commit(&theirs, &mut chance, &mut of_other));
+    theirs.close();
+    let mut older = Vec::new();
+    for commits in 0..6 {
+        let environment = place.open(MODE).expect("opened");
+        for _ in 0..commits {
+            commit(&environment, &mut chance, &mut values);
+            older.push(place.read("data.mdb"));
+        }
+        environment.empty_log().expect("emptied");
+        commit(&environment, &mut chance, &mut values);
+        environment.close();
+    }
+    older.pop(); // the newest epoch began with it
+    let (newest, log, progress) = (place.read("data.mdb"), place.read("log"), place.read("progress"));
+    for wrong in older.iter().chain([&other.read("data.mdb")]) {
+        for is_restarted in [false, true] {
+            place.write("data.mdb", wrong);
+            place.write("log", &log);
+            place.write("progress", &progress);
+            if is_restarted {
+                place.restart_machine(&progress);
+            }
+            for read_only in [true, false] {
+                let error = place.open(Mode { read_only, ..MODE }).err().expect("of two times, or of two stores");
+                assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+                assert!(place.read("data.mdb") == *wrong, "nothing was changed");
+            }
+        }
+    }
+    place.write("data.mdb", &newest);
+    place.write("progress", &progress);
+    assert!(stored(&place.open(MODE).expect("opened")) == values);
+}
+
+/// The last record was acknowledged, and is damaged: the data file that has all of it is not taken back.
+#[test]
+fn a_log_that_lost_its_end_undoes_nothing_that_was_acknowledged() {
+    let place = StoreFolder::new("end");
+    let (mut chance, mut values) = (Chance(10), Values::new());
+    let environment = place.open(MODE).expect("opened");
+    (0..3).for_each(|_| commit(&environment, &mut chance, &mut values));
+    let log = place.read("log");
+    commit(&environment, &mut chance, &mut values);
+    let (data, progress) = (place.read("data.mdb"), place.read("progress"));
+    environment.close();
+    let last = (2 * PAGE..log.len()).find(|at| place.read("log")[*at] != log[*at]).expect("a record more");
+    let mut flipped = place.read("log");
+    flipped[last + 300] ^= 1;
+    for log in [&log, &flipped] {
+        for (name, bytes) in [("data.mdb", &data), ("log", log), ("progress", &progress)] {
+            place.write(name, bytes);
+        }
+        let environment = place.open(MODE).expect("opened");
+        assert_eq!(environment.unverified(), None);
+        assert!(stored(&environment) == values);
+        environment.close();
+        place.write("log", log);
+        place.restart_machine(&progress);
+        let error = place.open(MODE).err().expect("nobody knows what the disk has");
+        assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
+        assert!(place.read("data.mdb") == data, "nothing was changed");
+    }
+}
+
+/// A file that is much longer than a log can be is read as far as one.
+#[test]
+fn a_log_of_any_length_is_opened() {
+    let place = StoreFolder::new("long");
+    let (mut chance, mut values) = (Chance(11), Values::new());
+    for length in [1 << 40, 3 * PAGE as u64, 0] {
+        let environment = place.open(MODE).expect("opened");
+        commit(&environment, &mut chance, &mut values);
+        environment.close();
+        std::fs::File::options().write(true).open(place.path("log")).expect("opened").set_len(length).expect("stretched");
+        let environment = place.open(MODE).expect("opened");
+        commit(&environment, &mut chance, &mut values);
+        assert!(stored(&environment) == values, "{length}");
+        environment.close();
+    }
+}
+
+/// What one process has synced says nothing of what another one wrote behind it, and a failed sync is never asked for again.
+#[test]
+fn a_sync_counts_for_the_place_that_it_was_asked_for() {
+    let file = |path: &Path| std::fs::File::options().read(true).write(true).open(path).expect("opened");
+    let place = StoreFolder::new("syncer");
+    let (first, second) = (Place { epoch: 3, page: 9 }, Place { epoch: 3, page: 12 });
+    let syncer = Syncer::new(&file(&place.path("log"))).expect("a thread");
+    assert_eq!(syncer.wait(), None);
+    for asked in [first, second] {
+        syncer.ask(asked);
+        assert_eq!(syncer.wait(), Some(Synced::Upto(asked)));
+        assert_eq!(syncer.wait(), None);
+    }
+    let failing = Syncer::new(&file(Path::new("/dev/null"))).expect("a thread");
+    failing.ask(first);
+    assert_eq!(failing.wait(), Some(Synced::Failed), "/dev/null cannot be synced");
+}
