@@ -145,9 +145,10 @@ fn a_torn_copy_is_refused_and_a_copy_of_an_idle_store_is_checked_once() {
     fs::copy(copy.0.join("gen-1/progress"), torn.0.join("gen-1/progress")).expect("copied");
     let error = Engine::open(&torn.0, options(false)).expect_err("torn");
     assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
-    // The log has all that was written meanwhile.
+    // The log began anew since the meta pages were copied: whether the copy has all that it does not say, nobody knows.
     fs::write(&log, records).expect("written");
-    assert_eq!(ids(&open(&torn.0, false)).len(), 60);
+    let error = Engine::open(&torn.0, options(false)).expect_err("torn");
+    assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
 }
 
 /// Somebody in the process closes another descriptor of the reader table: the system drops LMDB's own lock on it.

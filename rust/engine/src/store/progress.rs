@@ -232,7 +232,7 @@ impl Progress {
         let why = format!(
             "the data file ends with transaction {newest}, and transaction {last} was acknowledged: what was written last is damaged, or the \
              files are of two times (a copy of a store in use, made without memspan backup); to go on with the older state all the same, remove \
-             the file `progress`"
+             the files `progress` and `log`"
         );
         corrupt(&self.path, &why).with("newest", newest as i64).with("acknowledged", last as i64)
     }

@@ -238,7 +238,10 @@ fn with_log(
         _ if vouched && read_only => Ok(verdict),
         _ if vouched => progress.forget_place().map(|()| verdict),
         Recovered::Missing => Ok(Verdict::Unverified("its file `log` is missing or damaged")),
-        Recovered::Foreign => Err(corrupt(&path.join("log"), "the log is damaged, or is not that of the data file beside it")),
+        Recovered::Foreign => Err(corrupt(
+            &path.join("log"),
+            "the log is damaged, or is not that of the data file beside it, which may lack its last writes; to go on with what it has, remove the file `log`",
+        )),
     }
 }
 
