@@ -112,6 +112,7 @@ struct State {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is a rule that a control leaves out
 struct Rules {
     door: bool,
     /// Let go before the table is complete: a mistake, for a control.
@@ -258,47 +259,55 @@ impl State {
                 next.lock = None;
                 next.go(who, Step::Close);
             }
+            Step::Close => next.leave(who),
+            Step::Gone => return None,
+            _ => next.compact(who, rules),
+        }
+        Some(next)
+    }
+
+    /// A step of a compaction, behind the lock.
+    fn compact(&mut self, who: usize, rules: Rules) {
+        match self.processes[who].step {
             Step::Copy => {
-                next.checkpoint(who); // a transaction that begins notices a commit that the log lacks
-                match next.generation(who).by_table() {
-                    tree if tree.retired => next.follow(who),
-                    tree => next.go(who, Step::Publish(tree)),
+                self.checkpoint(who); // a transaction that begins notices a commit that the log lacks
+                match self.generation(who).by_table() {
+                    tree if tree.retired => self.follow(who),
+                    tree => self.go(who, Step::Publish(tree)),
                 }
             }
             Step::Publish(tree) => {
                 let (none, first) = (Tree::default(), Tree { number: 1, ..tree });
-                next.generations[1] =
+                self.generations[1] =
                     Generation { there: true, metas: [none, first], last: 1, log: [first, none], ..Generation::default() };
-                next.go(who, Step::BeginLast(tree));
+                self.go(who, Step::BeginLast(tree));
             }
-            Step::BeginLast(copied) => match next.begin(who, rules) {
-                Some(tree) if tree == copied => next.go(who, Step::Retire(Tree { number: tree.number + 1, retired: true, ..tree })),
-                Some(_) => next.leave(who), // somebody wrote: given up
-                None => return Some(next),
+            Step::BeginLast(copied) => match self.begin(who, rules) {
+                Some(tree) if tree == copied => self.go(who, Step::Retire(Tree { number: tree.number + 1, retired: true, ..tree })),
+                Some(_) => self.leave(who), // somebody wrote: given up
+                None => {}
             },
             Step::Retire(tree) => {
-                next.generation(who).metas[usize::from(tree.number & 1)] = tree;
-                next.go(who, Step::RetireInTable(tree.number));
+                self.generation(who).metas[usize::from(tree.number & 1)] = tree;
+                self.go(who, Step::RetireInTable(tree.number));
             }
             Step::RetireInTable(number) => {
-                next.generation(who).table = number;
-                next.go(who, Step::AppendRetired(number));
+                self.generation(who).table = number;
+                self.go(who, Step::AppendRetired(number));
             }
             Step::AppendRetired(number) => {
-                next.checkpoint(who);
-                next.generation(who).last = number;
-                next.go(who, Step::NameCurrent);
+                self.checkpoint(who);
+                self.generation(who).last = number;
+                self.go(who, Step::NameCurrent);
             }
             Step::NameCurrent => {
-                next.current = 1;
-                next.processes[who].compacts = false;
-                next.lock = None;
-                next.follow(who);
+                self.current = 1;
+                self.processes[who].compacts = false;
+                self.lock = None;
+                self.follow(who);
             }
-            Step::Close => next.leave(who),
-            Step::Gone => return None,
+            step => unreachable!("{step:?} is no step of a compaction"),
         }
-        Some(next)
     }
 
     /// The file lock of LMDB, alone where nobody has it: then the table is reset.

@@ -59,7 +59,7 @@ impl Log {
         let wanted = Wanted::of(&content, self.page_size);
         let failed = |e: &std::io::Error| io_error("recovering the store", folder, e);
         let found = [0, 1].map(|which| RawMeta::read(data, self.page_size as u64, which).ok());
-        if wanted.is_damaged || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(found, self.page_size as u64) {
+        if wanted.is_damaged || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(&found, self.page_size as u64) {
             return Ok(Recovered::Foreign);
         }
         // All that was on disk when the epoch began is there, or somebody cut the file off.
@@ -80,8 +80,8 @@ impl Log {
             if data.metadata()?.len() < end {
                 data.set_len(end)?; // pages that no tree leads to
             }
-            // First, so that whoever reads what a killed recovery left does not walk the tree of a commit that the log lacks, whose pages
-            // are written over here. After a power cut nobody reads it before a recovery has come to its end.
+            // The meta pages come first: a reader of a half of this must not walk the tree of a commit that the log lacks, whose pages are
+            // written over here. After a power cut nobody reads before a recovery has come to its end.
             wanted.metas.iter().try_for_each(|meta| meta.write(data, self.page_size as u64))?;
             for (number, page) in pages {
                 data.write_all_at(page, number * self.page_size as u64)?;
@@ -133,9 +133,9 @@ impl<'b> Wanted<'b> {
 
     /// Whether a data file with these meta pages is the one that the epoch began with, or went on from there: a meta page of the epoch
     /// stands in it, and it is not older than the epoch. The other meta page may be that of a commit which the log lacks, or damaged.
-    fn is_of(&self, found: [Option<RawMeta>; 2], page_size: u64) -> bool {
+    fn is_of(&self, found: &[Option<RawMeta>; 2], page_size: u64) -> bool {
         let transaction = |meta: RawMeta| Some(meta.page(page_size)).filter(MetaPage::is_sound).map(|page| page.transaction);
-        let transactions = found.map(|meta| meta.and_then(transaction));
+        let transactions = found.each_ref().map(|meta| meta.and_then(transaction));
         let newest = transactions.iter().flatten().max();
         let is_known = found.iter().flatten().any(|meta| self.known.contains(meta));
         let may_be_the_last = transactions.contains(&None) || newest >= Some(&self.known[1].transaction());

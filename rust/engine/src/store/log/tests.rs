@@ -424,7 +424,7 @@ fn a_data_file_that_the_log_is_not_of_stays_as_it_is() {
                 place.restart_machine(&progress);
             }
             for read_only in [true, false] {
-                let error = place.open(Mode { read_only, ..MODE }).err().expect("of two times, or of two stores");
+                let error = place.open(Mode { read_only, ..MODE }).expect_err("of two times, or of two stores");
                 assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
                 assert!(place.read("data.mdb") == *wrong, "nothing was changed");
             }
@@ -459,7 +459,7 @@ fn a_log_that_lost_its_end_undoes_nothing_that_was_acknowledged() {
         environment.close();
         place.write("log", log);
         place.restart_machine(&progress);
-        let error = place.open(MODE).err().expect("nobody knows what the disk has");
+        let error = place.open(MODE).expect_err("nobody knows what the disk has");
         assert_eq!(error.kind(), ErrorKind::StoreCorrupt, "{error}");
         assert!(place.read("data.mdb") == data, "nothing was changed");
     }
@@ -482,7 +482,7 @@ fn a_log_of_any_length_is_opened() {
     }
 }
 
-/// What one process has synced says nothing of what another one wrote behind it, and a failed sync is never asked for again.
+/// A sync of this process says nothing of another one's record behind it, and a failed one is not asked for again.
 #[test]
 fn a_sync_counts_for_the_place_that_it_was_asked_for() {
     let file = |path: &Path| std::fs::File::options().read(true).write(true).open(path).expect("opened");
