@@ -53,11 +53,11 @@ fn replaced(path: &Path) -> Error {
 }
 
 /// How the files of a store are opened: a symbolic link in the place of one is refused. By one, somebody who can write to the folder would
-/// have this process write to a file elsewhere, or read one. The folder itself may be a link. Nor does it wait for the other end of a pipe.
+/// have this process write to a file elsewhere, or read one. The folder itself may be a link.
 #[must_use]
 pub fn own() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options.custom_flags(libc::O_NOFOLLOW);
     options
 }
 
