@@ -22,7 +22,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::files::{FileId, own, require_named};
+use super::files::{FileId, open_regular, own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, corrupt, io_error};
 use super::identity::StoreId;
 use super::log::Place;
@@ -144,7 +144,8 @@ impl Progress {
     /// Opens the file in `folder`, which need not be there.
     pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, data: FileId, read_only: bool) -> Result<Self> {
         let path = folder.join("progress");
-        let file = match own().read(true).write(!read_only).create(!read_only).truncate(false).open(&path) {
+        let writable = || own().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = match if read_only { open_regular(&path) } else { writable() } {
             Ok(file) => Some(file),
             Err(_) if read_only => None,
             Err(e) => return Err(io_error("opening the generation's progress", &path, &e)),

@@ -30,7 +30,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::content::Head;
 use self::syncer::{Synced, Syncer};
-use super::files::{own, require_named};
+use super::files::{open_regular, own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, io_error};
 use super::fork::lock;
 use super::identity::StoreId;
@@ -101,8 +101,8 @@ impl Log {
     pub fn open(folder: &Path, store: StoreId, generation: GenerationNumber, page_size: usize, read_only: bool) -> Result<Option<Self>> {
         let path = folder.join("log");
         let mut options = own();
-        options.read(true).write(!read_only).create(!read_only).mode(PRIVATE).truncate(false);
-        match options.open(&path) {
+        options.read(true).write(true).create(true).mode(PRIVATE).truncate(false);
+        match if read_only { open_regular(&path) } else { options.open(&path) } {
             Ok(file) => Ok(Some(Self { file, path, page_size, store, generation, room: Mutex::default(), syncer: Mutex::default() })),
             Err(_) if read_only => Ok(None),
             Err(e) => Err(io_error("opening the log of the store", &path, &e)),

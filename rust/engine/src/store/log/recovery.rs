@@ -94,8 +94,8 @@ impl Log {
 
     /// The newest transaction that it has; none where no head of it is whole.
     pub fn newest(&self) -> Result<Option<u64>> {
-        let content = self.content()?;
-        Ok(content.map(|content| Wanted::of(&content, self.page_size).metas[0].transaction()))
+        let newest = |content: Content| content.records().0.last().map_or(content.head.metas[0].transaction(), |record| record.transaction);
+        Ok(self.content()?.map(newest))
     }
 
     /// Writes every page of the epoch to the data file once more: a sync of it failed, and the system has forgotten which it still has to

@@ -64,6 +64,12 @@ impl StoreFolder {
         std::fs::write(self.path(name), bytes).expect("written");
     }
 
+    fn put_back(&self, data: &[u8], log: &[u8], progress: &[u8]) {
+        for (name, bytes) in [("data.mdb", data), ("log", log), ("progress", progress)] {
+            self.write(name, bytes);
+        }
+    }
+
     /// A file `progress` of another start of the machine, as old as can be.
     fn restart_machine(&self, progress: &[u8]) {
         let mut progress = progress.to_vec();
@@ -288,9 +294,7 @@ fn a_death_while_the_log_begins_anew_loses_nothing() {
         (&log_behind, &forgotten, &values),
         (&log_behind, &progress, &values),
     ] {
-        for (name, bytes) in [("data.mdb", &data), ("log", log), ("progress", progress)] {
-            place.write(name, bytes);
-        }
+        place.put_back(&data, log, progress);
         let environment = place.open(MODE).expect("opened");
         assert_eq!(environment.unverified(), None);
         assert!(stored(&environment) == *expected);
@@ -369,12 +373,7 @@ fn a_recovery_that_was_killed_is_read_as_the_last_commit_of_the_log() {
             continue;
         }
         let unlogged = place.read("data.mdb");
-        let put_back = |data: &[u8]| {
-            for (name, bytes) in [("data.mdb", data), ("log", &log), ("progress", &progress)] {
-                place.write(name, bytes);
-            }
-        };
-        put_back(&unlogged);
+        place.put_back(&unlogged, &log, &progress);
         place.open(MODE).expect("recovered").close();
         let recovered = place.read("data.mdb");
         let mut halfway = unlogged;
@@ -383,7 +382,7 @@ fn a_recovery_that_was_killed_is_read_as_the_last_commit_of_the_log() {
         for page in (2 * PAGE..recovered.len()).step_by(PAGE).filter(|_| chance.below(2) == 0) {
             halfway[page..page + PAGE].copy_from_slice(&recovered[page..page + PAGE]);
         }
-        put_back(&halfway);
+        place.put_back(&halfway, &log, &progress);
         let read_only = place.open(Mode { read_only: true, ..MODE }).expect("opened");
         assert!(stored(&read_only) == before, "round {round}");
         read_only.close();
@@ -417,9 +416,7 @@ fn a_data_file_that_the_log_is_not_of_stays_as_it_is() {
     let (newest, log, progress) = (place.read("data.mdb"), place.read("log"), place.read("progress"));
     for wrong in older.iter().chain([&other.read("data.mdb")]) {
         for is_restarted in [false, true] {
-            place.write("data.mdb", wrong);
-            place.write("log", &log);
-            place.write("progress", &progress);
+            place.put_back(wrong, &log, &progress);
             if is_restarted {
                 place.restart_machine(&progress);
             }
@@ -446,13 +443,11 @@ fn a_log_that_lost_its_end_undoes_nothing_that_was_acknowledged() {
     commit(&environment, &mut chance, &mut values);
     let (data, progress) = (place.read("data.mdb"), place.read("progress"));
     environment.close();
-    let last = (2 * PAGE..log.len()).find(|at| place.read("log")[*at] != log[*at]).expect("a record more");
     let mut flipped = place.read("log");
+    let last = (2 * PAGE..log.len()).find(|at| flipped[*at] != log[*at]).expect("a record more");
     flipped[last + 300] ^= 1;
     for log in [&log, &flipped] {
-        for (name, bytes) in [("data.mdb", &data), ("log", log), ("progress", &progress)] {
-            place.write(name, bytes);
-        }
+        place.put_back(&data, log, &progress);
         let environment = place.open(MODE).expect("opened");
         assert_eq!(environment.unverified(), None);
         assert!(stored(&environment) == values);
@@ -480,6 +475,24 @@ fn a_log_of_any_length_is_opened() {
         assert!(stored(&environment) == values, "{length}");
         environment.close();
     }
+}
+
+/// Opening a pipe waits for its other end, unless it is looked at first.
+#[test]
+fn a_pipe_in_the_place_of_the_log_is_not_waited_for() {
+    let place = StoreFolder::new("pipe");
+    let (mut chance, mut values) = (Chance(12), Values::new());
+    let environment = place.open(MODE).expect("opened");
+    commit(&environment, &mut chance, &mut values);
+    environment.mark_closed(true);
+    environment.close();
+    std::fs::remove_file(place.path("log")).expect("removed");
+    assert!(std::process::Command::new("mkfifo").arg(place.path("log")).status().expect("begun").success());
+    let environment = place.open(Mode { read_only: true, ..MODE }).expect("closed, and vouched for");
+    assert!(stored(&environment) == values);
+    environment.close();
+    let error = place.open(MODE).expect_err("no log");
+    assert_eq!(error.kind(), ErrorKind::StoreIo, "{error}");
 }
 
 /// A sync of this process says nothing of another one's record behind it, and a failed one is not asked for again.
