@@ -17,24 +17,6 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
     files.iter().map(|file| std::fs::read(file).expect("read")).collect()
 }
 
-/// The same bytes with something else in them: bits, bytes, a piece cut out, doubled, or taken from another input.
-fn mutated(chance: &mut Chance, input: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = input.to_vec();
-    for _ in 0..=chance.below(4) {
-        let at = chance.below(bytes.len() + 1);
-        let end = (at + 1 + chance.below(16)).min(bytes.len());
-        match chance.below(6) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << chance.below(8),
-            1 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'{', b'<'][chance.below(8)],
-            2 => bytes.truncate(at),
-            3 if at < end => drop(bytes.drain(at..end)),
-            4 if at < end => bytes.extend_from_within(at..end),
-            _ => bytes.extend_from_slice(&others[chance.below(others.len())]),
-        }
-    }
-    bytes
-}
-
 #[test]
 fn every_decoder_bears_its_corpus_and_mutations_of_it() {
     let mutations: usize = std::env::var("MEMSPAN_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(200);
@@ -44,7 +26,7 @@ fn every_decoder_bears_its_corpus_and_mutations_of_it() {
         for input in &inputs {
             target(input);
             for _ in 0..mutations {
-                let bytes = mutated(&mut chance, input, &inputs);
+                let bytes = chance.mutated(input, &inputs);
                 let began = Instant::now();
                 target(&bytes);
                 assert!(began.elapsed() < Duration::from_secs(5), "{name}: {} bytes took too long", bytes.len());

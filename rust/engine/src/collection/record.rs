@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::chunk::Format;
 use crate::Result;
+use crate::limits::MAX_DOCUMENT_BYTES;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, ONE_PAGE_BODY, damaged};
 use crate::store::identity::Seed;
@@ -205,7 +206,13 @@ impl Revision {
         };
         let (document, written_at, bytes) = (r.uint()? as u32, r.int()?, r.uint()?);
         let runs = r.bin()?;
-        let chunks = runs.chunks_exact(8).map(|run| (u32_at(run, 0).unwrap_or(0), u32_at(run, 4).unwrap_or(0))).collect();
+        let chunks: Vec<_> = runs.chunks_exact(8).map(|run| (u32_at(run, 0).unwrap_or(0), u32_at(run, 4).unwrap_or(0))).collect();
+        // Each chunk has a byte of its own, so that nobody walks through numbers that a false record claims.
+        let count: u64 = chunks.iter().map(|(_, count)| u64::from(*count)).sum();
+        let is_run = |(first, count): &(u32, u32)| *count > 0 && first.checked_add(*count).is_some();
+        if bytes > MAX_DOCUMENT_BYTES as u64 || count > bytes + 1 || !chunks.iter().all(is_run) {
+            return Err(damaged(key.as_slice(), "the chunks of a document's text are more than it has bytes"));
+        }
         Ok(Some(Self { number, state, document, written_at, bytes, chunks }))
     }
 
@@ -303,8 +310,11 @@ pub(super) fn delete_part(pages: &mut impl PagesMut, partition: Partition, revis
 
 /// A range of a revision's text.
 pub(super) fn text<P: Pages + ?Sized>(pages: &P, partition: Partition, revision: u32, span: Range<usize>) -> Result<String> {
-    let mut bytes = Vec::with_capacity(span.len());
     let first = span.start / PART_BYTES;
+    if span.start > span.end || span.end > MAX_DOCUMENT_BYTES {
+        return Err(damaged(part_key(partition, revision, first).as_slice(), "a part of a document's text is said to lie outside of it"));
+    }
+    let mut bytes = Vec::with_capacity(span.len());
     for part in first..span.end.div_ceil(PART_BYTES) {
         let key = part_key(partition, revision, part);
         let value = pages.get(key.as_slice())?.ok_or_else(|| damaged(key.as_slice(), "a part of a document's text is missing"))?;

@@ -75,13 +75,13 @@ impl Tally {
         self.has_user = self.has_user && !opens_turn || message.opens_turn();
         let placed = Placed { index: self.messages, turn: self.turns - 1, opens_turn, tokens_before: self.tokens };
         self.messages += 1;
-        self.tokens += tokens;
+        self.tokens = self.tokens.saturating_add(tokens);
         Ok(placed)
     }
 
     /// Counts a volatile block that stays in its turn ([`super::block::stays`]); called before the next turn's user message.
     pub fn keep_block(&mut self, tokens: u64) {
-        self.tokens += tokens;
+        self.tokens = self.tokens.saturating_add(tokens);
     }
 
     /// Tokens of the results that would be rendered for calls that are still open.

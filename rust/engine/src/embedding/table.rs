@@ -120,9 +120,10 @@ fn unknown() -> UnitVector {
     UnitVector::new(&values, DIMENSIONS).expect("the unknown token's row is not zero: tested")
 }
 
+/// A token's row. A token that no version had, which only a false record says, has the row of the unknown one.
 pub(super) fn row(token: Token) -> &'static [u8] {
     let start = ROWS + token as usize * DIMENSIONS;
-    &FILE[start..start + DIMENSIONS]
+    FILE.get(start..start + DIMENSIONS).unwrap_or(const { FILE.split_at(ROWS).1.split_at(DIMENSIONS).0 })
 }
 
 /// Whether a token's row has a direction of its own: not that of a word without pieces, nor one that nothing was fitted to.
@@ -134,7 +135,7 @@ pub(super) fn says_something(token: Token) -> bool {
 pub(super) fn length(token: Token) -> f64 {
     /// The bits of each length; 0 where it is not known yet. Zeros that the system hands out as they are touched.
     static LENGTHS: [AtomicU64; wordpiece::count()] = [const { AtomicU64::new(0) }; wordpiece::count()];
-    let place = &LENGTHS[token as usize];
+    let place = LENGTHS.get(token as usize).unwrap_or(&LENGTHS[UNKNOWN as usize]);
     let known = place.load(Relaxed);
     if known != 0 {
         return f64::from_bits(known);

@@ -29,7 +29,7 @@ impl SessionCore {
 
     /// Drops what this process has read of its sessions: some of it was erased.
     pub(crate) fn forget_warm(&self) {
-        self.warm.forget();
+        self.core.store().unforked(|| self.warm.forget());
     }
 
     /// The cached parts of its sessions that this process has read.

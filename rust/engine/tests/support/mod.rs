@@ -167,6 +167,28 @@ impl Chance {
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
+
+    /// The same bytes with something else in them: bits, bytes, a great number, a piece cut out, doubled, or taken from another input.
+    pub fn mutated(&mut self, input: &[u8], others: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = input.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(bytes.len() + 1);
+            let end = (at + 1 + self.below(16)).min(bytes.len());
+            match self.below(7) {
+                0 if at < bytes.len() => bytes[at] ^= 1 << self.below(8),
+                1 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'{', b'<'][self.below(8)],
+                2 => bytes.truncate(at),
+                3 if at < end => drop(bytes.drain(at..end)),
+                4 if at < end => bytes.extend_from_within(at..end),
+                5 if at < end => {
+                    let number = [u64::MAX, 1 << 40, u64::from(u32::MAX), 1 << 63][self.below(4)];
+                    bytes.splice(at..=at, [0xcf].into_iter().chain(number.to_be_bytes())); // as MessagePack has it
+                }
+                _ => bytes.extend_from_slice(&others[self.below(others.len())]),
+            }
+        }
+        bytes
+    }
 }
 
 /// Copies a folder with everything in it.

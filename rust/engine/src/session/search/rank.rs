@@ -374,7 +374,7 @@ impl<'b, 'r> Beside<'b, 'r> {
         let (mut beside, own) = ([None; PLACES], &rows[at]);
         for other in &rows[at.saturating_sub(BESIDE as usize)..rows.len().min(at + BESIDE as usize + 1)] {
             let by = i64::from(other.number) - i64::from(own.number);
-            let follows = other.row.session == own.row.session && other.row.index as i64 == own.row.index as i64 + by;
+            let follows = other.row.session == own.row.session && own.row.index.checked_add_signed(by) == Some(other.row.index);
             if let Some(place) = beside.get_mut((by + i64::from(BESIDE)) as usize).filter(|_| follows) {
                 *place = Some(other);
             }

@@ -180,7 +180,7 @@ impl Asked<'_> {
     /// Whether the window does not show a message, or shows it shorter than it is. A message that it shows whole answers a question
     /// already, and says nothing of how sure the others are.
     fn is_outside(&self, found: &Found, history: &dyn History) -> Result<bool> {
-        let is_newest = found.index + 1 >= self.record.tally.messages;
+        let is_newest = found.index.saturating_add(1) >= self.record.tally.messages;
         Ok(!self.is_in_window(found) || !is_newest && is_shortened(history, found.index)?)
     }
 

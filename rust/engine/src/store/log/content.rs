@@ -111,7 +111,7 @@ impl Content {
     pub fn records(&self) -> (Vec<Record<'_>>, bool) {
         let (mut records, mut at, mut last) = (Vec::new(), 0, self.head.metas[0].transaction());
         let record_at = |at: usize| Record::decode(self.bytes.get(at..)?, self.page_size, self.head.epoch);
-        while let Some(record) = record_at(at).filter(|record| record.transaction == last + 1) {
+        while let Some(record) = record_at(at).filter(|record| Some(record.transaction) == last.checked_add(1)) {
             at += record.length(self.page_size);
             last = record.transaction;
             records.push(record);

@@ -59,7 +59,8 @@ impl Log {
         let wanted = Wanted::of(&content, self.page_size);
         let failed = |e: &std::io::Error| io_error("recovering the store", folder, e);
         let found = [0, 1].map(|which| RawMeta::read(data, self.page_size as u64, which).ok());
-        if wanted.is_damaged || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(&found, self.page_size as u64) {
+        let is_sound = !wanted.is_damaged && wanted.stays_within_tree(self.page_size as u64);
+        if !is_sound || wanted.metas[0].transaction() < acknowledged || !wanted.is_of(&found, self.page_size as u64) {
             return Ok(Recovered::Foreign);
         }
         // All that was on disk when the epoch began is there, or somebody cut the file off.
@@ -139,7 +140,13 @@ impl<'b> Wanted<'b> {
         let newest = transactions.iter().flatten().max();
         let is_known = found.iter().flatten().any(|meta| self.known.contains(meta));
         let may_be_the_last = transactions.contains(&None) || newest >= Some(&self.known[1].transaction());
-        is_known && may_be_the_last && newest <= Some(&(self.metas[0].transaction() + 1))
+        is_known && may_be_the_last && newest <= Some(&self.metas[0].transaction().saturating_add(1))
+    }
+
+    /// Whether no page lies outside of the pages that the newest commit counts.
+    fn stays_within_tree(&self, page_size: u64) -> bool {
+        let newest = self.metas[0].page(page_size);
+        newest.is_sound() && self.pages.keys().all(|number| (2..=newest.last_page).contains(number))
     }
 
     /// The pages that the data file has otherwise, or not at all.

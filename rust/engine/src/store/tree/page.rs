@@ -330,9 +330,10 @@ mod tests {
                 })
             }));
         }
-        for a in &keys {
+        let step = if cfg!(miri) { 29 } else { 1 }; // an interpreter takes hours for all of them
+        for a in keys.iter().step_by(step) {
             let bytes = leaf(std::slice::from_ref(a));
-            for b in &keys {
+            for b in keys.iter().step_by(step) {
                 let found = Page::new(&bytes).search(&Sought::new(b), 0, None);
                 assert_eq!(found, Some((usize::from(a < b), a == b)), "{a:?} {b:?}");
             }
@@ -351,7 +352,7 @@ mod tests {
             let bytes = leaf(stored);
             let page = Page::new(&bytes);
             page.check(7, Kind::Leaf, Order::Bytes).unwrap();
-            for key in &asked {
+            for key in asked.iter().step_by(if cfg!(miri) { 13 } else { 1 }) {
                 let expected = stored.binary_search(key).map_or_else(|at| (at, false), |at| (at, true));
                 for near in (0..stored.len() + 2).map(Some).chain([None]) {
                     assert_eq!(page.search(&Sought::new(key), 0, near), Some(expected), "{key:?} near {near:?}");
