@@ -258,15 +258,7 @@ fn a_memory_that_says_something_else_than_its_index_is_found() {
 fn a_flipped_bit_in_any_value_is_found() {
     let folder = Folder::in_memory();
     let engine = small_store(&folder);
-    let keys = engine.store().read(|snapshot| {
-        let mut keys = Vec::new();
-        snapshot.scan(&[0], &[255; 32], &mut |key, _| {
-            keys.push(key.to_vec());
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(keys)
-    });
-    let mut keys = keys.expect("keys");
+    let mut keys = support::losses::keys(&engine);
     keys.retain(|key| key[4] != Table::Meta as u8);
     for (at, key) in keys.into_iter().enumerate() {
         let flip = flip(&key, at);

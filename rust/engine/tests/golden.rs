@@ -10,7 +10,6 @@ mod format_4;
 mod support;
 
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use memspan_engine::collection::add::add as add_document;
@@ -24,9 +23,8 @@ use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{self, Ask, NewMessage, Options, Session, TaskEdit};
 use memspan_engine::store::identity::repeatably;
 use memspan_engine::store::keys::Table;
-use memspan_engine::store::pages::Pages;
 use memspan_engine::store::vault::StoreKey;
-use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, with_id, with_vector};
+use support::{ALL_KINDS, Folder, ask, assert_sound, copy_folder, embed, one, open, options, values, with_id, with_vector};
 
 /// 1 January 2026, in microseconds since 1970.
 const START: i64 = 1_767_225_600_000_000;
@@ -187,19 +185,6 @@ fn everything(engine: &Engine) -> String {
     let scopes = list(scopes);
     let contents = engine.contents().expect("contents");
     format!("{{\"memories\": {}, \"vectors\": {}, \"scopes\": {scopes}}}\n", contents.memories, contents.vectors)
-}
-
-/// Every key and value of a store.
-fn values(engine: &Engine) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let read = engine.store().read(|snapshot| {
-        let mut found = Vec::new();
-        snapshot.scan(&[0], &[255; 32], &mut |key, value| {
-            found.push((key.to_vec(), value.to_vec()));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    });
-    read.expect("read")
 }
 
 /// What format 2 added: a conversation with a tool round, an image, a call in the ledger, a redaction, a switch of models.

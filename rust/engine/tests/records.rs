@@ -5,7 +5,6 @@
 
 mod support;
 
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,26 +18,14 @@ use memspan_engine::scope::Scope;
 use memspan_engine::session::{self, Ask, Listing, NewMessage, Session, TaskEdit, TranscriptRequest};
 use memspan_engine::store::envelope::{self, ENVELOPE_BYTES};
 use memspan_engine::store::keys::Table;
-use memspan_engine::store::pages::{Pages, PagesMut};
+use memspan_engine::store::pages::PagesMut;
 use memspan_engine::{Result, export};
-use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, open, remember};
+use support::{ALL_KINDS, Chance, Folder, ask, copy_folder, open, remember, values};
 
 /// Behind all that the golden store holds.
 const NOW: i64 = 1_767_225_600_000_000 + 200 * 86_400_000_000;
 /// Bodies that are tried on one copy of the store.
 const ON_ONE_COPY: usize = 40;
-
-fn values(engine: &Engine) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let read = engine.store().read(|snapshot| {
-        let mut found = Vec::new();
-        snapshot.scan(&[0], &[255; 32], &mut |key, value| {
-            found.push((key.to_vec(), value.to_vec()));
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
-    });
-    read.expect("the golden store is sound")
-}
 
 fn put(engine: &Engine, key: &[u8], value: &[u8]) {
     let (key, value) = (key.to_vec(), value.to_vec());

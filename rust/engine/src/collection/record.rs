@@ -206,14 +206,14 @@ impl Revision {
         };
         let (document, written_at, bytes) = (r.uint()? as u32, r.int()?, r.uint()?);
         let runs = r.bin()?;
-        let chunks: Vec<_> = runs.chunks_exact(8).map(|run| (u32_at(run, 0).unwrap_or(0), u32_at(run, 4).unwrap_or(0))).collect();
+        let chunks = runs.chunks_exact(8).map(|run| (u32_at(run, 0).unwrap_or(0), u32_at(run, 4).unwrap_or(0))).collect();
+        let revision = Self { number, state, document, written_at, bytes, chunks };
         // Each chunk has a byte of its own, so that nobody walks through numbers that a false record claims.
-        let count: u64 = chunks.iter().map(|(_, count)| u64::from(*count)).sum();
         let is_run = |(first, count): &(u32, u32)| *count > 0 && first.checked_add(*count).is_some();
-        if bytes > MAX_DOCUMENT_BYTES as u64 || count > bytes + 1 || !chunks.iter().all(is_run) {
+        if bytes > MAX_DOCUMENT_BYTES as u64 || revision.count() as u64 > bytes + 1 || !revision.chunks.iter().all(is_run) {
             return Err(damaged(key.as_slice(), "the chunks of a document's text are more than it has bytes"));
         }
-        Ok(Some(Self { number, state, document, written_at, bytes, chunks }))
+        Ok(Some(revision))
     }
 
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {

@@ -1,25 +1,16 @@
 //! Stores that lost values, and what a repair made of them.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use memspan_engine::engine::{Engine, mend};
 use memspan_engine::store::pages::{Pages, PagesMut};
 use memspan_engine::store::repair::Repaired;
 
-use super::{Folder, open};
+use super::{Folder, open, values};
 
 /// The keys of a store.
 pub fn keys(engine: &Engine) -> Vec<Vec<u8>> {
-    let read = engine.store().read(|snapshot| {
-        let mut keys = Vec::new();
-        snapshot.scan(&[0], &[255; 32], &mut |key, _| {
-            keys.push(key.to_vec());
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(keys)
-    });
-    read.expect("read")
+    values(engine).into_iter().map(|(key, _)| key).collect()
 }
 
 /// Copies the store, loses `lost` of the copy, and repairs that.

@@ -4,6 +4,7 @@
 pub mod losses;
 pub mod talk;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,7 @@ use memspan_engine::memory::{Memory, NewMemory, Remembered};
 use memspan_engine::recall::{Filter, Fusion, Request, recall};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
+use memspan_engine::store::pages::Pages;
 
 /// A path of its own that is removed at the end.
 pub struct Folder(pub PathBuf);
@@ -112,6 +114,19 @@ pub fn ask(engine: &Engine, scope: &Scope, text: &str, limit: usize, now: i64) -
         max_tokens: None,
     };
     Ok(recall(engine, &request)?.hits.into_iter().map(|hit| hit.memory.text).collect())
+}
+
+/// Every key and value of a store.
+pub fn values(engine: &Engine) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let read = engine.store().read(|snapshot| {
+        let mut found = Vec::new();
+        snapshot.scan(&[0], &[255; 32], &mut |key, value| {
+            found.push((key.to_vec(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    });
+    read.expect("read")
 }
 
 /// The doctor finds nothing.
