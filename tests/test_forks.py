@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
@@ -163,6 +165,82 @@ def test_maintenance_goes_on_beside_a_child_that_was_forked_during_it(store: Pat
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         os.close(kept)
         os.close(left)
+
+
+def test_a_child_imports_what_a_thread_of_the_parent_was_importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, over = threading.Event(), threading.Event()
+    monkeypatch.setattr(memspan, "half_made", (begun, over), raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = ["import memspan", "begun, over = memspan.half_made", "begun.set()", "over.wait(50)", "WHOLE = True"]
+    (tmp_path / "half_made_module.py").write_text("\n".join(lines))
+
+    def load() -> None:
+        assert importlib.import_module("half_made_module").WHOLE
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    assert begun.wait(10)
+
+    def work() -> None:
+        over.set()  # the child's own
+        load()
+
+    ended = in_child(work)
+    over.set()
+    thread.join()
+    del sys.modules["half_made_module"]
+    assert ended == 0
+
+
+FIRST = """
+import os, sys, threading, memspan
+
+def call(engine, name):
+    user = engine.user("u")
+    if name == "count":
+        memspan.count_tokens("payments api " * 9_000, "gpt-4o")
+    elif name == "counter":
+        counter.append("payments api " * 9_000)
+    elif name == "add":
+        user.session("s", model="gpt-4o").add({"role": "user", "content": "payments api " * 500})
+    elif name == "remember":
+        user.remember("Prefers tea")
+    elif name == "learn":
+        user.learn(user.session("s", model="gpt-4o"))
+
+name, folder = sys.argv[1:]
+counter = memspan.TokenCounter("gpt-4o")
+engine = memspan.open(folder, busy_timeout_seconds=60)
+thread = threading.Thread(target=call, args=(engine, name))
+thread.start()
+children = []
+while thread.is_alive() and len(children) < 20:
+    child = os.fork()
+    if child == 0:
+        code = 3
+        try:
+            call(engine, name)
+            code = 0
+        finally:
+            os._exit(code)
+    children.append(child)
+thread.join()
+sys.exit(any(os.waitpid(child, 0)[1] for child in children))
+"""
+
+
+@pytest.mark.parametrize("name", ["count", "counter", "add", "remember", "learn"])
+def test_children_make_their_first_calls_while_a_thread_of_the_parent_makes_its_own(name: str, tmp_path: Path) -> None:
+    """What a process makes or imports once is half made then. Of 20 children most waited for ever, where it was made under a lock."""
+    for round_ in range(3):
+        command = [sys.executable, "-c", FIRST, name, str(tmp_path / str(round_))]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+            try:
+                said = process.communicate(timeout=40)[1]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                pytest.fail(f"a child of round {round_} waits for ever")
+        assert process.returncode == 0, said
 
 
 def is_at(link: Path, path: Path) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from typing import TYPE_CHECKING, Protocol
+from importlib import _bootstrap  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 if TYPE_CHECKING:
@@ -48,7 +50,20 @@ class Lock:
             self._lock, self._owner = threading.Lock(), None
 
 
+def _forget_imports() -> None:
+    """Lets the child import what another thread was importing at the fork. Python renews no lock of a module, and keeps it half made."""
+    own = threading.get_ident()
+    locks: dict[str, Any] = getattr(_bootstrap, "_module_locks", {})  # by name, a weak reference to each
+    for name, reference in list(locks.items()):
+        lock = reference()
+        if lock is not None and lock.owner != own:
+            del locks[name]
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                del sys.modules[name]
+
+
 def _renew_all() -> None:
+    _forget_imports()
     for one in list(_renewed):
         one._renew()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 

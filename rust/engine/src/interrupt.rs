@@ -52,6 +52,11 @@ impl Drop for Wait {
     }
 }
 
+/// In the child of a fork: the threads that waited are not there.
+pub fn nobody_waits() {
+    WAITING.store(0, Relaxed);
+}
+
 /// Whether somebody waits for long calls to pause.
 #[must_use]
 pub fn others_wait() -> bool {

@@ -20,6 +20,7 @@ pub mod limits;
 pub mod memory;
 pub mod models;
 pub mod plain;
+pub mod process;
 pub mod recall;
 pub mod scope;
 pub mod session;

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use memspan_engine::engine::pace::Pace;
+use memspan_engine::process::Once;
 use memspan_engine::{Error, ErrorKind, Field, Result, interrupt};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 /// Runs a call of the engine: a short one keeps the interpreter, a long one runs in a thread of its own, so that Ctrl-C ends it. Errors and
@@ -65,7 +65,7 @@ fn finish<T>(py: Python<'_>, outcome: std::thread::Result<Result<T>>) -> PyResul
 
 /// The Python exception for an error of the engine.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
-    static FROM_ENGINE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static FROM_ENGINE: Once<Py<PyAny>> = Once::new();
     let make = || -> PyResult<PyErr> {
         let values = PyDict::new(py);
         for (name, value) in error.fields() {
@@ -75,7 +75,8 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
                 Field::Text(text) => values.set_item(name, text)?,
             }
         }
-        let from_engine = FROM_ENGINE.import(py, "memspan.exceptions", "from_engine")?;
+        let find = || PyResult::Ok(py.import("memspan.exceptions")?.getattr("from_engine")?.unbind());
+        let from_engine = FROM_ENGINE.get_or_try_init(find)?.bind(py);
         Ok(PyErr::from_value(from_engine.call1((error.kind().name(), error.message(), values))?))
     };
     make().unwrap_or_else(|raised| raised)

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use memspan_engine::context::{self, Arguments, Role, Tools};
 use memspan_engine::session::{MessageState, NewMessage, StoredMessage};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::arguments::{Argument, checked, field, moment, reads};
 use crate::errors::{invalid, to_python, type_name};
 use crate::plain;
-use crate::value::{Json, Moment, keeps};
+use crate::value::{Json, Moment, interned, keeps};
 
 /// A message of either provider's shape: a mapping, or an object of an SDK.
 pub fn message(value: &Bound<'_, PyAny>) -> PyResult<context::Message> {
@@ -29,7 +28,8 @@ fn plain_message(value: &Bound<'_, PyAny>) -> PyResult<Option<context::Message>>
     if map.len() != 2 {
         return Ok(None);
     }
-    let (Some(role), Some(content)) = (map.get_item(intern!(py, "role"))?, map.get_item(intern!(py, "content"))?) else { return Ok(None) };
+    let (role, content) = (map.get_item(interned!(py, "role"))?, map.get_item(interned!(py, "content"))?);
+    let (Some(role), Some(content)) = (role, content) else { return Ok(None) };
     let (Ok(role), Ok(content)) = (role.cast::<PyString>(), content.cast::<PyString>()) else { return Ok(None) };
     let (Ok(role), Ok(content)) = (role.to_str(), content.to_str()) else { return Ok(None) };
     Ok(Role::from_name(role).filter(|role| *role != Role::Tool).map(|role| context::Message::text(role, content)))
@@ -40,7 +40,7 @@ pub fn message_at(items: &Bound<'_, PySequence>, index: usize) -> PyResult<conte
     message(&items.get_item(index)?).inspect_err(|error| {
         let note = format!("in messages[{index}]");
         // An error without its note is better than an error about a note.
-        let _ = error.value(items.py()).call_method1(intern!(items.py(), "add_note"), (note,));
+        let _ = error.value(items.py()).call_method1(interned!(items.py(), "add_note"), (note,));
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use memspan_engine::process::Once;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTzInfo};
 
 use crate::errors::{invalid, type_name};
@@ -17,14 +17,14 @@ const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
 fn epoch(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let make = || Ok(PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))?.into_any().unbind());
-    EPOCH.get_or_try_init(py, make).map(|epoch| epoch.bind(py))
+    static EPOCH: Once<Py<PyAny>> = Once::new();
+    let make = || PyResult::Ok(PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))?.into_any().unbind());
+    EPOCH.get_or_try_init(make).map(|epoch| epoch.bind(py))
 }
 
 fn microsecond(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static MICROSECOND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    MICROSECOND.get_or_try_init(py, || Ok(PyDelta::new(py, 0, 0, 1, false)?.into_any().unbind())).map(|one| one.bind(py))
+    static MICROSECOND: Once<Py<PyAny>> = Once::new();
+    MICROSECOND.get_or_try_init(|| PyResult::Ok(PyDelta::new(py, 0, 0, 1, false)?.into_any().unbind())).map(|one| one.bind(py))
 }
 
 /// An aware `datetime` in UTC.

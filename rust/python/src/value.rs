@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memspan_engine::plain::read;
+use memspan_engine::process::Once;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::errors::to_python;
@@ -123,18 +123,27 @@ impl<T: Show> Show for Named<T> {
     }
 }
 
+/// A `str` that is made once. pyo3's `intern!` has a lock, which the child of a fork may find taken for ever.
+macro_rules! interned {
+    ($py:expr, $text:expr) => {{
+        static TEXT: memspan_engine::process::Once<pyo3::Py<pyo3::types::PyString>> = memspan_engine::process::Once::new();
+        TEXT.get_or_init(|| pyo3::types::PyString::intern($py, $text).unbind()).bind($py)
+    }};
+}
+pub(crate) use interned;
+
 /// Says how values of the engine become frozen values of Python's: the class, and its fields. A field without an expression is that of
 /// the same name.
 macro_rules! shows {
     ($($kind:ty as $class:ident |$it:ident| { $($field:ident $(= $shown:expr)?),* $(,)? })*) => {
         $(impl $crate::value::Show for $kind {
             fn show(self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Bound<'_, pyo3::PyAny>> {
-                static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
+                static CLASS: memspan_engine::process::Once<pyo3::Py<pyo3::types::PyType>> = memspan_engine::process::Once::new();
                 let (made, fields) = $crate::value::new(py, &CLASS, stringify!($class))?;
                 let $it = self;
                 $(
                     let shown = $crate::value::Show::show(shows!(@ $it $field $($shown)?), py)?;
-                    pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!(py, stringify!($field)), shown)?;
+                    pyo3::types::PyDictMethods::set_item(&fields, $crate::value::interned!(py, stringify!($field)), shown)?;
                 )*
                 Ok(made)
             }
@@ -185,9 +194,9 @@ macro_rules! keeps {
     };
     (@ $py:ident $kept:ident) => { $crate::value::Show::show($kept, $py) };
     (@ $py:ident $kept:ident $class:ident) => {{
-        static CLASS: pyo3::sync::PyOnceLock<pyo3::Py<pyo3::types::PyType>> = pyo3::sync::PyOnceLock::new();
+        static CLASS: memspan_engine::process::Once<pyo3::Py<pyo3::types::PyType>> = memspan_engine::process::Once::new();
         let (made, fields) = $crate::value::new($py, &CLASS, stringify!($class))?;
-        pyo3::types::PyDictMethods::set_item(&fields, pyo3::intern!($py, "_kept"), $kept)?;
+        pyo3::types::PyDictMethods::set_item(&fields, $crate::value::interned!($py, "_kept"), $kept)?;
         Ok(made)
     }};
 }
@@ -204,14 +213,14 @@ macro_rules! dict {
 pub(crate) use dict;
 
 /// A value of a class, and the fields that it is to be given.
-pub fn new<'py>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
+pub fn new<'py>(py: Python<'py>, class: &'static Once<Py<PyType>>, name: &str) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
     let find = || -> PyResult<Py<PyType>> {
         let home = |module: &str| py.import(module)?.getattr(name);
         let class = home("memspan._results").or_else(|_| home("memspan._records")).or_else(|_| home("memspan._kept"))?;
         Ok(class.cast_into::<PyType>()?.unbind())
     };
-    let class = class.get_or_try_init(py, find)?.bind(py);
-    let made = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
-    let fields = made.getattr(pyo3::intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+    let class = class.get_or_try_init(find)?.bind(py);
+    let made = class.call_method1(interned!(py, "__new__"), (class,))?;
+    let fields = made.getattr(interned!(py, "__dict__"))?.cast_into::<PyDict>()?;
     Ok((made, fields))
 }

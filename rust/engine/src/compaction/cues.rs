@@ -5,7 +5,8 @@
 //! from the vocabulary of requirements and meeting notes, and read against SGD's training dialogues (2026-11-22). Not here: scores.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+
+use crate::process::Lazy;
 
 /// The kinds of texts, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -278,7 +279,7 @@ const ANYWHERE: &[(&str, Cue)] = &[
 /// By first word: the words behind it, and what they tell. Looked up, never iterated.
 type Table = HashMap<&'static str, Vec<(Vec<&'static str>, Cue)>>;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: Lazy<Table> = Lazy::new(|| {
     let mut table = Table::new();
     for (cues, cue) in [(CONSTRAINTS, Cue::Constraint), (DECISIONS, Cue::Decision), (WISHES, Cue::Wish), (GOALS, Cue::Goal)] {
         for text in cues {
@@ -288,7 +289,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-static OPEN_TABLE: LazyLock<Table> = LazyLock::new(|| {
+static OPEN_TABLE: Lazy<Table> = Lazy::new(|| {
     let mut table = Table::new();
     for text in OPEN {
         insert(&mut table, text, Cue::None);

@@ -1,9 +1,8 @@
 //! The kind of word that a token is, where that tells who speaks of whom and whether a time is named. English words only, since only they
 //! are tokens of their own; a text in another language has none of these.
 
-use std::sync::OnceLock;
-
 use super::wordpiece::{self, Token};
+use crate::process::Once;
 
 /// "I", "my", "our".
 pub(crate) const FIRST_PERSON: u8 = 1;
@@ -31,7 +30,7 @@ const WORDS: [(u8, &str); 5] = [
 
 /// The kinds of each token of a text (as [`super::distinct_tokens`] has them).
 pub(crate) fn forms(tokens: &[u8]) -> impl Iterator<Item = u8> {
-    static FORMS: OnceLock<Vec<u8>> = OnceLock::new();
+    static FORMS: Once<Vec<u8>> = Once::new();
     by_token(FORMS.get_or_init(|| of_vocabulary(|forms, form| *forms |= form)), tokens)
 }
 
@@ -41,7 +40,7 @@ fn by_token<T: Copy + Default>(table: &[T], tokens: &[u8]) -> impl Iterator<Item
 
 /// How many tokens of a text are of the first person, of the second, and of time.
 pub(crate) fn count_forms(tokens: &[u8]) -> [usize; 3] {
-    static COUNTED: OnceLock<Vec<u64>> = OnceLock::new();
+    static COUNTED: Once<Vec<u64>> = Once::new();
     let counted = COUNTED.get_or_init(|| of_vocabulary(|count, form| *count |= counted(form)));
     let sum: u64 = by_token(counted, tokens).sum();
     [0, 1, 2].map(|kind| (sum >> (kind * COUNT_BITS)) as usize & ((1 << COUNT_BITS) - 1))

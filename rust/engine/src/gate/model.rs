@@ -9,12 +9,12 @@
 //! them; docs/life.md says on what, and what they reach. Features that no weight knows count nothing.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::lexicon::{FILLERS, FIRST, GREETINGS, PAST, SECOND, TIMES};
 use super::words::{Word, among, words};
+use crate::process::Once;
 use crate::units::calendar::is_named;
 
 /// One as a weight.
@@ -35,7 +35,7 @@ struct Weights {
 }
 
 fn weights() -> &'static Weights {
-    static WEIGHTS: OnceLock<Weights> = OnceLock::new();
+    static WEIGHTS: Once<Weights> = Once::new();
     WEIGHTS.get_or_init(|| read(include_str!("weights.tsv")))
 }
 

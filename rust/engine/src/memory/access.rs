@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use crate::Result;
+use crate::process::lock;
 use crate::scope::{self, Row};
 use crate::store::envelope::{self, Codec, ENVELOPE_BYTES};
-use crate::store::fork::lock;
 use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::{Pages, PagesMut};
 use crate::store::verified;

@@ -1,12 +1,13 @@
 //! The built-in models: the table that `tools/build_models.py` writes, which documents its columns and sources.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::profile::{CacheRules, Prices, Profile};
 use super::{Model, framing};
 use crate::context::Framing;
 use crate::context::message::Media;
+use crate::process::Lazy;
 use crate::tokens::Encoding;
 use crate::tokens::Factor;
 
@@ -14,7 +15,7 @@ const TABLE: &str = include_str!("data/catalogue.tsv");
 const COLUMNS: usize = 21;
 
 /// By name, and by the other names of each.
-static MODELS: LazyLock<BTreeMap<Box<str>, Arc<Profile>>> = LazyLock::new(|| {
+static MODELS: Lazy<BTreeMap<Box<str>, Arc<Profile>>> = Lazy::new(|| {
     let mut models = BTreeMap::new();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let row = Row::split(line);

@@ -1,15 +1,14 @@
 //! The dialects of chat completions: the table `data/dialects.tsv`, a server a line, with where its rules are published.
 
-use std::sync::LazyLock;
-
 use super::Profile;
 use crate::context::Dialect;
 use crate::context::dialect::CallIds;
+use crate::process::Lazy;
 use crate::{Error, Result};
 
 const TABLE: &str = include_str!("data/dialects.tsv");
 
-static DIALECTS: LazyLock<Vec<Dialect>> = LazyLock::new(|| {
+static DIALECTS: Lazy<Vec<Dialect>> = Lazy::new(|| {
     let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| read(line).expect("the table is embedded, and a test reads every line of it")).collect()
 });

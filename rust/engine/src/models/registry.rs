@@ -2,20 +2,21 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Model;
 use super::nearest::nearest;
 use super::{Profile, catalogue};
 use crate::limits::MAX_TOKENS;
+use crate::process::Shared;
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
 const MAX_NAME: usize = 256;
 const MAX_BASE_URL: usize = 2_048;
 
-static REGISTERED: RwLock<BTreeMap<Arc<str>, Arc<Profile>>> = RwLock::new(BTreeMap::new());
+static REGISTERED: Shared<BTreeMap<Arc<str>, Arc<Profile>>> = Shared::new(BTreeMap::new());
 
 /// How often a model was registered: a name that was found before may mean another model now.
 static REGISTRATIONS: AtomicU64 = AtomicU64::new(0);
@@ -48,7 +49,7 @@ pub fn get(name: &str) -> Result<Arc<Profile>> {
 }
 
 fn find(name: &str) -> Result<Arc<Profile>> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+    let registered = REGISTERED.with(|registered| registered.get(name).cloned());
     registered.or_else(|| catalogue::find(name)).ok_or_else(|| unknown(name))
 }
 
@@ -56,7 +57,7 @@ fn find(name: &str) -> Result<Arc<Profile>> {
 pub fn register(profile: Profile) -> Result<()> {
     check(&profile.model)?;
     let name = Arc::clone(&profile.model.name);
-    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(profile));
+    REGISTERED.with(|registered| registered.insert(name, Arc::new(profile)));
     REGISTRATIONS.fetch_add(1, Ordering::Release);
     Ok(())
 }
@@ -64,9 +65,8 @@ pub fn register(profile: Profile) -> Result<()> {
 /// All names, sorted.
 #[must_use]
 pub fn names() -> Vec<Arc<str>> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    let built_in = catalogue::profiles().map(|profile| Arc::clone(&profile.model.name));
-    let all: BTreeSet<Arc<str>> = registered.keys().cloned().chain(built_in).collect();
+    let mut all: BTreeSet<Arc<str>> = REGISTERED.with(|registered| registered.keys().cloned().collect());
+    all.extend(catalogue::profiles().map(|profile| Arc::clone(&profile.model.name)));
     all.into_iter().collect()
 }
 

@@ -1,48 +1,43 @@
 //! How many tokens a growing text is, for a model.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::Model;
+use crate::process::Shared;
 use crate::tokens::TokenCounter;
 
 /// A text that grows, and its count: a bound where the model's tokenizer is closed.
 #[derive(Debug)]
 pub struct TextCounter {
     model: Model,
-    counter: Mutex<TokenCounter>,
+    counter: Shared<TokenCounter>,
 }
 
 impl TextCounter {
     /// That of an empty text.
     #[must_use]
     pub fn new(model: Model) -> Self {
-        Self { counter: Mutex::new(TokenCounter::new(model.encoding)), model }
+        Self { counter: Shared::new(TokenCounter::new(model.encoding)), model }
     }
 
     /// Appends to the text; the count of all of it.
     pub fn append(&self, text: &str) -> u64 {
-        self.model.factor.bound(self.lock().append(text) as u64)
+        self.model.factor.bound(self.counter.with(|counter| counter.append(text)) as u64)
     }
 
     /// The count.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.model.factor.bound(self.lock().count() as u64)
+        self.model.factor.bound(self.counter.with(|counter| counter.count()) as u64)
     }
 
     /// Begins a new text.
     pub fn clear(&self) {
-        self.lock().clear();
+        self.counter.with(TokenCounter::clear);
     }
 
     /// The model that it counts for.
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.model
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TokenCounter> {
-        self.counter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

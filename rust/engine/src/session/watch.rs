@@ -9,8 +9,8 @@ use super::ledger::usage::Fill;
 use super::session::Session;
 use crate::Result;
 use crate::limits::WINDOW_SHARES;
+use crate::process::lock;
 use crate::scope::Scope;
-use crate::store::fork::lock;
 
 /// Sessions that a watch remembers; of more it forgets the half that nobody looked at for longest.
 const MOST_SESSIONS: usize = 10_000;

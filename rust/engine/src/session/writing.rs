@@ -11,7 +11,7 @@ use crate::compaction::check::{Refused, check};
 use crate::compaction::{self, Compacted, Identifier, Line, Summary, request, to_json};
 use crate::context::{Counter, FixedText};
 use crate::models::Model;
-use crate::store::fork::lock;
+use crate::process::lock;
 use crate::tokens::CachedCounter;
 
 /// A draft, the lines that a model wrote for it, and the resulting summary.

@@ -13,8 +13,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::sync::OnceLock;
 
+use crate::process::Once;
 use crate::{Error, ErrorKind, Result};
 
 /// Bytes in front of every body.
@@ -84,7 +84,7 @@ pub fn seal_vouched(schema: u8, codec: u8, value: &mut [u8]) {
 
 /// The mark in place of a checksum there. Each process draws its own, so that no file can have it.
 fn vouched() -> u32 {
-    static DRAWN: OnceLock<u32> = OnceLock::new();
+    static DRAWN: Once<u32> = Once::new();
     *DRAWN.get_or_init(|| RandomState::new().hash_one(0) as u32)
 }
 

@@ -11,41 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 use std::time::Duration;
 
 use super::gate::{Gate, State, Store};
+use crate::process::{self, lock};
 use crate::{Result, interrupt};
-
-/// A lock that a panic elsewhere does not spoil: the guarded value is whole between any two statements.
-pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A value that the child of a fork replaces by a new one.
-#[derive(Debug)]
-pub struct Renewable<T>(AtomicPtr<T>);
-
-impl<T> Renewable<T> {
-    /// Holds `value`.
-    pub fn new(value: T) -> Self {
-        Self(AtomicPtr::new(Box::into_raw(Box::new(value))))
-    }
-
-    /// The value.
-    pub fn get(&self) -> &T {
-        // SAFETY: the pointer comes from a Box that only Drop frees; what `renew` replaces is leaked.
-        unsafe { &*self.0.load(Ordering::Acquire) }
-    }
-
-    /// Puts `value` in its place and leaks the old one, which threads of the parent may have been using.
-    fn renew(&self, value: T) {
-        self.0.store(Box::into_raw(Box::new(value)), Ordering::Release);
-    }
-}
-
-impl<T> Drop for Renewable<T> {
-    fn drop(&mut self) {
-        // SAFETY: made by Box::into_raw, and nobody has a reference while the holder is being dropped.
-        drop(unsafe { Box::from_raw(*self.0.get_mut()) });
-    }
-}
 
 /// The stores that this process has open, by canonical path.
 pub type Registry = Mutex<Vec<std::sync::Weak<Store>>>;
@@ -56,6 +23,7 @@ static HANDLERS: Once = Once::new();
 /// The registry; the first call installs the handlers.
 pub fn registry() -> &'static Registry {
     HANDLERS.call_once(|| {
+        process::install(); // first, since who holds a gate may need what these handlers hold
         REGISTRY.store(Box::into_raw(Box::default()), Ordering::Release);
         // SAFETY: the handlers are `extern "C"` functions that never unwind and live as long as the process.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
@@ -134,5 +102,6 @@ extern "C" fn in_child() {
         std::mem::forget(store);
     }
     std::mem::forget(held.registry);
+    interrupt::nobody_waits();
     REGISTRY.store(Box::into_raw(Box::new(Mutex::new(weak))), Ordering::Release);
 }

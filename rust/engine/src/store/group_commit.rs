@@ -13,8 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::environment::WriteTransaction;
-use super::fork::lock;
 use super::metrics::{Metrics, add};
+use crate::process::lock;
 use crate::{Error, ErrorKind, Result, interrupt};
 
 /// How long a group gathers work before it commits: no write transaction should last longer than about 20 ms.

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use super::files::{own, require_named};
 use super::folder::{PRIVATE, io_error};
-use super::fork::lock;
 use super::waiting;
+use crate::process::lock;
 use crate::{Error, ErrorKind, Result};
 
 /// The lock's file, open.

@@ -5,24 +5,23 @@
 //! accents. Full case folding is lower(upper(lower(c))) of the standard library, which equals `CaseFolding.txt` (status C and F)
 //! as an equivalence, with the dotless i kept; a test holds it to the letters for which the two could differ.
 
-use std::sync::LazyLock;
-
 use unicode_normalization::UnicodeNormalization;
 
 use super::chars::{ascii_digit, is_accent, is_invisible};
 use super::fold_table::FoldTable;
 use super::terms::Term;
+use crate::process::Lazy;
 
-static NORMAL: LazyLock<FoldTable> = LazyLock::new(|| {
+static NORMAL: Lazy<FoldTable> = Lazy::new(|| {
     FoldTable::new(|text, out| {
         let mut plain = String::new();
         normalise_any(text, &mut plain);
         out.extend_from_slice(plain.as_bytes());
     })
 });
-static BARE: LazyLock<FoldTable> = LazyLock::new(|| FoldTable::new(|text, out| out.extend_from_slice(term_of(text, fold_any).bytes())));
-static ACCENTED: LazyLock<FoldTable> =
-    LazyLock::new(|| FoldTable::new(|text, out| out.extend_from_slice(term_of(text, fold_accented_any).bytes())));
+static BARE: Lazy<FoldTable> = Lazy::new(|| FoldTable::new(|text, out| out.extend_from_slice(term_of(text, fold_any).bytes())));
+static ACCENTED: Lazy<FoldTable> =
+    Lazy::new(|| FoldTable::new(|text, out| out.extend_from_slice(term_of(text, fold_accented_any).bytes())));
 
 fn term_of(text: &str, fold: impl Fn(&str, &mut Term)) -> Term {
     let mut term = Term::default();

@@ -2,7 +2,8 @@
 //! are asked for every word stand in one table ([`known`]), so that a word is looked up once.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+
+use crate::process::Lazy;
 
 /// The lists that a word is in.
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ impl Known {
 /// The lists that a word is in, all at once.
 pub(super) fn known(word: &str) -> &'static Known {
     static NOTHING: Known = Known { lists: 0, phrases: Vec::new() };
-    static KNOWN: LazyLock<HashMap<&str, Known>> = LazyLock::new(|| {
+    static KNOWN: Lazy<HashMap<&str, Known>> = Lazy::new(|| {
         let mut words: HashMap<&str, Known> = HashMap::new();
         let lists: [(List, &[&'static str]); 6] = [
             (List::Leads, &LEADS),

@@ -3,9 +3,8 @@
 //! A conversation is counted over and over, and its messages do not change: most texts were counted before. It keeps counts,
 //! no texts, and never waits for another thread.
 
-use std::sync::OnceLock;
-
 use super::{CountCache, Counter, Encoding};
+use crate::process::Once;
 
 /// Counts that the shared cache holds: 1 MiB, the messages of some hundred long conversations.
 const CAPACITY: usize = 65_536;
@@ -13,7 +12,7 @@ const CAPACITY: usize = 65_536;
 /// The cache that all counters of this process share; made on first use.
 #[must_use]
 pub fn shared_cache() -> &'static CountCache {
-    static SHARED: OnceLock<CountCache> = OnceLock::new();
+    static SHARED: Once<CountCache> = Once::new();
     SHARED.get_or_init(|| CountCache::new(CAPACITY))
 }
 

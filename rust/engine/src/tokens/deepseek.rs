@@ -11,11 +11,10 @@
 //! the second took once more (`フ゛テ` are three: `゛` is a symbol). Text that no alternative matches (control characters, unassigned code
 //! points) is a pretoken too, up to where the next match begins.
 
-use std::sync::OnceLock;
-
 use super::scan::{Pattern, Text};
 use super::swar::letter_run;
 use super::unicode::{Class, Classes, END, MARK, NEWLINE, NUMBER, OTHER, SPACE, WHITE};
+use crate::process::Once;
 
 /// Letters of every case.
 const LETTER: Class = super::unicode::UPPER;
@@ -95,7 +94,7 @@ fn white(text: Text<'_>, start: usize) -> usize {
 
 /// The classes that this pattern tells apart.
 fn classes() -> &'static Classes {
-    static CLASSES: OnceLock<Classes> = OnceLock::new();
+    static CLASSES: Once<Classes> = Once::new();
     CLASSES.get_or_init(|| {
         let mut classes = Classes::map(|class| match class {
             NUMBER | MARK | SPACE | NEWLINE | OTHER => class,

@@ -3,7 +3,7 @@
 //! The version is part of the format: `tiktoken` behaves like Unicode 16, so a newer table would count wrongly. The table is
 //! made by `tools/build_unicode_classes.py`, which documents its bytes.
 
-use std::sync::OnceLock;
+use crate::process::Once;
 
 /// A set of classes, one bit each, so that a pattern's character class is one `&`.
 pub(super) type Class = u8;
@@ -49,7 +49,7 @@ pub(super) struct Classes {
 impl Classes {
     /// The one table of the process.
     pub(super) fn get() -> &'static Self {
-        static CLASSES: OnceLock<Classes> = OnceLock::new();
+        static CLASSES: Once<Classes> = Once::new();
         CLASSES.get_or_init(Self::load)
     }
 

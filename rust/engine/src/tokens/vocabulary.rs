@@ -3,13 +3,12 @@
 //! The data is packed by `tools/build_vocabularies.py`, which names its sources and documents the bytes:
 //! a token is stored as its two parents, so that unpacking needs no decompressor and gives what merging needs.
 
-use std::sync::OnceLock;
-
 use super::Encoding;
 use super::bigrams::{Bigrams, character};
 use super::packed::Packed;
 use super::pieces::{NONE, PieceTable};
 use super::recent::Recent;
+use crate::process::Once;
 
 /// The longest token of any encoding here, in bytes: what bounds a count from below.
 pub(super) const MAX_WIDTH: usize = 128;
@@ -39,7 +38,7 @@ pub(super) struct Vocabulary {
 impl Vocabulary {
     /// The vocabulary of an encoding, unpacked on first use.
     pub(super) fn get(encoding: Encoding) -> &'static Self {
-        static LOADED: [OnceLock<Vocabulary>; Encoding::ALL.len()] = [const { OnceLock::new() }; Encoding::ALL.len()];
+        static LOADED: [Once<Vocabulary>; Encoding::ALL.len()] = [const { Once::new() }; Encoding::ALL.len()];
         LOADED[encoding.number() as usize].get_or_init(|| Self::unpack(encoding))
     }
 

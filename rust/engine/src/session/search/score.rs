@@ -2,7 +2,7 @@
 //!
 //! [`crate::recall::ranking`] says what the parts mean and what they weigh.
 
-use std::sync::LazyLock;
+use crate::process::Lazy;
 
 pub use crate::recall::ranking::{FEATURES, Features};
 use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
@@ -15,9 +15,9 @@ const LENGTH_UNIT: f64 = 5.0;
 const LEAST: f64 = sum_of_weights(false);
 const MOST: f64 = sum_of_weights(true);
 /// [`Features::length_of`] by the number of tokens.
-static LENGTHS: LazyLock<[f64; LONG + 1]> = LazyLock::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
+static LENGTHS: Lazy<[f64; LONG + 1]> = Lazy::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
 /// [`Features::nearness`] by the number of messages between.
-static NEARNESS: LazyLock<[f64; 64]> = LazyLock::new(|| std::array::from_fn(|away| nearness(away as u64)));
+static NEARNESS: Lazy<[f64; 64]> = Lazy::new(|| std::array::from_fn(|away| nearness(away as u64)));
 
 const fn sum_of_weights(positive: bool) -> f64 {
     let (mut sum, mut at) = (0.0, 0);

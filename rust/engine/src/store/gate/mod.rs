@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
+use crate::process::{Renewable, lock};
 use crate::store::environment::{Environment, Mode, Snapshot, WriteTransaction};
 use crate::store::folder::{Folder, GenerationNumber};
-use crate::store::fork::{Renewable, lock};
 use crate::store::group_commit::GroupCommit;
 use crate::store::identity::{Secret, StoreId};
 use crate::store::meta;

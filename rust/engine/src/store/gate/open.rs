@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
+use crate::process::{Renewable, lock};
 use crate::store::environment::{Environment, Mode};
 use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
-use crate::store::fork::{Renewable, lock, registry};
+use crate::store::fork::registry;
 use crate::store::generation;
 use crate::store::identity::{Secret, StoreId};
 use crate::store::log::recovery;

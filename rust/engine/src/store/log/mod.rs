@@ -32,11 +32,11 @@ use self::content::Head;
 use self::syncer::{Synced, Syncer};
 use super::files::{open_regular, own, require_named};
 use super::folder::{GenerationNumber, PRIVATE, io_error};
-use super::fork::lock;
 use super::identity::StoreId;
 use super::meta_pages::{FIELD_BYTES, RawMeta};
 use super::tree::changed::Run;
 use crate::Result;
+use crate::process::lock;
 
 const HEAD: [u8; 4] = *b"mslg";
 const RECORD: [u8; 4] = *b"mslr";

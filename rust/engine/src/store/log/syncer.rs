@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::Place;
-use crate::store::fork::lock;
+use crate::process::lock;
 
 /// A thread that syncs a file when it is asked to.
 #[derive(Debug)]

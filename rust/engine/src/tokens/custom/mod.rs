@@ -19,7 +19,6 @@ mod space;
 
 use std::hash::{Hash, Hasher};
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -33,6 +32,7 @@ use super::Encoding;
 use super::ascii::Cuts;
 use crate::Result;
 use crate::interrupt::{self, Steps};
+use crate::process::Shared;
 
 /// A tokenizer that was loaded.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ enum Way {
     Pieces(Box<Pieces>),
 }
 
-static LOADED: RwLock<Vec<Loaded>> = RwLock::new(Vec::new());
+static LOADED: Shared<Vec<Loaded>> = Shared::new(Vec::new());
 
 /// Loads a tokenizer from a file, or finds it again; `pattern` names one for a `.tiktoken` file, which says none.
 pub fn load(path: &Path, pattern: Option<&str>) -> Result<Encoding> {
@@ -76,7 +76,7 @@ pub fn load(path: &Path, pattern: Option<&str>) -> Result<Encoding> {
     let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let parsed = file::parse(path, &bytes, pattern)?;
     let loaded = Loaded(Box::leak(Box::new(Tokenizer { name: format!("{stem}@{hash:016x}"), hash, parsed })));
-    LOADED.write().unwrap_or_else(PoisonError::into_inner).push(loaded);
+    LOADED.with(|all| all.push(loaded));
     Ok(Encoding::Loaded(loaded))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn named(name: &str) -> Option<Loaded> {
 }
 
 fn find(is: impl Fn(&Loaded) -> bool) -> Option<Loaded> {
-    LOADED.read().unwrap_or_else(PoisonError::into_inner).iter().find(|loaded| is(loaded)).copied()
+    LOADED.with(|all| all.iter().find(|loaded| is(loaded)).copied())
 }
 
 impl Loaded {
