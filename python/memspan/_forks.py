@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import _frozen_importlib  # that of `import`, which is always there
 import os
 import sys
 import threading
-from importlib import _bootstrap  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
@@ -53,7 +53,7 @@ class Lock:
 def _forget_imports() -> None:
     """Lets the child import what another thread was importing at the fork. Python renews no lock of a module, and keeps it half made."""
     own = threading.get_ident()
-    locks: dict[str, Any] = getattr(_bootstrap, "_module_locks", {})  # by name, a weak reference to each
+    locks: dict[str, Any] = getattr(_frozen_importlib, "_module_locks", {})  # by name, a weak reference to each
     for name, reference in list(locks.items()):
         lock = reference()
         if lock is not None and lock.owner != own:
