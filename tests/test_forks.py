@@ -170,12 +170,12 @@ def test_maintenance_goes_on_beside_a_child_that_was_forked_during_it(store: Pat
 def test_a_child_imports_what_a_thread_of_the_parent_was_importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, over = threading.Event(), threading.Event()
     monkeypatch.setattr(memspan, "half_made", (begun, over), raising=False)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(memspan, "__path__", [*memspan.__path__, str(tmp_path)])
     lines = ["import memspan", "begun, over = memspan.half_made", "begun.set()", "over.wait(50)", "WHOLE = True"]
     (tmp_path / "half_made_module.py").write_text("\n".join(lines))
 
     def load() -> None:
-        assert importlib.import_module("half_made_module").WHOLE
+        assert importlib.import_module("memspan.half_made_module").WHOLE
 
     thread = threading.Thread(target=load)
     thread.start()
@@ -188,12 +188,13 @@ def test_a_child_imports_what_a_thread_of_the_parent_was_importing(tmp_path: Pat
     ended = in_child(work)
     over.set()
     thread.join()
-    del sys.modules["half_made_module"]
+    del sys.modules["memspan.half_made_module"], memspan.half_made_module
     assert ended == 0
 
 
 FIRST = """
 import os, sys, threading, memspan
+from collections import UserDict
 
 def call(engine, name):
     user = engine.user("u")
@@ -205,14 +206,25 @@ def call(engine, name):
         user.session("s", model="gpt-4o").add({"role": "user", "content": "payments api " * 500})
     elif name == "remember":
         user.remember("Prefers tea")
+    elif name == "times":
+        assert [memory.created_at for memory in user.memories()]
+    elif name == "mapping":
+        memspan.count_tokens([UserDict(role="user", content="tea")], "gpt-4o")
     elif name == "learn":
         user.learn(user.session("s", model="gpt-4o"))
 
 name, folder = sys.argv[1:]
 counter = memspan.TokenCounter("gpt-4o")
 engine = memspan.open(folder, busy_timeout_seconds=60)
+if name == "times":
+    engine.user("u").remember("Prefers tea")
 thread = threading.Thread(target=call, args=(engine, name))
+def spin():  # so that a thread that lets go of the interpreter for a moment waits for it
+    while thread.is_alive():
+        pass
 thread.start()
+for _ in range(2):
+    threading.Thread(target=spin, daemon=True).start()
 children = []
 while thread.is_alive() and len(children) < 20:
     child = os.fork()
@@ -229,7 +241,7 @@ sys.exit(any(os.waitpid(child, 0)[1] for child in children))
 """
 
 
-@pytest.mark.parametrize("name", ["count", "counter", "add", "remember", "learn"])
+@pytest.mark.parametrize("name", ["count", "counter", "add", "remember", "times", "mapping", "learn"])
 def test_children_make_their_first_calls_while_a_thread_of_the_parent_makes_its_own(name: str, tmp_path: Path) -> None:
     """What a process makes or imports once is half made then. Of 20 children most waited for ever, where it was made under a lock."""
     for round_ in range(3):

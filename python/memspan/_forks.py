@@ -50,16 +50,23 @@ class Lock:
             self._lock, self._owner = threading.Lock(), None
 
 
+def _is_ours(name: str) -> bool:
+    """Whether a module is of this package or of the standard library: one that the child does not itself run in."""
+    root, _, rest = name.partition(".")
+    return bool(rest) if root == "memspan" else root in sys.stdlib_module_names
+
+
 def _forget_imports() -> None:
     """Lets the child import what another thread was importing at the fork. Python renews no lock of a module, and keeps it half made."""
     own = threading.get_ident()
     locks: dict[str, Any] = getattr(_frozen_importlib, "_module_locks", {})  # by name, a weak reference to each
     for name, reference in list(locks.items()):
-        lock = reference()
+        lock = reference() if _is_ours(name) else None
         if lock is not None and lock.owner != own:
             del locks[name]
             if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
-                del sys.modules[name]
+                for half in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+                    del sys.modules[half]
 
 
 def _renew_all() -> None:

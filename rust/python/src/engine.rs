@@ -164,6 +164,7 @@ calls! {
     /// Opens a store, or makes one. With `by_default` the embedding is the built-in one, unless the store has met another.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        path.as_path().into_pyobject(py)?; // the first path is made here, as all else in `touch`
         let (mut clock, mut by_default, mut key) = (Clock::System, false, None);
         let (mut screening, mut rules, mut graph) = (Screening::default(), Rules::default(), GraphOptions::default());
         let mut options = EngineOptions::default();

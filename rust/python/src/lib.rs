@@ -48,6 +48,7 @@ static ALLOCATOR: Allocator = Allocator;
 mod _core {
     use super::build::Limits;
     use pyo3::prelude::*;
+    use pyo3::types::{PyDict, PyMapping, PySequence, PyTuple};
 
     #[pymodule_export]
     use super::{
@@ -72,6 +73,17 @@ mod _core {
     /// One object, since attributes of a class could be set.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        touch(module.py())?;
         module.add("Limits", Limits)
+    }
+
+    /// Has all made that pyo3 and the engine make by a first use, under locks that a child of a fork may find taken for ever.
+    fn touch(py: Python<'_>) -> PyResult<()> {
+        memspan_engine::store::fork::registry();
+        let (dict, tuple, moment) = (PyDict::new(py), PyTuple::empty(py), crate::time::to_python(py, 0)?);
+        crate::time::from_python("touch", &moment, crate::time::Naive::Utc)?;
+        crate::errors::type_name(&moment);
+        let _ = (dict.cast::<PySequence>(), tuple.cast::<PyMapping>());
+        Ok(())
     }
 }
