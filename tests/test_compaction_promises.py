@@ -195,13 +195,19 @@ def test_two_other_processes_add_while_a_session_is_compacted(tmp_path: Path) ->
         ]
         for other in others:
             assert other.stdout.readline() == b"ready\n"
-        done = []
+        done, begun = list[memspan.compaction.Compaction](), list[int]()
+
+        def slow_writer(messages: list[dict[str, str]], *, max_tokens: int) -> str:
+            del messages, max_tokens
+            begun.append(len(session.messages))
+            time.sleep(0.05)
+            return json.dumps({"summary": [], "decisions": [], "constraints": [], "open_questions": []})
+
         while any(other.poll() is None for other in others):
-            before = len(session.messages)
             compaction = session.compact(llm=slow_writer, max_tokens=800)
             if compaction.epoch is not None:
                 done.append(compaction)
-                assert compaction.covers.stop <= before
+                assert compaction.covers.stop <= begun[-1], "messages that came while the model wrote stay"
         assert [other.wait(60) for other in others] == [0, 0]
         for other in others:
             other.stdout.close()
@@ -214,12 +220,6 @@ def test_two_other_processes_add_while_a_session_is_compacted(tmp_path: Path) ->
         covers = [compaction.covers for compaction in done]
         assert all(one.stop == other.start for one, other in pairwise(covers)), "nothing twice, nothing left out"
         engine.check()
-
-
-def slow_writer(messages: list[dict[str, str]], *, max_tokens: int) -> str:
-    del messages, max_tokens
-    time.sleep(0.05)
-    return json.dumps({"summary": [], "decisions": [], "constraints": [], "open_questions": []})
 
 
 KILLED = """
