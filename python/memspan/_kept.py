@@ -286,6 +286,7 @@ class PromptFacts(Kept):
     erased: tuple[str, ...]
     same_bytes: bool
     session_id: str
+    cache_key: str
     model: str
     epoch: int
     format: Format

@@ -7,6 +7,7 @@ Counts are remembered by a hash of the text, in one cache of the process.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from memspan import _core, _records
@@ -204,6 +205,8 @@ def fit(
     if overflow not in ("raise", "truncate"):
         raise InvalidInput(f"fitting messages: overflow must be 'raise' or 'truncate', got {overflow!r} (overflow=): choose one")
     given: Any = messages
+    if isinstance(tools, Iterator):
+        tools = list(tools)  # they may be counted more than once
     if summary is not None or overflow == "truncate":
         given = _with_summary(list(messages), summary)
     try:
@@ -229,7 +232,6 @@ def _truncated(
     messages: list[Any], model: str, max_input_tokens: int | None, tools: Iterable[Any] | None, error: BudgetExceeded
 ) -> _records.Fitted:
     """The same with the largest text of the newest turn shortened until it fits. Each try takes off what was over."""
-    tools = None if tools is None else list(tools)
     messages = list(messages)
     for _ in range(_MOST_TRIES):
         over = _tokens_of(error, "needed_tokens") - _tokens_of(error, "limit_tokens")

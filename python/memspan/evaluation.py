@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from memspan import _core
 from memspan._fence import guarded, is_mapping
 from memspan._values import asdict, dataclass
-from memspan.exceptions import InvalidInput
+from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -129,7 +129,7 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         fresh += [not memory.disputes for memory in hits]
         if isinstance(row.get("newest"), str):
             newest.append(bool(hits) and _answers("", hits[0].text, row["newest"]))
-        if answers := [str(one) for one in row.get("answers", ())]:
+        if answers := row.get("answers"):
             right = [memory for memory in hits if any(_answers(memory.id, memory.text, one) for one in answers)]
             covered = sum(any(_answers(memory.id, memory.text, one) for memory in hits) for one in answers)
             found.append((len(right) / len(hits) if hits else 0.0, covered / len(answers)))
@@ -163,7 +163,13 @@ def _kept_all(scope: Scope, memory: Memory) -> bool:
     def marks(text: str) -> set[str]:
         return {word.strip(".,;:!?()") for word in text.split() if any(letter.isdigit() or letter in "-_/" for letter in word.strip("-"))}
 
-    return all(marks(scope.get(one).text) <= marks(memory.text) for one in memory.derived_from)
+    def marks_of(memory_id: str) -> set[str]:
+        try:
+            return marks(scope.get(memory_id).text)
+        except NotFound:  # forgotten since
+            return set()
+
+    return all(marks_of(one) <= marks(memory.text) for one in memory.derived_from)
 
 
 def _of_messages(engine: Engine, rows: list[Mapping[str, Any]]) -> dict[str, float | None]:
@@ -199,11 +205,17 @@ def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> I
         if not isinstance(text, str) or not isinstance(asked.get("user", asked.get("shared")), str):
             rule = f'question {number} is a mapping with "user" (or "shared") and "question" (or "message")'
             raise InvalidInput(f"evaluating: {rule}, and it is {row!r:.80}: correct it")
+        answers = asked.get("answers")
+        if answers is not None and not (isinstance(answers, list | tuple) and all(isinstance(one, str) and one for one in answers)):
+            raise InvalidInput(
+                f'evaluating: "answers" is a list of texts or ids, none of them empty, and in question {number} it is {answers!r:.80}: '
+                "correct it"
+            )
         yield row
 
 
 def _lines(path: Path) -> Iterable[Any]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if line.strip():
             try:
                 yield json.loads(line)

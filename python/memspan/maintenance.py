@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memspan._fence import is_mapping, is_number
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Maintenance"]
 
 _FILE = "maintenance"
+_MOST_BYTES = 1 << 16
 _LONGEST = 1e9
 _LOG = logging.getLogger("memspan")
 
@@ -115,7 +115,7 @@ class Maintenance:
         """The file, locked; `None` where another process has it. The lock goes with the process that holds it."""
         import fcntl  # noqa: PLC0415  where there is none there is no store either
 
-        self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BaseException as error:
@@ -161,7 +161,7 @@ class Maintenance:
 
 def _due(file: int, seconds: float) -> float:
     """Seconds until the next is due, by the report in the file; 0 for now, also where the clock was set back."""
-    before = _parsed(os.pread(file, 1 << 16, 0))
+    before = _parsed(os.pread(file, _MOST_BYTES, 0))
     age = time.time() - before["finished_at"] if before else seconds
     return seconds - age if 0 <= age < seconds else 0.0
 
@@ -174,9 +174,13 @@ def _write(file: int, report: dict[str, Any]) -> None:
 
 def _read(path: str) -> Mapping[str, Any] | None:
     try:
-        return _parsed(Path(path).read_bytes())
-    except FileNotFoundError:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
         return None
+    try:
+        return _parsed(os.pread(file, _MOST_BYTES, 0))
+    finally:
+        os.close(file)
 
 
 def _parsed(body: bytes) -> Mapping[str, Any] | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from memspan._core import Limits
 from memspan._fence import is_mapping
 from memspan._values import dataclass
+from memspan.exceptions import ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -68,6 +69,8 @@ class Refusal:
     @classmethod
     def of(cls, error: BaseException | str | Mapping[str, Any]) -> Refusal | None:
         """Reads an SDK's exception, its words, or the body of an error; `None` where the table knows no such refusal."""
+        if isinstance(error, ProviderError) and getattr(error, "error", None):  # which a stream said in place of a reply
+            return cast("Refusal | None", getattr(error, "refusal", None))
         words, status = _words(error)[:_MOST_WORDS], _status(error)
         code, by_code = _by_code(error, words)
         lengths = _lengths(error, words)

@@ -179,8 +179,10 @@ class Gatherer:
         try:
             if self._dialect is None:
                 self._dialect = _dialect_of(chunk)
-            if get(chunk, "type") in (None, "error") and get(chunk, "error"):
+            if (kind := get(chunk, "type")) in (None, "error") and get(chunk, "error"):
                 _fail(plain(get(chunk, "error")))
+            if kind == "error" and get(chunk, "message"):  # the event of OpenAI's responses, which is the error itself
+                _fail(plain(chunk))
             return "" if self._dialect is None else self._halves.take(self._dialect.take(chunk))
         except Exception as wrong:
             if isinstance(wrong, Error):

@@ -170,6 +170,14 @@ class Prompt:
         return self._facts.session_id
 
     @property
+    def cache_key(self) -> str:
+        """A name of the conversation for a provider's cache: 32 hex digits that all prompts of the session have, and those of no other.
+
+        It says nothing of the user: it is a hash of the session and its scope with a key that the store drew by itself.
+        """
+        return self._facts.cache_key
+
+    @property
     def model(self) -> str:
         """The model that it is for."""
         return self._facts.model

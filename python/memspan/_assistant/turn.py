@@ -24,7 +24,7 @@ from memspan._asking import END, Asked
 from memspan._assistant.values import AssistantEvent, AssistantReply
 from memspan._fence import is_mapping
 from memspan._patience import begun
-from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound, ProviderError
+from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
 from memspan.model import models
 from memspan.providers.provider import chunks_of, is_awaited, response_of
 from memspan.session_tools import failure, result_message, run_call, text_of_result
@@ -50,6 +50,10 @@ _TOO_MANY = "at most {} rounds of tools in one turn"
 """Why calls are cancelled."""
 _STOPPED = re.compile(rf"\[cancelled: {_TOO_MANY.format('[0-9]+')}\]")
 """The result of such a call, by which a retry knows that the turn is over."""
+
+_CALLS = frozenset({"tool_use", "function_call", "custom_tool_call"})
+_CALL_FIELDS = ("tool_calls", "functionCall", "function_call")
+"""Where a reply has its calls: the types of Anthropic's blocks and of the items of OpenAI's responses, the fields of others."""
 
 
 class Answering:
@@ -78,16 +82,16 @@ class Answering:
             self._tell("add", "after", added)
             if added.action == "rejected":
                 raise InvalidInput(f"answering message {message_id!r}: it was redacted, and is not taken again: give another id")
-            if added.action == "duplicate" and (stored := _answered(session, session.turn(added.turn))) is not None:
+            if added.action == "duplicate" and (stored := _answered(session, added.turn)) is not None:
                 yield AssistantEvent("reply", stored.text, stored)
                 return
             self._settle()
-            rounds, stopped = yield from self._rounds(lease)
+            answered, rounds, stopped = yield from self._rounds(lease, added.turn)
         # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
         learned = self._quietly("learn", lambda: self._scope.learn(session)) if of.learn else ()
         if of.compact and session.compaction_due:
             self._quietly("compact", session.compact)
-        reply = _reply(session.turn(added.turn), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
+        reply = _reply(session.turn(answered), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
         yield AssistantEvent("reply", reply.text, reply)
 
     def _open(self, session_id: str) -> Session:
@@ -113,45 +117,49 @@ class Answering:
             self._session.switch_model(self._of.located(model), **self._of.instructions)
         self._scope.session(self._session.id, self._of.located(model), **self._seen, **self._of.instructions)
 
-    def _rounds(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, tuple[int, Stopped]]:
-        """Asks and runs tools by turns, until a reply calls none; how many rounds it took, and what stopped it."""
+    def _rounds(self, lease: Lease, turn: int) -> Generator[AssistantEvent | Asked, Any, tuple[int, int, Stopped]]:
+        """Asks and runs tools by turns, until a reply calls none; the turn that it stands in, how many rounds it took, what stopped it."""
         rounds = 0
         while True:
             calls = self._session.pending_tool_calls  # of the reply, or of a worker that died before it could answer them
             if calls and rounds == self._of.max_rounds:
                 self._session.cancel_tool_calls(reason=_TOO_MANY.format(self._of.max_rounds))
-                return rounds, "max_rounds"
+                return turn, rounds, "max_rounds"
             if calls:
                 yield from self._run_tools(calls)
                 rounds += 1
                 lease.renew()
-            yield from self._ask(lease)
+            turn = yield from self._ask(lease)
             if not self._session.pending_tool_calls:
-                return rounds, None
+                return turn, rounds, None
 
-    def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any]:
-        """Assembles and calls until a reply is there: after a refusal smaller, after an outage a model that was not asked yet."""
+    def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, int]:
+        """Assembles and calls until a reply is there; its turn. After a refusal it asks smaller, after an outage a model that was not asked
+        yet, and again where the user said more meanwhile.
+        """
         prompt = self._step("assemble", None, self._session.assemble)
         left = list(self._of.models)
         for tries in range(len(self._of.models) + _MORE_TRIES):
             if prompt.model in left:
                 left.remove(prompt.model)
             try:
-                if not self._streams:
-                    response = yield from self._call(prompt)
-                    self._step("reply", response, lambda: self._session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
-                else:
-                    yield from self._stream(lease, prompt)
+                if self._streams:
+                    return (yield from self._stream(lease, prompt))
+                response = yield from self._call(prompt)
+                turn = self._step("reply", response, lambda: self._session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
+                return cast("Turn", turn).number
             except Exception as error:
-                is_ours = isinstance(error, Error) and not isinstance(error, ProviderError)
+                is_ours = isinstance(error, Error) and not isinstance(error, ProviderError | SessionMoved)
                 # What a hook raises says nothing of the model, which may have answered.
                 if is_ours or self._in_hook or tries == len(self._of.models) + _MORE_TRIES - 1:
                     raise
-                prompt = self._recovered(prompt, error, left)
+                if isinstance(error, SessionMoved):
+                    prompt = self._step("assemble", None, self._session.assemble)
+                else:
+                    prompt = self._recovered(prompt, error, left)
                 if self._streams:
                     yield AssistantEvent("restart")
-            else:
-                return
+        raise AssertionError("the last try returns or raises")
 
     def _recovered(self, refused: Prompt, error: Exception, left: list[str]) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
@@ -174,7 +182,7 @@ class Answering:
         self._tell("call", "after", response)
         return response
 
-    def _stream(self, lease: Lease, prompt: Prompt) -> Generator[AssistantEvent | Asked, Any]:
+    def _stream(self, lease: Lease, prompt: Prompt) -> Generator[AssistantEvent | Asked, Any, int]:
         provider = self._of.providers[prompt.model]
         self._tell("call", "before", prompt)
         with self._session.reply(prompt, lease=lease) as reply:
@@ -185,6 +193,7 @@ class Answering:
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", prompt)
         self._tell("reply", "after", reply.turn)
+        return cast("Turn", reply.turn).number
 
     def _run_tools(self, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
         """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
@@ -236,10 +245,9 @@ def _is_cold(session: Session, model: str) -> bool:
 
 
 def _told(error: Exception) -> Any:
-    """Of a stream that failed in its middle, what the provider said; of one that ended early, an outage."""
-    if not isinstance(error, ProviderError):
-        return error
-    return getattr(error, "error", None) or ConnectionError(error.message)
+    """The error itself; of a stream that ended early, an outage."""
+    is_early = isinstance(error, ProviderError) and not getattr(error, "error", None)
+    return ConnectionError(str(error)) if is_early else error
 
 
 def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float) -> dict[str, Any]:
@@ -265,11 +273,26 @@ def _said(message: Message) -> str:
     return said or "".join(block.get("refusal") or "" for block in blocks if is_mapping(block))
 
 
-def _answered(session: Session, turn: Turn) -> AssistantReply | None:
-    """The stored answer, where the turn has one that makes no calls, or was stopped before the model was done."""
-    messages = list(turn.messages)
-    if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
-        return _reply(turn, stored=True, stopped="max_rounds")
-    if not messages or messages[-1].role != "assistant" or (session.pending_tool_calls and turn.number == len(session.turns) - 1):
-        return None
-    return _reply(turn, stored=True)
+def _answered(session: Session, number: int) -> AssistantReply | None:
+    """The stored answer to a turn, which makes no calls, or was stopped before the model was done.
+
+    Of a turn that broke off, or was answered together with what the user said meanwhile, it stands in a later one.
+    """
+    for later in range(number, len(session.turns)):
+        turn = session.turn(later)
+        messages = list(turn.messages)
+        if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
+            return _reply(turn, stored=True, stopped="max_rounds")
+        if messages and messages[-1].role == "assistant" and not _calls(messages[-1].given):
+            return _reply(turn, stored=True)
+    return None
+
+
+def _calls(given: Mapping[str, Any]) -> bool:
+    """Whether a reply, in any vendor's form, calls a tool of the program's."""
+    parts = [given, *(part for name in ("content", "parts", "output") for part in _parts(given.get(name)))]
+    return any(part.get("type") in _CALLS or any(part.get(name) for name in _CALL_FIELDS) for part in parts)
+
+
+def _parts(value: Any) -> list[Mapping[str, Any]]:
+    return [part for part in value if is_mapping(part)] if isinstance(value, list) else []

@@ -7,8 +7,10 @@ it instead; its memories get ids from the session and their texts, for the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memspan._core import Limits
 from memspan._fence import is_mapping, kind_of
 from memspan.exceptions import InvalidInput
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from memspan.short_term import Session
 
 __all__ = ["Flush", "check_flush", "flush"]
+
+_MOST_ID = Limits.MAX_NAME_BYTES - 17
+"""What leaves room for the digest of a memory."""
 
 Flush: TypeAlias = bool | Callable[[tuple[tuple[int, str, str], ...]], Iterable[str | Mapping[str, Any]] | None] | None
 """Whether `Scope.learn` reads the session first. `None` leaves it to the policy, and a function learns by itself."""
@@ -49,6 +54,8 @@ def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *
     if isinstance(rows, str | bytes | Mapping):
         raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
     first = f"{session.id}#{messages[0].id or messages[0].index}" if messages else session.id
+    if len(first.encode()) > _MOST_ID:
+        first = sha256(first.encode()).hexdigest()
     named = [_memory_row(row, first) for row in rows]
     session.scope.remember_many(named)
     return len(named)
@@ -59,7 +66,5 @@ def _memory_row(row: Any, first: str) -> Any:
     fields: Any = {"text": row} if isinstance(row, str) else row
     if not is_mapping(fields) or fields.get("id") is not None:
         return fields
-    from hashlib import sha256  # noqa: PLC0415  few programs flush
-
     digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
     return {**fields, "id": f"{first}/{digest}"}

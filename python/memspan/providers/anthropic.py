@@ -66,8 +66,8 @@ class Anthropic(Provider):
         request = self._named(prompt.to_anthropic(stream=stream), options)
         if self._ttl == "1h":
             marks = list(_marks(request))
-            lasting = len(marks) if prompt.breakpoints and prompt.breakpoints[-1].lasting else len(marks) - 1
-            for mark in marks[: max(lasting, 0)]:
+            passing = sum(not one.lasting for one in prompt.breakpoints)
+            for mark in marks[: max(len(marks) - passing, 0)]:
                 mark["ttl"] = "1h"  # longer ones must stand before shorter ones, and do
         return request
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput
@@ -12,7 +13,7 @@ from memspan.providers import gemini_caches
 from memspan.providers.provider import MOST_SECONDS, Provider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
     from memspan import Prompt
 
@@ -62,8 +63,7 @@ class Gemini(Provider):
         try:
             return super().complete(prompt, **options)
         except Exception as error:
-            if self._caches is None or not self._caches.lost(prompt.session_id, error):
-                raise
+            self._require_lost(prompt, error)
         return super().complete(prompt, **options)
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
@@ -72,8 +72,7 @@ class Gemini(Provider):
         try:
             first = next(chunks, _END)
         except Exception as error:
-            if self._caches is None or not self._caches.lost(prompt.session_id, error):
-                raise
+            self._require_lost(prompt, error)
             chunks = super().stream(prompt, **options)
             first = next(chunks, _END)
         try:
@@ -82,6 +81,36 @@ class Gemini(Provider):
                 yield from chunks
         finally:
             chunks.close()  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  a generator
+
+    async def acomplete(self, prompt: Prompt, **options: Any) -> Any:
+        """The awaitable twin of `complete`."""
+        try:
+            return await super().acomplete(prompt, **options)
+        except Exception as error:
+            self._require_lost(prompt, error)
+        return await super().acomplete(prompt, **options)
+
+    async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
+        """The awaitable twin of `stream`. Cancelling it closes the connection."""
+        is_begun = False
+        try:
+            async with aclosing(super().astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]  a generator
+                async for chunk in chunks:
+                    is_begun = True
+                    yield chunk
+            return
+        except Exception as error:
+            if is_begun:
+                raise
+            self._require_lost(prompt, error)
+        async with aclosing(super().astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
+            async for chunk in chunks:
+                yield chunk
+
+    def _require_lost(self, prompt: Prompt, error: Exception) -> None:
+        """Raises the error, but for that of a cache which is not there any more."""
+        if self._caches is None or not self._caches.lost(prompt, error):
+            raise error
 
     def close(self) -> None:
         """Deletes the caches that it made. Those of a process that died end by their time."""

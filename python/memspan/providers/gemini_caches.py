@@ -45,7 +45,7 @@ class Caches:
 
     def request(self, api: Any, prompt: Prompt, request: dict[str, Any]) -> dict[str, Any]:
         """The request as it is to be sent: with the session's cache in front, or whole."""
-        session = prompt.session_id
+        session = prompt.cache_key
         own = threading.current_thread()
         if (busy := self._busy.setdefault(session, own)) is not own:
             if busy.is_alive():
@@ -63,12 +63,12 @@ class Caches:
         config = {key: value for key, value in request["config"].items() if key not in _FRONT}
         return {**request, "contents": request["contents"][cache.contents :], "config": {**config, "cached_content": cache.name}}
 
-    def lost(self, session: str, error: Exception) -> bool:
-        """Whether an error says that the session's cache is not there any more; it is forgotten then."""
-        cache = self._known.get(session)
+    def lost(self, prompt: Prompt, error: Exception) -> bool:
+        """Whether an error says that the cache of a prompt's session is not there any more; it is forgotten then."""
+        cache = self._known.get(prompt.cache_key)
         if cache is None or cache.name is None or "cache" not in str(error).lower():
             return False
-        self._known.pop(session, None)
+        self._known.pop(prompt.cache_key, None)
         return True
 
     def close(self, api: Any) -> None:
@@ -78,7 +78,7 @@ class Caches:
 
     def _fitting(self, api: Any, prompt: Prompt, request: Mapping[str, Any]) -> _Cache:
         """The session's cache for a request: the one that there is, renewed, or a new one."""
-        now, known = time.monotonic(), self._known.get(prompt.session_id)
+        now, known = time.monotonic(), self._known.get(prompt.cache_key)
         contents = _lasting(request["contents"])
         tokens = prompt.counted_tokens * len(_bytes(request, contents)) // len(_bytes(request, None))
         if known is not None and now < known.until and _digest(request, known.contents) == known.digest and tokens < 2 * known.tokens:
@@ -87,7 +87,7 @@ class Caches:
             api.update(name=known.name, config={"ttl": f"{self._seconds}s"})
             return replace(known, until=now + self._seconds)
         if known is not None:
-            self._delete(api, self._known.pop(prompt.session_id))
+            self._delete(api, self._known.pop(prompt.cache_key))
         nothing = _Cache(None, contents, _digest(request, contents), max(tokens, 1), now + self._seconds)
         if tokens < self._least:
             return replace(nothing, until=now)

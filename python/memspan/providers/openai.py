@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput, dialects
@@ -43,7 +42,7 @@ class OpenAI(Provider):
     Args:
         client: An `openai.OpenAI`, `openai.AsyncOpenAI` or their kin of Azure; by default they are made, with `OPENAI_API_KEY`.
         timeout_seconds: How long one call may take; of a stream, how long it may be silent.
-        cache_key: Send a key made of the session's id, so that its calls reach the machine that has its prefix.
+        cache_key: Send `Prompt.cache_key`, so that the calls of a session reach the machine that has its prefix.
         names: The server's names of models, where the registry has others.
         options: Given to the SDK with every request.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
@@ -81,7 +80,7 @@ class OpenAI(Provider):
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         request = self._named(prompt.to_openai(stream=stream, dialect=self.dialect), options)
         if self._cache_key:
-            request.setdefault("prompt_cache_key", _key(prompt))
+            request.setdefault("prompt_cache_key", prompt.cache_key)
         return request
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
@@ -106,7 +105,7 @@ class OpenAIResponses(OpenAI):
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         request = self._named(prompt.to_openai_responses(stream=stream), options)
         if self._cache_key:
-            request.setdefault("prompt_cache_key", _key(prompt))
+            request.setdefault("prompt_cache_key", prompt.cache_key)
         return request
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
@@ -181,12 +180,8 @@ class OpenAICompatible(OpenAI):
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         request = super()._request(prompt, options, stream=stream)
         if self._slots is not None:
-            slot = {"id_slot": int(_key(prompt), 16) % self._slots, "cache_prompt": True}
+            slot = {"id_slot": int(prompt.cache_key, 16) % self._slots, "cache_prompt": True}
             request["extra_body"] = {**slot, **(request.get("extra_body") or {})}
         if self._session_header is not None:
-            request["extra_headers"] = {self._session_header: _key(prompt), **(request.get("extra_headers") or {})}
+            request["extra_headers"] = {self._session_header: prompt.cache_key, **(request.get("extra_headers") or {})}
         return request
-
-
-def _key(prompt: Prompt) -> str:
-    return hashlib.blake2b(prompt.session_id.encode(), digest_size=16).hexdigest()

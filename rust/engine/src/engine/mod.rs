@@ -3,7 +3,7 @@
 //! The rooms below hold what one memory, document or session needs, and take a [`Core`] or a [`SessionCore`]. This room holds what needs
 //! all of them: opening, `maintain`, `graphs`, the `doctor`, copies. An engine stands for its core wherever one is taken.
 
-mod doctor;
+pub mod doctor;
 mod erase;
 mod export;
 mod graphs;

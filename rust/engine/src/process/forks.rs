@@ -33,6 +33,12 @@ impl<T> Renewable<T> {
     }
 }
 
+impl<T: Default> Default for Renewable<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
 impl<T> Drop for Renewable<T> {
     fn drop(&mut self) {
         // SAFETY: made by Box::into_raw, and nobody has a reference while the holder is being dropped.
@@ -41,7 +47,7 @@ impl<T> Drop for Renewable<T> {
 }
 
 /// A thread reads it while it has a shared value in hand, and writes it while it forks.
-static GATE: Lazy<Renewable<RwLock<()>>> = Lazy::new(|| Renewable::new(RwLock::default()));
+static GATE: Lazy<Renewable<RwLock<()>>> = Lazy::new(Renewable::default);
 static HANDLERS: Once = Once::new();
 
 thread_local! {

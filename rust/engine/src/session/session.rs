@@ -225,7 +225,7 @@ impl Session<'_> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let call = Call::read(pages, status.place, turn, call)?;
-            replay(pages, status.place, &status.record, &call, now)
+            replay(pages, self.scope, status.place, &status.record, &call, now)
         })
     }
 

@@ -6,30 +6,27 @@
 //! by threads that do not exist in it.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLockWriteGuard};
 use std::time::Duration;
 
 use super::gate::{Gate, State, Store};
-use crate::process::{self, lock};
+use crate::process::{self, Lazy, Renewable, lock};
 use crate::{Result, interrupt};
 
 /// The stores that this process has open, by canonical path.
 pub type Registry = Mutex<Vec<std::sync::Weak<Store>>>;
 
-static REGISTRY: AtomicPtr<Registry> = AtomicPtr::new(std::ptr::null_mut());
+static REGISTRY: Lazy<Renewable<Registry>> = Lazy::new(Renewable::default);
 static HANDLERS: Once = Once::new();
 
 /// The registry; the first call installs the handlers.
 pub fn registry() -> &'static Registry {
     HANDLERS.call_once(|| {
         process::install(); // first, since who holds a gate may need what these handlers hold
-        REGISTRY.store(Box::into_raw(Box::default()), Ordering::Release);
         // SAFETY: the handlers are `extern "C"` functions that never unwind and live as long as the process.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
-    // SAFETY: set above from a Box that is never freed.
-    unsafe { &*REGISTRY.load(Ordering::Acquire) }
+    REGISTRY.get()
 }
 
 /// How many forks a long call gives way to, beginning anew behind each; then it goes on to its end.
@@ -103,5 +100,5 @@ extern "C" fn in_child() {
     }
     std::mem::forget(held.registry);
     interrupt::nobody_waits();
-    REGISTRY.store(Box::into_raw(Box::new(Mutex::new(weak))), Ordering::Release);
+    REGISTRY.renew(Mutex::new(weak));
 }

@@ -30,7 +30,9 @@ use super::meta_pages::{MetaPage, MetaPages};
 use crate::Result;
 
 const MAGIC: [u8; 4] = *b"mspg";
-const BYTES: usize = 96;
+
+/// Bytes of the file.
+pub const BYTES: usize = 96;
 
 /// The content of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +73,7 @@ impl Record {
         for (at, number) in [(80, self.meta), (84, epoch), (88, page)] {
             bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
         }
-        let sum = crc32fast::hash(&bytes[8..]);
-        bytes[4..8].copy_from_slice(&sum.to_le_bytes());
+        seal(&mut bytes);
         bytes
     }
 
@@ -97,6 +98,12 @@ impl Record {
             place: (u32_at(84) > 0).then(|| Place { epoch: u32_at(84), page: u32_at(88) }),
         })
     }
+}
+
+/// Gives the bytes of the file their checksum.
+pub fn seal(bytes: &mut [u8; BYTES]) {
+    let sum = crc32fast::hash(&bytes[8..]);
+    bytes[4..8].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// The verdict on a generation that is being opened.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::call::{Call, SentPrompt, shown};
 use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
-use crate::session::key::SessionKey;
+use crate::scope::Scope;
+use crate::session::key::{SessionKey, cache_key};
 use crate::session::record::{SessionRecord, StoredEpoch};
 use crate::session::summary::StoredSummary;
 use crate::session::transcript::message::{MessageRecord, MessageState};
@@ -37,6 +38,7 @@ impl From<Assembled> for Replayed {
 /// Composes the prompt of a call again; `None` where the caller did not say what was sent.
 pub(in crate::session) fn replay<P: Pages>(
     pages: &P,
+    scope: &Scope,
     place: SessionKey,
     record: &SessionRecord,
     call: &Call,
@@ -69,6 +71,7 @@ pub(in crate::session) fn replay<P: Pages>(
         model: epoch.model,
         place,
         session_id: record.id.clone(),
+        cache_key: cache_key(pages, scope, &record.id),
         epoch: sent.epoch,
         sent: Arc::new(sent.clone()),
         degraded: None,

@@ -19,7 +19,7 @@ use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Overview, Question, Recall, Request};
 use crate::scope::Scope;
-use crate::session::key::SessionKey;
+use crate::session::key::{SessionKey, cache_key};
 use crate::session::ledger::{self, Call, SentPrompt};
 use crate::session::notes;
 use crate::session::record::{SessionBudget, SessionRecord, StoredEpoch};
@@ -71,6 +71,8 @@ pub struct Assembled {
     pub place: SessionKey,
     /// Its id.
     pub session_id: String,
+    /// What providers may call its conversation.
+    pub cache_key: u128,
     /// Number of the epoch.
     pub epoch: u64,
     /// The part that the ledger keeps.
@@ -196,8 +198,9 @@ pub(in crate::session) fn assemble<P: Pages>(
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let degraded = degraded.map(|why| ask.embedder_failed.clone().unwrap_or(why));
     let others = others(pages, &record)?;
+    let cache_key = cache_key(pages, scope, &record.id);
     let (model, session_id, epoch, sent, ask) = (epoch.model, record.id, record.epoch, Arc::new(sent), Arc::new(ask.clone()));
-    let assembled = Assembled { prompt, model, place, session_id, epoch, sent, degraded, ask, question, others };
+    let assembled = Assembled { prompt, model, place, session_id, cache_key, epoch, sent, degraded, ask, question, others };
     Ok(Done { assembled, warm, recalled })
 }
 

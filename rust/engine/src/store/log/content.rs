@@ -9,7 +9,7 @@ use crate::store::identity::StoreId;
 use crate::store::meta_pages::{FIELD_BYTES, RawMeta};
 
 /// Bytes of a head.
-const HEAD_BYTES: usize = 40 + 2 * FIELD_BYTES;
+pub(super) const HEAD_BYTES: usize = 40 + 2 * FIELD_BYTES;
 
 /// The state of the data file when an epoch began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,18 +72,21 @@ pub(super) struct Record<'b> {
 impl<'b> Record<'b> {
     /// The record that begins at `bytes`; where it is whole.
     fn decode(bytes: &'b [u8], page_size: usize, epoch: u32) -> Option<Self> {
-        if bytes.get(..4)? != RECORD || u32_at(bytes, 4)? != epoch {
-            return None;
-        }
-        let count = u64::from(u32_at(bytes, 24)?);
-        let is_one = count <= MOST_PAGES && NUMBERS + 8 * count as usize <= page_size;
-        let bytes = bytes.get(..(1 + count as usize) * page_size).filter(|bytes| is_one && is_sealed(bytes, RECORD))?;
+        let length = Self::claimed(bytes, page_size).filter(|_| u32_at(bytes, 4) == Some(epoch))?;
+        let bytes = bytes.get(..length).filter(|bytes| is_sealed(bytes, RECORD))?;
+        let count = length / page_size - 1;
         Some(Self {
             transaction: u64_at(bytes, 16)?,
             meta: RawMeta(bytes.get(32..NUMBERS)?.try_into().ok()?),
-            numbers: bytes.get(NUMBERS..NUMBERS + 8 * count as usize)?,
+            numbers: bytes.get(NUMBERS..NUMBERS + 8 * count)?,
             pages: &bytes[page_size..],
         })
+    }
+
+    /// How long the record that begins at `bytes` says it is; where there may be such a record.
+    pub fn claimed(bytes: &[u8], page_size: usize) -> Option<usize> {
+        let count = u32_at(bytes, 24).filter(|count| bytes[..4] == RECORD && u64::from(*count) <= MOST_PAGES)? as usize;
+        (NUMBERS + 8 * count <= page_size).then_some((1 + count) * page_size)
     }
 
     /// Its pages with their numbers.

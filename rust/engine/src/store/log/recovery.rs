@@ -100,10 +100,13 @@ impl Log {
     }
 
     /// Writes every page of the epoch to the data file once more: a sync of it failed, and the system has forgotten which it still has to
-    /// write.
+    /// write. A log that names pages outside of the tree was damaged, and nothing of it is written.
     pub fn write_again(&self, data: &File) -> std::io::Result<()> {
         let Ok(Some(content)) = self.content() else { return Ok(()) };
         let wanted = Wanted::of(&content, self.page_size);
+        if !wanted.stays_within_tree(self.page_size as u64) {
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "the log of the store is damaged"));
+        }
         wanted.pages.iter().try_for_each(|(number, page)| data.write_all_at(page, number * self.page_size as u64))
     }
 }
