@@ -790,3 +790,84 @@ def test_a_session_that_another_worker_changes_before_the_lease_is_settled(memsp
     changed = memspan.Assistant(memspan_engine, provider, model="gpt-4o", system="You are terse.", hook=hook, learn=False)
     changed.respond("u", "and now?", session="s")
     assert "You are terse." in str(provider.prompts[-1].to_openai()["messages"][0])
+
+
+@pytest.mark.parametrize("call", ["respond", "stream"])
+def test_a_retry_of_a_turn_that_broke_off_before_another_was_answered(memspan_engine: memspan.Engine, call: str) -> None:
+    """It got an empty reply, and each retry asked the model anew and put another reply behind the later turn."""
+    assistant, provider = made(memspan_engine, [ConnectionError("down"), "both are up"], learn=False)
+
+    def answer(text: str, id: str) -> memspan.assistant.AssistantReply:  # noqa: A002
+        if call == "respond":
+            return assistant.respond("u", text, id=id)
+        *_, last = assistant.stream("u", text, id=id)
+        assert last.reply is not None
+        return last.reply
+
+    with pytest.raises(ConnectionError):
+        answer("is api-1 up?", "w-1")
+    assert answer("is api-2 up?", "w-2").text == "both are up"
+    for _ in range(2):
+        again = answer("is api-1 up?", "w-1")
+        assert (again.text, again.stored, again.turn.number, len(provider.prompts)) == ("both are up", True, 1, 2)
+    assert len(memspan_engine.user("u").session("default").messages) == 3
+
+
+def test_a_retry_of_a_turn_whose_tools_never_ran(memspan_engine: memspan.Engine) -> None:
+    """Its calls passed for an answer: a stored reply without a word."""
+    session = memspan_engine.user("u").session("default", model="gpt-4o")
+    session.add({"role": "user", "content": "read it"}, id="w-1")
+    session.add_response(memspan.testing.openai_response(tool_calls=[("a", "read_file", {"path": "/1"})]), prompt=session.assemble())
+    session.add({"role": "user", "content": "hello?"}, id="w-2")
+    assistant, provider = made(memspan_engine, ["I am here"], tools=[read_file])
+    assert assistant.respond("u", "hello?", id="w-2").text == "I am here"
+    again = assistant.respond("u", "read it", id="w-1")
+    assert (again.text, again.stored, len(provider.prompts)) == ("I am here", True, 1)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_the_user_says_while_the_model_thinks_is_answered_too(memspan_engine: memspan.Engine, streams: bool) -> None:
+    class Interrupted(FakeProvider):
+        def _said(self) -> None:
+            if len(self.prompts) == 1:
+                memspan_engine.user("u").session("default").add({"role": "user", "content": "and api-2?"})
+
+        def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            response = super().complete(prompt, **options)
+            self._said()
+            return response
+
+        def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            chunks = list(super().stream(prompt, **options))
+            self._said()
+            yield from chunks
+
+    provider = Interrupted(["api-1 is up", "both are up"])
+    assistant = memspan.Assistant(memspan_engine, provider, model="gpt-4o", learn=False)
+    if streams:
+        events = list(assistant.stream("u", "is api-1 up?", id="w-1"))
+        assert "restart" in [event.kind for event in events]
+        reply = events[-1].reply
+    else:
+        reply = assistant.respond("u", "is api-1 up?", id="w-1")
+    assert reply is not None
+    assert (reply.text, reply.turn.number, reply.stored) == ("both are up", 1, False)
+    assert [message["content"] for message in provider.prompts[-1].messages] == ["is api-1 up?", "and api-2?"]
+    assert assistant.respond("u", "is api-1 up?", id="w-1").text == "both are up"
+    texts = [message.text for message in memspan_engine.user("u").session("default").messages]
+    assert texts == ["is api-1 up?", "and api-2?", "both are up"]
+
+
+def test_a_streamed_error_that_nothing_helps_against_is_the_providers(memspan_engine: memspan.Engine) -> None:
+    """It came up as InvalidInput, as if the caller had given something wrong."""
+
+    class Refusing(FakeProvider):
+        def stream(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            yield from list(super().stream(prompt, **options))[:2]
+            yield {"error": {"type": "authentication_error", "code": "invalid_api_key", "message": "Incorrect API key provided"}}
+
+    assistant = memspan.Assistant(memspan_engine, Refusing(["one two"]), model="gpt-4o")
+    with pytest.raises(memspan.ProviderError, match="Incorrect API key") as raised:
+        list(assistant.stream("u", "go"))
+    assert raised.value.refusal.kind == "auth"  # type: ignore[attr-defined]
+    assert "correct them" in raised.value.__notes__[0]

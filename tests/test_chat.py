@@ -52,6 +52,8 @@ def test_a_model_that_nobody_knows(memspan_engine: memspan.Engine) -> None:
     out = io.StringIO()
     chat(memspan_engine, iter(["hi"]), out, model="my-own-7b", window=8_192, provider=FakeProvider(["hello"]))
     assert out.getvalue() == "hello\n"
+    chat(memspan_engine, iter(["hi"]), out, model="my-own-7b", provider=FakeProvider(["\x1b[2J"]))
+    assert "\x1b" not in out.getvalue()
     assert memspan.models["my-own-7b"].context_window == 8_192
 
 

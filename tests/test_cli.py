@@ -307,3 +307,20 @@ def test_a_backup_goes_where_nothing_is(store: Path, tmp_path: Path) -> None:
                 call(None)  # type: ignore[arg-type]
         with pytest.raises(memspan.InvalidInput, match="NUL"):
             engine.backup("a\0b")
+
+
+def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory of a web page cleared the operator's screen, set the title and wrote to the clipboard."""
+    evil = "note \x1b]0;owned\x07\x1b[2J\x9b1m \u202etxt"
+    with memspan.open(tmp_path / "s") as engine:
+        user = engine.user("v\x1b[31mred")
+        user.remember(evil, source="web")
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": evil})
+        session.add_response({"role": "assistant", "content": evil}, prompt=session.assemble())
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    commands = [("users",), ("recall", "v\x1b[31mred", "note"), ("show", "v\x1b[31mred", "s"), ("recall", "v\x1b[31mred", "note", "--json")]
+    for name, *arguments in [*commands, ("show", "v\x1b[31mred", "s", "--turn", "0", "--text"), ("show", "\x1b[2J", "s")]:
+        _, out, err = run(capsys, name, tmp_path / "s", *arguments)
+        assert not set("\x1b\x07\x9b\u202e") & set(out + err), (name, arguments)
+        assert "\\u001b" in out + err

@@ -197,6 +197,8 @@ def test_a_folder_is_brought_up_to_date(engine: memspan.Engine, docs: memspan.Co
     write(tmp_path / "other", {"a.md": "other", "by-hand": "other"})
     assert [one.reason for one in docs.add_path(tmp_path / "other").skipped] == ["other source", "other source"]
     assert docs.add_path(tmp_path / "other", prefix="other/").added == ("other/a.md", "other/by-hand")
+    assert docs.add_path(tmp_path / "other", "a.*", prefix="again/") == memspan.collection.PathReport(("again/a.md",), (), (), 0, ())
+    assert docs.delete("again/a.md")
     assert docs.add_path(tmp_path / "other" / "a.md", prefix="one/").added == ("one/a.md",)
     with pytest.raises(memspan.NotFound):
         docs.add_path(tmp_path / "nothing")

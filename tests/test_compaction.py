@@ -277,6 +277,9 @@ def test_flush_comes_first_and_once(user: memspan.Scope) -> None:
         session.compact(learn=fails)
     assert session.summary is None
     assert session.compact(learn=learn).learned == 1
+    long = session.scope.session("s" * 1_024, model="gpt-4o")  # the ids of its memories are made of it, and no longer than ids may be
+    long.add_many([{"role": "user", "content": f"Build {number} runs on host-{number}."} for number in range(8)])
+    assert long.compact(learn=lambda _: ["Builds run on hosts"]).learned == 1
     assert [row[0] for row in seen[:10]] == list(range(10))
     assert [memory.text for memory in user.memories()] == ["payments-api is retried by rp-1"]
 
@@ -519,7 +522,7 @@ def test_notes_are_shown_in_their_session_only(user: memspan.Scope) -> None:
 
 
 def test_tool_results_have_a_limit_of_their_own(user: memspan.Scope) -> None:
-    budget = memspan.Budget(tool_results=memspan.ToolResults(max_tokens=300))
+    budget = memspan.Budget(tool_results=memspan.ToolResults(max_tokens=300, keep_rounds=8))
     session = user.session("s-1", model="gpt-4o", budget=budget)
     session.add({"role": "user", "content": "look"})
     session.add({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "cat", "arguments": "{}"}}]})

@@ -99,6 +99,10 @@ def test_tools_count_and_leave_less_room() -> None:
     without, with_tools = memspan.fit(talk, max_input_tokens=300), memspan.fit(talk, max_input_tokens=300, tools=tools)
     assert len(with_tools.messages) < len(without.messages)
     assert with_tools.tokens == memspan.count_tokens(with_tools.messages, tools=tools)
+    long = [{"role": "user", "content": "word " * 1_000}]
+    for offered in (tools, iter(tools)):  # which is counted more than once
+        cut = memspan.fit(long, max_input_tokens=300, tools=offered, overflow="truncate")
+        assert cut.tokens == memspan.count_tokens(cut.messages, tools=tools) <= 300
 
 
 def test_only_what_is_kept_is_looked_at() -> None:

@@ -140,3 +140,24 @@ def test_awaited(user: memspan.Scope, vendor: GeminiVendor) -> None:
     asyncio.run(both())
     assert ([method for method, _ in vendor.calls], len(vendor.requests)) == (["POST"], 2)
     assert all("cachedContent" in body for _, body, _ in vendor.requests)
+
+    async def after_a_loss() -> None:
+        vendor.caches.clear()
+        vendor.script = [said("yes")]
+        assert await ours.acomplete(prompt) is not None
+        vendor.caches.clear()
+        vendor.script = [[said("yes")]]
+        assert [chunk async for chunk in ours.astream(prompt)]
+
+    asyncio.run(after_a_loss())
+    assert len(vendor.caches) == 1, "made anew"
+
+
+def test_two_users_have_a_cache_each(memspan_engine: memspan.Engine, vendor: GeminiVendor) -> None:
+    """Their sessions had one id and so one cache, which each call of the one deleted for the other."""
+    ours = provider(vendor)
+    sessions = [session_of(memspan_engine.user(name), "default", f"You serve {name}. {SYSTEM}") for name in ("ann", "bob")]
+    for text in ("one", "two"):
+        for session in sessions:
+            turn(ours, session, text)
+    assert [method for method, _ in vendor.calls] == ["POST", "POST"]

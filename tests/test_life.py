@@ -483,8 +483,25 @@ def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, 
     engine.close()
     assert cli.main(["eval", str(engine.path), str(file), "--limit", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["precision"] == 0.5
-    with memspan.open(engine.path) as again, pytest.raises(memspan.InvalidInput, match="question 0"):
-        memspan.evaluate(again, [{"question": "whose?"}])
+    with memspan.open(engine.path) as again:
+        with pytest.raises(memspan.InvalidInput, match="question 0"):
+            memspan.evaluate(again, [{"question": "whose?"}])
+        for wrong in ("8443", 8443, [""], [8443]):
+            with pytest.raises(memspan.InvalidInput, match='"answers" is a list of texts or ids'):
+                memspan.evaluate(again, [{**questions[0], "answers": wrong}])
+        assert memspan.evaluate(again, [{**questions[0], "answers": None}]).labelled == 0
+        file.write_text(json.dumps({"user": "u", "question": "which\u2028port?"}, ensure_ascii=False))
+        assert memspan.evaluate(again, file).questions == 1, "only a line feed ends a line"
+
+
+def test_evaluation_bears_originals_that_were_forgotten(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    for number in range(3):
+        user.remember(f"The user prefers dark roast coffee in the morning{'.' * number}", "preference")
+    user.consolidate(closeness=0.6)
+    [merged] = [memory for memory in user.memories() if memory.derived_from]
+    user.forget(merged.derived_from[0])
+    assert memspan.evaluate(engine, [{"user": "u", "question": "coffee?"}]).consolidation == 1.0
 
 
 def test_evaluation_measures_the_gate_screening_merging_and_the_newest_value(engine: memspan.Engine) -> None:

@@ -71,3 +71,15 @@ def test_whatever_raises_is_kept_and_told_and_tried_again(store: Path, caplog: p
             breaks = False
             assert running.wait_for_report(30).expired == 0
             assert running.error is None
+
+
+def test_no_link_is_followed_in_the_place_of_the_report(memspan_engine: memspan.Engine, tmp_path: Path) -> None:
+    """The report was written over whatever file the link led to."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (memspan_engine.path / "maintenance").symlink_to(victim)
+    with memspan_engine.maintenance(every=1) as running, pytest.raises(memspan.StateError):
+        running.wait_for_report(0.5)
+    assert isinstance(running.error, OSError)
+    assert victim.read_text() == "precious"
+    assert memspan_engine.maintenance().last is None

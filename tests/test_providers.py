@@ -197,6 +197,41 @@ def test_an_hour_of_cache(user: memspan.Scope) -> None:
         assert ttls == sorted(ttls, key=lambda ttl: ttl != "1h")
 
 
+def test_a_round_of_tools_is_cached_for_five_minutes(user: memspan.Scope) -> None:
+    """Of two breakpoints for the rounds of one turn the first got the hour of the lasting ones."""
+    session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse. " * 200)
+    session.add({"role": "user", "content": "one"})
+    session.add_response(anthropic_response("two"), prompt=session.assemble())
+    session.add({"role": "user", "content": "three"})
+    for number, calls in enumerate((1, 25)):
+        ids = [f"t{number}_{call}" for call in range(calls)]
+        session.add({"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}} for one in ids]})
+        session.add({"role": "user", "content": [{"type": "tool_result", "tool_use_id": one, "content": "r"} for one in ids]})
+    prompt = session.assemble()
+    assert [one.lasting for one in prompt.breakpoints] == [True, True, False, False]
+    request = memspan.providers.Anthropic(object(), cache_ttl="1h")._request(prompt, {}, stream=False)
+    blocks = [*request["system"], *(block for message in request["messages"] for block in message["content"])]
+    assert [block["cache_control"].get("ttl") for block in blocks if "cache_control" in block] == ["1h", "1h", None, None]
+
+
+def test_users_whose_sessions_have_one_id_share_no_key(memspan_engine: memspan.Engine) -> None:
+    """All users had one cache key, one slot and one header: a session's id is its scope's own."""
+
+    def asked(name: str) -> memspan.Prompt:
+        session = memspan_engine.user(name).session("default", model="gpt-4o")
+        session.add({"role": "user", "content": f"I am {name}"})
+        return session.assemble()
+
+    prompts = [asked(name) for name in ("ann", "bob", "ann")]
+    keys = [prompt.cache_key for prompt in prompts]
+    assert (keys[0] == keys[2], keys[0] != keys[1], len(keys[0])) == (True, True, 32)
+    turn = memspan_engine.user("ann").session("default").add_response({"role": "assistant", "content": "hi"}, prompt=prompts[2])
+    assert turn.prompt is not None
+    assert turn.prompt.cache_key == keys[0], "composed again"
+    ours = memspan.providers.OpenAI(object())
+    assert [ours._request(prompt, {}, stream=False)["prompt_cache_key"] for prompt in prompts] == keys
+
+
 def test_a_compatible_server_by_its_rules(user: memspan.Scope) -> None:
     vendor = Vendor([openai_response("ok", id="c", input_tokens=5)], "mistral")
     with serving(vendor) as base:

@@ -373,10 +373,11 @@ def test_a_copy_that_cannot_be_kept_ends_no_stream(store: Path, monkeypatch: pyt
             "type": "response.failed",
             "response": {"id": "r", "status": "failed", "error": {"code": "server_error", "message": "x"}, "output": []},
         },
+        {"type": "error", "code": "server_error", "message": "x", "param": None, "sequence_number": 9},
     ],
 )
 def test_an_error_in_the_middle(user: memspan.Scope, error: dict[str, Any]) -> None:
-    dialect = "responses" if error.get("type") == "response.failed" else "anthropic"
+    dialect = "responses" if error.get("type") == "response.failed" or "code" in error else "anthropic"
     session = session_of(user, dialect)
     with pytest.raises(memspan.ProviderError) as raised, session.reply(session.assemble()) as reply:
         for chunk in STREAMS[dialect][:10]:

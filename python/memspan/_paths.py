@@ -64,8 +64,8 @@ def add_path(
     seen = {prefix + below for below, _ in found.files}
     # Files that another pattern left out are still there.
     own = known.values() if folder is None else ()  # of a folder's one file the others are not looked at
-    own = [one.id for one in own if one.source == source and one.id.startswith(prefix)]
-    gone = [one for one in own if one not in seen and not found.hides(one, prefix)]
+    ids = [one.id for one in own if one.source == source and one.id.startswith(prefix)]
+    gone = [one for one in ids if one not in seen and not found.hides(one, prefix)]
     removed = [one for one in gone if not (real / one.removeprefix(prefix)).is_file()]
     removed = [one for one in removed if collection.delete(one)]
     return PathReport(tuple(changes["added"]), tuple(changes["replaced"]), tuple(removed), len(changes["duplicate"]), tuple(found.skipped))

@@ -437,6 +437,7 @@ class StoredBudget:
     compact_at: float | None
     compact_every_turns: int | None
     result_tokens: int | None
+    keep_rounds: int
 
 
 @dataclass(frozen=True)

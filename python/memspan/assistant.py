@@ -160,7 +160,8 @@ class Assistant:
             message: The text, or a message with parts.
             session: The conversation, which is created if it is new.
             id: Makes a retry harmless: the same id returns the stored answer, also of a turn that `max_rounds` stopped. A turn that broke
-                off goes on. Give the webhook's.
+                off goes on; where a later message was answered since, which had this one before it, that answer is returned. Give the
+                webhook's.
 
         Raises:
             StoreBusy: Another worker answered this session all the while.

@@ -217,7 +217,7 @@ def stored_budget(stored: StoredBudget) -> Budget:
         cut_step=stored.cut_step,
         sections={one.section: Grant(one.floor, one.weight, one.ceiling) for one in stored.sections},
         compact=None if no_compaction else Compact(stored.compact_at, stored.compact_every_turns),
-        tool_results=None if stored.result_tokens is None else ToolResults(stored.result_tokens),
+        tool_results=None if stored.result_tokens is None else ToolResults(stored.result_tokens, stored.keep_rounds),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+from memspan._cli.printing import visible
 from memspan.assistant import Assistant
 from memspan.exceptions import Error, UnknownModel
 from memspan.model import Model, models
@@ -59,9 +60,10 @@ def chat(
         try:
             talk.command(text) if text.startswith("/") else talk.say(text)
         except (Error, OSError) as error:
-            out.write(f"memspan: {error}\n")
+            out.write(visible(f"memspan: {error}\n"))
         except Exception as error:  # noqa: BLE001  whatever an SDK raises: the conversation goes on
-            out.write(f"{type(error).__name__}: {error}\n" + "".join(f"{note}\n" for note in getattr(error, "__notes__", ())))
+            notes = "".join(f"{note}\n" for note in getattr(error, "__notes__", ()))
+            out.write(visible(f"{type(error).__name__}: {error}\n{notes}"))
         out.flush()
 
 
@@ -75,10 +77,10 @@ class _Talk:
             return
         for event in self._assistant.stream(self._user, text, session=self._id):
             if event.kind == "text":
-                self._out.write(event.text)
+                self._out.write(visible(event.text))
                 self._out.flush()
             elif event.kind == "tool_call":
-                self._out.write(f"[{event.text}]\n")
+                self._out.write(visible(f"[{event.text}]\n"))
             elif event.kind == "restart":
                 self._out.write("\n[another model goes on]\n")
         self._out.write("\n")
@@ -95,7 +97,7 @@ class _Talk:
             "switch": self._switch,
             "help": lambda _: _HELP,
         }
-        self._out.write((known[name](rest) if name in known else f"there is no /{name}\n{_HELP}") + "\n")
+        self._out.write(visible(known[name](rest) if name in known else f"there is no /{name}\n{_HELP}") + "\n")
 
     def _scope(self) -> Scope:
         return self._assistant.engine.user(self._user)

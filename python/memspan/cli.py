@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import memspan
 from memspan._cli import EXIT_ERROR, checking, contents, copies, playing, sessions, upkeep
+from memspan._cli.printing import visible
 from memspan.encryption import ENVIRONMENT, ENVIRONMENT_FILE
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (memspan.Error, OSError) as error:
-        print("memspan:", " ".join(_words(error).split()), file=sys.stderr)
+        print("memspan:", visible(" ".join(_words(error).split())), file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

@@ -246,10 +246,10 @@ class Collection:
         r"""Brings the collection up to date with a file, or a folder of notes or code. New and changed files are added, vanished ones go.
 
         A document's id is its path below the folder with `/`, its version a hash of its bytes, its `source` the folder. Only documents of
-        that source, and under that prefix, are ever replaced or removed. A file of a folder that was added with the same prefix is that folder's document, so that
-        one that changed can be added alone. Names that begin with a dot, `__pycache__` and `node_modules` are left out. Symbolic
-        links are followed within the folder. No file makes the call fail: a file that cannot be added is in the report, and keeps the
-        version that is stored.
+        that source, and under that prefix, are ever replaced or removed. A file of a folder that was added with the same prefix is that
+        folder's document, so that one that changed can be added alone. Names that begin with a dot, `__pycache__` and `node_modules` are
+        left out. Symbolic links are followed within the folder. No file makes the call fail: a file that cannot be added is in the report,
+        and keeps the version that is stored.
 
         Args:
             path: A file or a folder.

@@ -134,8 +134,9 @@ class Answering:
                 return turn, rounds, None
 
     def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, int]:
-        """Assembles and calls until a reply is there; its turn. After a refusal it asks smaller, after an outage a model that was not asked
-        yet, and again where the user said more meanwhile.
+        """Assembles and calls until a reply is there; the turn that it stands in.
+
+        After a refusal it asks smaller, after an outage a model that was not asked yet, and again where the user said more meanwhile.
         """
         prompt = self._step("assemble", None, self._session.assemble)
         left = list(self._of.models)

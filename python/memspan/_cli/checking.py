@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import memspan
 from memspan._cli import EXIT_DAMAGED, EXIT_ERROR
 from memspan._cli.opening import check_folder, key_of, open_store
-from memspan._cli.printing import say
+from memspan._cli.printing import say, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,7 @@ def check(options: argparse.Namespace) -> int:
     elif done.returncode in (0, EXIT_DAMAGED):
         report = json.loads(done.stdout)
     else:
-        sys.stderr.write(done.stderr)
+        sys.stderr.write(visible(done.stderr))
         return EXIT_ERROR
     found = "\n".join(report["damage"]) or (
         f"sound: {report['values']:,} values compared with their checksums; scopes: {report['scopes']:,}, memories: {report['memories']:,}"

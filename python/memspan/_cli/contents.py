@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import memspan
 from memspan._cli.opening import open_store, scope_of
-from memspan._cli.printing import cell, say, table_printer
+from memspan._cli.printing import cell, say, table_printer, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,7 @@ def recall(options: argparse.Namespace) -> int:
         ((f"{row['score']:.3f}", row["kind"], row["text"], row["why"]) for row in rows),
     )
     if degraded and not options.json:
-        print(f"degraded: {degraded}", file=sys.stderr)
+        print(visible(f"degraded: {degraded}"), file=sys.stderr)
     return 0
 
 

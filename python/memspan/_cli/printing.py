@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
 
     Table = Callable[[object, Sequence[str], Iterable[Sequence[object]]], None]
 
-__all__ = ["cell", "print_json", "say", "share", "table_printer"]
+__all__ = ["cell", "print_json", "say", "share", "table_printer", "visible"]
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but for tab and line feed, and those that set the direction of writing."""
 
 
 def table_printer(options: argparse.Namespace) -> Table:
@@ -29,7 +33,7 @@ def table_printer(options: argparse.Namespace) -> Table:
     def show(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         table = Table(*columns)
         for row in rows:
-            table.add_row(*(Text(str(cell)) for cell in row))  # Text: what a user wrote is no markup
+            table.add_row(*(Text(visible(cell)) for cell in row))  # Text: what a user wrote is no markup
         Console().print(table)
 
     return show
@@ -37,7 +41,7 @@ def table_printer(options: argparse.Namespace) -> Table:
 
 def _show_plain(_value: object, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Columns two blanks apart; the last one is not padded."""
-    cells = [[" ".join(str(cell).split()) for cell in row] for row in (columns, *rows)]
+    cells = [[visible(" ".join(str(cell).split())) for cell in row] for row in (columns, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -49,12 +53,17 @@ def say(options: argparse.Namespace, value: object, text: str) -> None:
     if options.json:
         print_json(value)
     else:
-        print(text)
+        print(visible(text))
 
 
 def print_json(value: object) -> None:
     """Prints one JSON value."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False))
+    print(visible(json.dumps(value, default=_plain, ensure_ascii=False)))
+
+
+def visible(text: object) -> str:
+    """A text for a terminal, where what strangers wrote moves no cursor, sets no title and turns no line around."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
 
 
 def _plain(value: object) -> object:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import memspan
-from memspan._cli.printing import print_json, table_printer
+from memspan._cli.printing import print_json, table_printer, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +30,7 @@ def show_prompt(options: argparse.Namespace, turn: int, prompt: memspan.Prompt, 
     ]
     table(explained, ("section", "what", "", "tokens", "score", "why"), explained)
     if getattr(options, "text", False):
-        print(prompt.text)
+        print(visible(prompt.text) if sys.stdout.isatty() else prompt.text)  # a file gets the bytes themselves
 
 
 def prompt_facts(prompt: memspan.Prompt) -> dict[str, Any]:

@@ -42,9 +42,10 @@ class Copies(EnginePart):
 
         One value a line, in the order of the store's keys: scopes, memories with every revision, slots, relations, quarantine, sessions
         with messages, turns, ledgers, summaries and notes, documents with their texts, vectors, indexes. docs/format.md says what each line
-        has. Nothing forgotten, redacted or erased is in it. Keep the file as safe as the store: it has everything that anybody said, and
-        the secret that the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it into a store with a
-        key is.
+        has. Nothing forgotten, redacted or erased is in it. An engine that was opened read-only cannot take out first what a compaction
+        would: passages of deleted documents in ledgers, names of emptied slots. Keep the file as safe as the store: it has everything that
+        anybody said, and the secret that the store's hashes are keyed with. The export of an encrypted store is not encrypted; loading it
+        into a store with a key is.
 
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 

@@ -63,7 +63,8 @@ class Gemini(Provider):
         try:
             return super().complete(prompt, **options)
         except Exception as error:
-            self._require_lost(prompt, error)
+            if not self._has_lost(prompt, error):
+                raise
         return super().complete(prompt, **options)
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
@@ -72,7 +73,8 @@ class Gemini(Provider):
         try:
             first = next(chunks, _END)
         except Exception as error:
-            self._require_lost(prompt, error)
+            if not self._has_lost(prompt, error):
+                raise
             chunks = super().stream(prompt, **options)
             first = next(chunks, _END)
         try:
@@ -87,7 +89,8 @@ class Gemini(Provider):
         try:
             return await super().acomplete(prompt, **options)
         except Exception as error:
-            self._require_lost(prompt, error)
+            if not self._has_lost(prompt, error):
+                raise
         return await super().acomplete(prompt, **options)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
@@ -98,19 +101,17 @@ class Gemini(Provider):
                 async for chunk in chunks:
                     is_begun = True
                     yield chunk
-            return
+                return
         except Exception as error:
-            if is_begun:
+            if is_begun or not self._has_lost(prompt, error):
                 raise
-            self._require_lost(prompt, error)
         async with aclosing(super().astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
             async for chunk in chunks:
                 yield chunk
 
-    def _require_lost(self, prompt: Prompt, error: Exception) -> None:
-        """Raises the error, but for that of a cache which is not there any more."""
-        if self._caches is None or not self._caches.lost(prompt, error):
-            raise error
+    def _has_lost(self, prompt: Prompt, error: Exception) -> bool:
+        """Whether an error is that of a cache which is not there any more; it is forgotten then."""
+        return self._caches is not None and self._caches.lost(prompt, error)
 
     def close(self) -> None:
         """Deletes the caches that it made. Those of a process that died end by their time."""

@@ -97,12 +97,33 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-    let (mut hits, mut ids) = (Vec::with_capacity(request.limit.min(64)), SessionIds::default());
-    for found in found(pages, partition, scope, request, asked)? {
+    let mut wanted = request.limit;
+    loop {
+        let found = found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
+        let (has_more, hits) = (found.len() == wanted, said_once(pages, found, request.limit)?);
+        if !has_more || hits.len() == request.limit || wanted >= MOST_COPIES * request.limit {
+            return Ok(hits);
+        }
+        wanted *= 2;
+    }
+}
+
+/// So many times as many messages as are asked for are looked at, where the first say the same.
+const MOST_COPIES: usize = 8;
+
+/// The first of what was found, each message once: a question that was asked again, a session that was forked.
+fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec<TranscriptHit>> {
+    let (mut hits, mut ids): (Vec<TranscriptHit>, _) = (Vec::with_capacity(limit.min(64)), SessionIds::default());
+    for found in found {
+        if hits.len() == limit {
+            break;
+        }
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
-        let Found { score, confidence, features, said_then, .. } = found;
-        hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
+        if found.said_then.is_some() || hits.iter().all(|hit| hit.message.given != message.given) {
+            let Found { score, confidence, features, said_then, .. } = found;
+            hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
+        }
     }
     Ok(hits)
 }

@@ -264,6 +264,13 @@ impl Naive {
             scored.push((features.score(), one.number));
         }
         scored.sort_unstable_by_key(|scored| Reverse(*scored));
+        let mut said: Vec<(&str, &str)> = Vec::new();
+        scored.retain(|(_, number)| {
+            let one = by_number(&self.all, *number);
+            let is_new = !said.contains(&(&one.speaker, &one.text));
+            said.push((&one.speaker, &one.text));
+            is_new
+        });
         scored
     }
 }
@@ -335,6 +342,25 @@ impl OfSession {
         };
         store.engine.write(hide).unwrap();
     }
+}
+
+#[test]
+fn a_question_that_was_asked_again_leaves_room_for_its_answers() {
+    let store = Store::new(4);
+    store.open("days");
+    for run in 0..12 {
+        store.say("days", "", "Which port does payments-api use?");
+        store.say("days", "", &format!("payments-api listens on 8443, see run {run}"));
+    }
+    for copy in 0..4 {
+        store.session("days").fork(&format!("copy-{copy}"), None, store.tick()).unwrap();
+    }
+    let hits = store.search("Which port does payments-api use?", 10);
+    let answers = hits.iter().filter(|hit| hit.message.text.contains("8443")).count();
+    let mut said: Vec<&str> = hits.iter().map(|hit| hit.message.text.as_str()).collect();
+    said.sort_unstable();
+    said.dedup();
+    assert!(answers >= 5 && said.len() == hits.len(), "{said:?}");
 }
 
 #[test]
