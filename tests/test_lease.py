@@ -327,3 +327,18 @@ def test_a_cancelled_end_is_waited_for_and_takes_no_thread_of_the_pool(user: mem
         await blocked
 
     asyncio.run(life())
+
+
+def test_an_ended_lease_is_not_renewed(user: memspan.Scope) -> None:
+    """A thread that renewed behind the reply took the lease again, and nobody gave it back."""
+    session = user.session("s", "gpt-4o")
+    with session.lease(seconds=60, message={"role": "user", "content": "2 + 2?"}) as lease:
+        lease.renew(seconds=90)
+        session.add_response(memspan.testing.openai_response("4"), prompt=session.assemble(), lease=lease)
+        for _ in range(2):
+            with pytest.raises(memspan.StateError, match="it must be held"):
+                lease.renew()
+    with pytest.raises(memspan.StateError, match="it must be held"):
+        lease.renew()
+    with session.lease(seconds=1, wait_seconds=0) as other:
+        assert other.held

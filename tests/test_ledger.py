@@ -252,3 +252,23 @@ def test_when_it_was_added(user: memspan.Scope) -> None:
     assert call.prompt is None
     assert call == session.turn(0).calls[0]
     assert hash(call) == hash(session.turn(0).calls[0])
+
+
+@pytest.mark.parametrize("second", ["OK", "Yes"])
+def test_a_server_that_gives_an_id_again(user: memspan.Scope, second: str) -> None:
+    """Some servers draw ids from a thousand. The reply was refused, or not stored where its text was the same."""
+    session = user.session("s", "gpt-4o")
+    for text in ("OK", second):
+        session.add({"role": "user", "content": "question"})
+        prompt, response = session.assemble(), memspan.testing.openai_response(text, id="chatcmpl-7")
+        turn = session.add_response(response, prompt=prompt)
+        assert (turn.messages[-1].text, turn.prompt) == (text, prompt)
+        for again in (prompt, session.assemble(), None):
+            assert session.add_response(response, prompt=again) == turn, "a retry"
+    assert [message.text for message in session.messages] == ["question", "OK", "question", second]
+    assert [call.response_id for turn in session.turns for call in turn.calls] == ["chatcmpl-7", None]
+    session.rewind(2)
+    session.add({"role": "user", "content": "and now?"})
+    assert session.add_response(memspan.testing.openai_response("OK", id="chatcmpl-8"), prompt=session.assemble()).number == 1
+    with pytest.raises(memspan.IdConflict):
+        session.add_response(memspan.testing.openai_response("No", id="chatcmpl-8"), prompt=None)

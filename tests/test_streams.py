@@ -313,6 +313,24 @@ def test_a_reply_answers_the_messages_of_its_prompt(user: memspan.Scope) -> None
         session.keep_partial_reply()
 
 
+def test_no_partial_reply_is_kept_behind_a_newer_message(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another added between the look at the session and the write went in front of it."""
+    session = session_of(user, "chat")
+    with pytest.raises(KeyError), session.reply(session.assemble()) as reply:
+        reply.feed(STREAMS["chat"][0])
+        reply.feed(STREAMS["chat"][1])
+        raise KeyError
+    partial = session.partial_reply
+    assert partial is not None
+    monkeypatch.setattr(memspan.Session, "partial_reply", partial)
+    user.session("s-1").add({"role": "user", "content": "never mind"})
+    with pytest.raises(memspan.SessionMoved):
+        session.keep_partial_reply()
+    monkeypatch.undo()
+    assert session.partial_reply is None
+    assert [message.role for message in session.messages][-1] == "user"
+
+
 def test_a_partial_reply_stays_with_its_session(user: memspan.Scope) -> None:
     session = session_of(user, "chat")
     cut_off(session)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import is_number
+from memspan._forks import Lock
 from memspan._twins import alone, ended
-from memspan.exceptions import Error, InvalidInput, StoreBusy
+from memspan.exceptions import Error, InvalidInput, StateError, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -51,7 +52,21 @@ class Lease:
         ('added', False)
     """
 
-    __slots__ = ("_core", "_entered", "_held", "_holder", "_left", "_row", "_seconds", "_trying", "_unsure", "_wait", "_written", "added")
+    __slots__ = (
+        "_changing",
+        "_core",
+        "_entered",
+        "_held",
+        "_holder",
+        "_left",
+        "_row",
+        "_seconds",
+        "_trying",
+        "_unsure",
+        "_wait",
+        "_written",
+        "added",
+    )
 
     def __init__(
         self,
@@ -66,6 +81,7 @@ class Lease:
         self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
         self._holder = _name_of_a_holder()
         self._entered = self._held = False
+        self._changing = Lock()
         self._unsure = False
         """Whether it is not known if it was taken: the call was interrupted."""
         self._trying = self._left = False
@@ -84,18 +100,26 @@ class Lease:
         """Prolongs the lease to this many seconds from now; by default to the original length.
 
         Raises:
+            StateError: It is not held: its block is over, or the reply was added by it.
             StoreBusy: Its time was over, and another worker answers now.
         """
-        other = self._core.take_lease(self._holder, self._seconds if seconds is None else seconds, None)
-        if other is not None:
-            self._held = False
-            raise self._busy(other)
+        with self._changing:  # a thread that renews now and then must not take again what the reply ends
+            if not self._held:
+                raise StateError(
+                    f"renewing the lease of session {self._core.id!r}: it must be held, and it is not: its block is over, or the reply was "
+                    "added by it"
+                )
+            other = self._core.take_lease(self._holder, self._seconds if seconds is None else seconds, None)
+            if other is not None:
+                self._held = False
+                raise self._busy(other)
 
     def add_response(self, response: Any, prompt: _core.PromptCore | None) -> _records.Replied:
         """Adds a reply by it, and ends it where the reply calls no tool; what became of it. Private."""
-        replied = self._core.add_response(response, prompt, self._holder)
-        self._held = self._held and not replied.is_last
-        return replied
+        with self._changing:
+            replied = self._core.add_response(response, prompt, self._holder, None)
+            self._held = self._held and not replied.is_last
+            return replied
 
     def __enter__(self) -> Self:
         self._enter()
@@ -159,13 +183,14 @@ class Lease:
             self._release()
 
     def _release(self) -> None:
-        if self._held or self._unsure:
-            try:
-                self._core.release_lease(self._holder)
-            except Error:
+        with self._changing:
+            if self._held or self._unsure:
+                try:
+                    self._core.release_lease(self._holder)
+                except Error:
+                    self._held = self._unsure = False
+                    raise
                 self._held = self._unsure = False
-                raise
-            self._held = self._unsure = False
 
     def _tried(self, tries: Generator[float]) -> float | None:
         """One try in a thread: how long to wait before the next; `None` where it is taken."""

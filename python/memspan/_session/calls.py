@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memspan._session.transcript import Transcript
@@ -199,20 +200,19 @@ class Calls(Transcript):
             NotFound: There is none, or it says nothing.
             SessionMoved: Something was added to the session since.
         """
-        partial = self.partial_reply
-        if partial is None or not partial.text:
+        kept = self.partial_reply
+        if kept is None or not kept.text:
             raise NotFound(
                 f"keeping a partial reply: one must have come, and session {self.id!r} has none that says something: ask the model again"
             )
-        if partial.messages != len(self.messages):
-            self.drop_partial_reply()
-            raise SessionMoved(
-                f"keeping a partial reply: the session must be as long as when the model was asked, {partial.messages}, and it has "
-                f"{len(self.messages)} messages: ask the model again"
-            )
-        message = {"role": "assistant", "content": partial.text}
+        message = {"role": "assistant", "content": kept.text}
         choice = {"index": 0, "message": message, "finish_reason": "interrupted"}
-        return self.add_response({"object": "chat.completion", "choices": [choice]})
+        response = {"object": "chat.completion", "choices": [choice]}
+        try:
+            return self._added(response, None, partial(self._core.add_response, holder=None, expect_index=kept.messages))
+        except SessionMoved:
+            self.drop_partial_reply()
+            raise
 
     def drop_partial_reply(self) -> bool:
         """Drops what came of a reply that is not whole; `False` where there was none."""

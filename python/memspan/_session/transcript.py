@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from memspan._core import PromptCore
+    from memspan._records import Replied
     from memspan._results import ToolText
     from memspan.counting import SdkObject
     from memspan.function_tools import Function
@@ -160,14 +162,18 @@ class Transcript(SessionPart):
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        add = partial(self._core.add_response, holder=None) if lease is None else lease.add_response
+        add = partial(self._core.add_response, holder=None, expect_index=None) if lease is None else lease.add_response
+        return self._added(response, core, add)
+
+    def _added(self, response: Any, prompt: PromptCore | None, add: Callable[[Any, PromptCore | None], Replied]) -> Turn:
+        """Adds a reply by the engine's call for it; its turn."""
         try:
-            replied = add(response, core)
+            replied = add(response, prompt)
         except InvalidInput:
             mended = with_finite_usage(whole(given := plain(response)))  # no store can hold half a character, or NaN
             if mended == given:
                 raise
-            replied = add(mended, core)
+            replied = add(mended, prompt)
         if replied.usage_ignored:
             reason = "the usage of a reply contradicts itself: the reply is stored, and the usage is kept as it came and not counted"
             self._store.reporter.report(Event("usage", reason, self._scope, session=self.id))

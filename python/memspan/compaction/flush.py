@@ -7,7 +7,6 @@ it instead; its memories get ids from the session and their texts, for the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memspan._core import Limits
@@ -55,7 +54,7 @@ def flush(session: Session, draft: _core.CompactionDraft | None, learn: Flush, *
         raise InvalidInput(f"compacting: learn must return several memories, got one {kind_of(rows)} (learn=): return a list")  # pyright: ignore[reportUnknownArgumentType]  it asks for its type alone
     first = f"{session.id}#{messages[0].id or messages[0].index}" if messages else session.id
     if len(first.encode()) > _MOST_ID:
-        first = sha256(first.encode()).hexdigest()
+        first = _digest(first)
     named = [_memory_row(row, first) for row in rows]
     session.scope.remember_many(named)
     return len(named)
@@ -66,5 +65,10 @@ def _memory_row(row: Any, first: str) -> Any:
     fields: Any = {"text": row} if isinstance(row, str) else row
     if not is_mapping(fields) or fields.get("id") is not None:
         return fields
-    digest = sha256(str(fields.get("text")).encode("utf-8", "replace")).hexdigest()[:16]
-    return {**fields, "id": f"{first}/{digest}"}
+    return {**fields, "id": f"{first}/{_digest(str(fields.get('text')))[:16]}"}
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256  # noqa: PLC0415  few programs flush
+
+    return sha256(text.encode("utf-8", "replace")).hexdigest()

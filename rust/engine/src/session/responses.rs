@@ -45,11 +45,18 @@ impl Session<'_> {
     /// `SessionMoved` where the session went on since the prompt was assembled, `InvalidInput` for a prompt of another session
     /// or a response of an unknown shape.
     pub fn add_response(&self, response: &[u8], prompt: Option<&Assembled>, now: i64) -> Result<Replied> {
-        self.add_reply(response, prompt, None, now)
+        self.add_reply(response, prompt, None, None, now)
     }
 
-    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction.
-    pub fn add_reply(&self, response: &[u8], prompt: Option<&Assembled>, holder: Option<&str>, now: i64) -> Result<Replied> {
+    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction. `expect_index` is the index it is to have.
+    pub fn add_reply(
+        &self,
+        response: &[u8],
+        prompt: Option<&Assembled>,
+        holder: Option<&str>,
+        expect_index: Option<u64>,
+        now: i64,
+    ) -> Result<Replied> {
         let response = Response::read(response)?;
         let given = String::from_utf8_lossy(&response.message).into_owned();
         let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
@@ -58,12 +65,18 @@ impl Session<'_> {
         let sent = prompt.as_ref().map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
         let (response, holder) = (Arc::new(response), holder.map(str::to_owned));
         let replied = self.edit("adding a response", now, move |writer| {
-            let known_by = (response.id.as_deref(), response.hash);
-            let asked = sent.as_ref().map_or(writer.record.tally.messages.saturating_sub(1), |(_, sent)| sent.messages);
-            if let Some(known) = ledger::find_response(&*writer.pages, writer.place, writer.seed, known_by, asked)? {
+            let newest = writer.record.tally.messages.saturating_sub(1);
+            let asked = sent.as_ref().map_or(newest, |(_, sent)| sent.messages);
+            let find = |id| ledger::find_response(&*writer.pages, writer.place, writer.seed, (id, response.hash), asked);
+            let (mut id, mut known) = (response.id.as_deref(), find(response.id.as_deref())?);
+            // Some servers give an id again. A retry has the prompt that the known reply answered, or comes at once.
+            if id.is_some() && sent.is_some() && known.as_ref().is_some_and(|known| known.index != asked && known.index != newest) {
+                (id, known) = (None, find(None)?);
+            }
+            if let Some(known) = known {
                 return replied_before(writer, known, &prepared);
             }
-            if response.id.is_none() && ledger::is_taken_out(&*writer.pages, writer.place, writer.seed, asked)? {
+            if id.is_none() && ledger::is_taken_out(&*writer.pages, writer.place, writer.seed, asked)? {
                 return Err(moved(&writer.record, asked)); // it may be that reply, given again
             }
             if let Some((place, sent)) = &sent {
@@ -75,10 +88,14 @@ impl Session<'_> {
                 (Some(prompt), Some(usage)) => writer.observe(prompt, usage.input_tokens, false)?,
                 _ => Observed::default(),
             };
-            let added = writer.add(&prepared, None, Some(number))?;
+            let added = writer.add(&prepared, expect_index, Some(number))?;
             let sent = sent.as_ref().map(|(_, sent)| (**sent).clone());
             let planned = sent.as_ref().map(|sent| sent.planned);
-            write_call(writer, call_of(&response, sent, number, added.index, writer.now), added.turn)?;
+            write_call(
+                writer,
+                Call { response_id: id.map(str::to_owned), ..call_of(&response, sent, number, added.index, writer.now) },
+                added.turn,
+            )?;
             if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
                 super::reply::lease::end(writer.pages, writer.place, holder)?;
             }
