@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -871,3 +872,17 @@ def test_a_streamed_error_that_nothing_helps_against_is_the_providers(memspan_en
         list(assistant.stream("u", "go"))
     assert raised.value.refusal.kind == "auth"  # type: ignore[attr-defined]
     assert "correct them" in raised.value.__notes__[0]
+
+
+def test_the_users_own_day(memspan_engine: memspan.Engine, memspan_clock: memspan.testing.FakeClock) -> None:
+    """ "Today" was that of UTC for every user."""
+    memspan_clock.set(datetime(2025, 5, 8, 3, tzinfo=UTC))  # the evening of the seventh in New York
+    user = memspan_engine.user("u")
+    user.remember("Dinner with Ana", "episodic", occurred_at=datetime(2025, 5, 7, 16, tzinfo=UTC))
+    assistant, provider = made(memspan_engine, ["Dinner.", "Noted."])
+    assistant.respond("u", "What did I do today?", timezone="America/New_York")
+    assert "Dinner with Ana" in provider.prompts[0].text
+    assistant.respond("u", "Tomorrow I fly to Oslo.", timezone="America/New_York")
+    assert "2025-05-08" in " ".join(memory.text for memory in user.memories())
+    with pytest.raises(memspan.InvalidInput, match="timezone="):
+        assistant.respond("u", "hi", timezone="Nowhere/None")

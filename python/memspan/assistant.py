@@ -15,6 +15,7 @@ from memspan._assistant.values import AssistantEvent, AssistantReply, Hook, Step
 from memspan._copies import of_engine
 from memspan._flags import check_flags
 from memspan._twins import awaitable
+from memspan._zones import zone_of
 from memspan.engine import Engine
 from memspan.engine import open as open_engine
 from memspan.function_tools import Function
@@ -25,6 +26,7 @@ from memspan.session_tools import distinct
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+    from datetime import tzinfo
 
     from memspan.collection import Collection
     from memspan.providers.provider import Provider
@@ -152,6 +154,7 @@ class Assistant:
         *,
         session: str = "default",
         id: str | None = None,  # noqa: A002  as `Session.add` names it
+        timezone: tzinfo | str | None = None,
     ) -> AssistantReply:
         """Answers a message.
 
@@ -162,13 +165,14 @@ class Assistant:
             id: Makes a retry harmless: the same id returns the stored answer, also of a turn that `max_rounds` stopped. A turn that broke
                 off goes on; where a later message was answered since, which had this one before it, that answer is returned. Give the
                 webhook's.
+            timezone: Whose days "today" and "on 7 May" are: the user's, as in `Session.assemble`. UTC by default.
 
         Raises:
             StoreBusy: Another worker answered this session all the while.
             IdConflict: The id was used with another message.
             Exception: What the provider's SDK raised, where no smaller prompt and no other model helped.
         """
-        *_, last = self._turn(user, message, session, id, streams=False)
+        *_, last = self._turn(user, message, session, id, timezone, streams=False)
         return cast("AssistantReply", cast("AssistantEvent", last).reply)
 
     def stream(
@@ -178,12 +182,13 @@ class Assistant:
         *,
         session: str = "default",
         id: str | None = None,  # noqa: A002  as `Session.add` names it
+        timezone: tzinfo | str | None = None,
     ) -> Iterator[AssistantEvent]:
         """Answers a message, and yields what happens meanwhile; the last event has the reply. Closing the iteration ends the call.
 
         The arguments and errors are those of `respond`.
         """
-        return cast("Iterator[AssistantEvent]", self._turn(user, message, session, id, streams=True))
+        return cast("Iterator[AssistantEvent]", self._turn(user, message, session, id, timezone, streams=True))
 
     async def arespond(
         self,
@@ -192,13 +197,14 @@ class Assistant:
         *,
         session: str = "default",
         id: str | None = None,  # noqa: A002
+        timezone: tzinfo | str | None = None,
     ) -> AssistantReply:
         """The awaitable twin of `respond`: a provider's `acomplete` is awaited, and all else happens in a thread of its own.
 
         Cancelling it frees the caller. A call that is awaited ends with it, and so does the turn. One that waits in a thread goes on, and
         its answer is there for a retry with the same id.
         """
-        async with aclosing(awaited(self._turn(user, message, session, id, streams=False, awaits=True), whole=True)) as events:
+        async with aclosing(awaited(self._turn(user, message, session, id, timezone, streams=False, awaits=True), whole=True)) as events:
             [last] = [event async for event in events]
         return cast("AssistantReply", last.reply)
 
@@ -209,13 +215,14 @@ class Assistant:
         *,
         session: str = "default",
         id: str | None = None,  # noqa: A002
+        timezone: tzinfo | str | None = None,
     ) -> AsyncIterator[AssistantEvent]:
         """The awaitable twin of `stream`: a provider's `astream` is awaited, and all else happens in a thread of its own.
 
         Cancelling it frees the caller and ends the call, and what came is kept. A plain `stream` that is silent then ends with its next
         chunk.
         """
-        async with aclosing(awaited(self._turn(user, message, session, id, streams=True, awaits=True), whole=False)) as events:
+        async with aclosing(awaited(self._turn(user, message, session, id, timezone, streams=True, awaits=True), whole=False)) as events:
             async for event in events:
                 yield event
 
@@ -244,13 +251,14 @@ class Assistant:
         message: str | Mapping[str, Any],
         session_id: str,
         message_id: str | None,
+        timezone: tzinfo | str | None,
         *,
         streams: bool,
         awaits: bool = False,
     ) -> Generator[AssistantEvent | Asked, Any]:
         """One turn. With `awaits` it yields what is to be awaited, too, and is sent what that gave."""
-        given = message_of(message)
-        turn = Answering(self._setup, self._scope_of(user), session_id, streams=streams, awaits=awaits)
+        given, zone = message_of(message), zone_of("answering", timezone)
+        turn = Answering(self._setup, self._scope_of(user), session_id, zone, streams=streams, awaits=awaits)
         yield from turn.events(given, message_id)
 
     def _scope_of(self, user: str | Scope) -> Scope:

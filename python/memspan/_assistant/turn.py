@@ -33,6 +33,7 @@ from memspan.stream import response_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
     from concurrent.futures import Future
+    from datetime import tzinfo
 
     from memspan._assistant.arguments import Setup
     from memspan._assistant.values import Step, Stopped
@@ -63,13 +64,15 @@ class Answering:
         of: The settings of the assistant.
         scope: Whose memory it is.
         session_id: The conversation.
+        timezone: Whose days "today" and "on 7 May" are.
         streams: Whether pieces of the answer are yielded as they come.
         awaits: Whether calls of models are yielded, to be awaited (`memspan._asking`).
     """
 
-    def __init__(self, of: Setup, scope: Scope, session_id: str, *, streams: bool, awaits: bool) -> None:
+    def __init__(self, of: Setup, scope: Scope, session_id: str, timezone: tzinfo | None, *, streams: bool, awaits: bool) -> None:
         self._of, self._scope, self._streams, self._awaits = of, scope, streams, awaits
         self._seen = of.seen_in(scope)
+        self._in_zone: dict[str, Any] = {} if timezone is None else {"timezone": timezone}
         self._session = self._open(session_id)
         self._in_hook = False
 
@@ -88,7 +91,7 @@ class Answering:
             self._settle()
             answered, rounds, stopped = yield from self._rounds(lease, added.turn)
         # The reply is there, and the next worker may begin: what fails from here on is told to the hook, and loses nothing.
-        learned = self._quietly("learn", lambda: self._scope.learn(session)) if of.learn else ()
+        learned = self._quietly("learn", lambda: self._scope.learn(session, **self._in_zone)) if of.learn else ()
         if of.compact and session.compaction_due:
             self._quietly("compact", session.compact)
         reply = _reply(session.turn(answered), rounds=rounds, stopped=stopped, learned=tuple(learned or ()))
@@ -138,7 +141,7 @@ class Answering:
 
         After a refusal it asks smaller, after an outage a model that was not asked yet, and again where the user said more meanwhile.
         """
-        prompt = self._step("assemble", None, self._session.assemble)
+        prompt = self._assembled()
         left = list(self._of.models)
         for tries in range(len(self._of.models) + _MORE_TRIES):
             if prompt.model in left:
@@ -154,13 +157,13 @@ class Answering:
                 # What a hook raises says nothing of the model, which may have answered.
                 if is_ours or self._in_hook or tries == len(self._of.models) + _MORE_TRIES - 1:
                     raise
-                if isinstance(error, SessionMoved):
-                    prompt = self._step("assemble", None, self._session.assemble)
-                else:
-                    prompt = self._recovered(prompt, error, left)
+                prompt = self._assembled() if isinstance(error, SessionMoved) else self._recovered(prompt, error, left)
                 if self._streams:
                     yield AssistantEvent("restart")
         raise AssertionError("the last try returns or raises")
+
+    def _assembled(self) -> Prompt:
+        return cast("Prompt", self._step("assemble", None, partial(self._session.assemble, **self._in_zone)))
 
     def _recovered(self, refused: Prompt, error: Exception, left: list[str]) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
