@@ -167,11 +167,11 @@ class Conversations(ScopePart):
     ) -> Answer[TranscriptHit]:
         """Finds what was said in this scope's sessions, also what is in no prompt any more.
 
-        Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the
-        message, else `author` of `add`) and by when. Messages beside one that has the words count too, and the person and the time that
-        a question names is preferred. A message that holds every identifier of the question comes first. One that shares no word with
-        the question, has none within two messages that does, and is not near its meaning is not a hit. `TranscriptHit.explain` names
-        the parts of a score. Cost: one read transaction, a scan of one vector a message.
+        Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the message,
+        else `author` of `add`) and by when. Messages beside one that has the words count too, and the person and the time that a question
+        names is preferred. A message that holds every identifier of the question comes first. One that shares no word with the question,
+        has none within two messages that does, and is not near its meaning is not a hit. What was said again word for word, or came with a
+        fork, is one hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one vector a message.
 
         Args:
             query: The question; one without a word finds nothing.
