@@ -277,9 +277,6 @@ def test_flush_comes_first_and_once(user: memspan.Scope) -> None:
         session.compact(learn=fails)
     assert session.summary is None
     assert session.compact(learn=learn).learned == 1
-    long = session.scope.session("s" * 1_024, model="gpt-4o")  # the ids of its memories are made of it, and no longer than ids may be
-    long.add_many([{"role": "user", "content": f"Build {number} runs on host-{number}."} for number in range(8)])
-    assert long.compact(learn=lambda _: ["Builds run on hosts"]).learned == 1
     assert [row[0] for row in seen[:10]] == list(range(10))
     assert [memory.text for memory in user.memories()] == ["payments-api is retried by rp-1"]
 
@@ -580,3 +577,11 @@ def test_rounds_that_left_the_window_leave_a_line(user: memspan.Scope) -> None:
     assert captured(r"to (\d+)", lines[-1][1])[0] + shown == 60
     session.add_response({"role": "assistant", "content": "a disk was full"}, prompt=prompt)
     assert sent_prompt(session.turns[-1]).to_openai() == prompt.to_openai()
+
+
+def test_a_session_with_a_long_id_is_learnt_from(user: memspan.Scope) -> None:
+    """The ids of what a function learns are made of the session's, and were too long."""
+    session = user.session("s" * 1_024, model="gpt-4o")
+    session.add_many([{"role": "user", "content": f"Build {number} runs on host-{number}."} for number in range(8)])
+    assert session.compact(learn=lambda _: ["Builds run on hosts"]).learned == 1
+    assert [memory.text for memory in user.memories()] == ["Builds run on hosts"]

@@ -199,10 +199,11 @@ def test_an_hour_of_cache(user: memspan.Scope) -> None:
 
 def test_a_round_of_tools_is_cached_for_five_minutes(user: memspan.Scope) -> None:
     """Of two breakpoints for the rounds of one turn the first got the hour of the lasting ones."""
+    user.remember("Likes tea and ports")
     session = user.session("s-1", model="claude-sonnet-4-5", system="You are terse. " * 200)
     session.add({"role": "user", "content": "one"})
-    session.add_response(anthropic_response("two"), prompt=session.assemble())
-    session.add({"role": "user", "content": "three"})
+    session.add({"role": "assistant", "content": "two"})
+    session.add({"role": "user", "content": "Which tea and which ports?"})
     for number, calls in enumerate((1, 25)):
         ids = [f"t{number}_{call}" for call in range(calls)]
         session.add({"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}} for one in ids]})

@@ -163,9 +163,9 @@ class Transcript(SessionPart):
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         add = partial(self._core.add_response, holder=None, expect_index=None) if lease is None else lease.add_response
-        return self._added(response, core, add)
+        return self._add_reply(response, core, add)
 
-    def _added(self, response: Any, prompt: PromptCore | None, add: Callable[[Any, PromptCore | None], Replied]) -> Turn:
+    def _add_reply(self, response: Any, prompt: PromptCore | None, add: Callable[[Any, PromptCore | None], Replied]) -> Turn:
         """Adds a reply by the engine's call for it; its turn."""
         try:
             replied = add(response, prompt)

@@ -67,11 +67,14 @@ impl Session<'_> {
         let replied = self.edit("adding a response", now, move |writer| {
             let newest = writer.record.tally.messages.saturating_sub(1);
             let asked = sent.as_ref().map_or(newest, |(_, sent)| sent.messages);
-            let find = |id| ledger::find_response(&*writer.pages, writer.place, writer.seed, (id, response.hash), asked);
-            let (mut id, mut known) = (response.id.as_deref(), find(response.id.as_deref())?);
+            let find = |id, index| ledger::find_response(&*writer.pages, writer.place, writer.seed, (id, response.hash), index);
+            let (mut id, mut known) = (response.id.as_deref(), find(response.id.as_deref(), asked)?);
             // Some servers give an id again. A retry has the prompt that the known reply answered, or comes at once.
-            if id.is_some() && sent.is_some() && known.as_ref().is_some_and(|known| known.index != asked && known.index != newest) {
-                (id, known) = (None, find(None)?);
+            if id.is_some() && known.as_ref().is_some_and(|known| known.index != asked && known.index != newest) {
+                let retried = find(None, asked)?.or(find(None, newest)?);
+                if retried.is_some() || sent.is_some() {
+                    (id, known) = (None, retried);
+                }
             }
             if let Some(known) = known {
                 return replied_before(writer, known, &prepared);

@@ -108,10 +108,11 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, a
     }
 }
 
-/// So many times as many messages as are asked for are looked at, where the first say the same.
+/// So many times as many messages as are asked for are looked at, where there are copies among the first.
 const MOST_COPIES: usize = 8;
 
-/// The first of what was found, each message once: a question that was asked again, a session that was forked.
+/// The first of what was found, without copies: what a fork has of its session, and what answers nothing and was said before, as a question
+/// that is asked again.
 fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec<TranscriptHit>> {
     let (mut hits, mut ids): (Vec<TranscriptHit>, _) = (Vec::with_capacity(limit.min(64)), SessionIds::default());
     for found in found {
@@ -120,7 +121,11 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
         }
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
-        if found.said_then.is_some() || hits.iter().all(|hit| hit.message.given != message.given) {
+        let is_copy = |hit: &TranscriptHit| {
+            let is_same = hit.message.given == message.given;
+            is_same && (found.is_empty == Some(true) || hit.message.record.added_at == message.record.added_at)
+        };
+        if !hits.iter().any(is_copy) {
             let Found { score, confidence, features, said_then, .. } = found;
             hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
         }

@@ -128,6 +128,7 @@ struct Line {
     own: i64,
     cosine: i32,
     identified: bool,
+    is_empty: bool,
 }
 
 /// All messages of a scope, and the questions to them.
@@ -153,7 +154,18 @@ impl Naive {
             let parsed = message.record.parse(&message.given).unwrap();
             let identified = !held.is_empty() && held.iter().all(|hits| score(hits, number) > 0);
             let (words, text, speaker) = (score(&hits, number), text_of(&parsed), speaker(&parsed, None));
-            all.push(Line { number, session: row.session, index: row.index, text, speaker, words, own: words, cosine: 0, identified });
+            all.push(Line {
+                number,
+                session: row.session,
+                index: row.index,
+                text,
+                speaker,
+                words,
+                own: words,
+                cosine: 0,
+                identified,
+                is_empty: row.is_empty == Some(true),
+            });
         }
         let mut speakers: Vec<String> = hits.iter().take(16).map(|hit| by_number(&all, hit.number).speaker.clone()).collect();
         speakers.sort_unstable();
@@ -264,11 +276,11 @@ impl Naive {
             scored.push((features.score(), one.number));
         }
         scored.sort_unstable_by_key(|scored| Reverse(*scored));
-        let mut said: Vec<(&str, &str)> = Vec::new();
+        let mut asked: Vec<&str> = Vec::new();
         scored.retain(|(_, number)| {
             let one = by_number(&self.all, *number);
-            let is_new = !said.contains(&(&one.speaker, &one.text));
-            said.push((&one.speaker, &one.text));
+            let is_new = !one.is_empty || !asked.contains(&one.text.as_str());
+            asked.push(&one.text);
             is_new
         });
         scored
