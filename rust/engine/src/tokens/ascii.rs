@@ -43,42 +43,51 @@ impl Contractions {
 /// A text that is cut, with the pretokens that begin in the 64 bytes where it is being cut.
 pub(super) struct Cuts<'a> {
     pub(super) text: Text<'a>,
+    /// Where the pretoken starts whose end the starts tell.
+    next: usize,
+    known: Starts,
+}
+
+/// Where pretokens start, a bit each from `base` on: the text between two of them is a pretoken.
+#[derive(Clone, Copy)]
+struct Starts {
     base: usize,
-    /// A bit for each start, from `base` on: the text between two of them is a pretoken.
-    starts: u64,
+    bits: u64,
 }
 
 impl<'a> Cuts<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text: Text::new(text), base: 0, starts: 0 }
+        Self { text: Text::new(text), next: 0, known: Starts { base: 0, bits: 0 } }
     }
 
     /// The end of the pretoken that starts at `start`, which is inside the text and at a character.
     #[inline(always)]
     pub(super) fn end<P: Pattern>(&mut self, start: usize) -> usize {
-        let Some(ascii) = P::ASCII else { return P::end(self.text, start) };
-        self.known(start).unwrap_or_else(|| self.end_elsewhere::<P>(ascii, start))
-    }
-
-    /// The end of the pretoken at `start`, if that is one of the starts and not the last.
-    #[inline(always)]
-    fn known(&self, start: usize) -> Option<usize> {
-        let at = start.wrapping_sub(self.base);
-        let next = self.starts.checked_shr(at as u32)? ^ 1;
-        (at < BLOCK && next != 0 && next & 1 == 0).then(|| start + next.trailing_zeros() as usize)
-    }
-
-    /// The same where the starts do not reach, or do not tell.
-    #[inline(never)]
-    fn end_elsewhere<P: Pattern>(&mut self, ascii: Ascii, start: usize) -> usize {
-        if self.text.byte(start) | self.text.byte(start + 1) < 128 {
-            (self.base, self.starts) = (start, ascii.starts(self.text, start));
-            if let Some(end) = self.known(start) {
-                return end;
-            }
+        if P::ASCII.is_none() {
+            return P::end(self.text, start);
         }
-        P::end(self.text, start)
+        if start != self.next || self.known.bits == 0 {
+            self.known = starts::<P>(self.text, start);
+        }
+        // Not from the end before, so that many ends are found at a time.
+        self.next = self.known.base + self.known.bits.trailing_zeros() as usize;
+        self.known.bits &= self.known.bits.wrapping_sub(1);
+        self.next
     }
+}
+
+/// Where pretokens start behind the one at `start`, at least the next.
+#[inline(never)]
+fn starts<P: Pattern>(text: Text<'_>, start: usize) -> Starts {
+    if let Some(ascii) = P::ASCII
+        && text.byte(start) | text.byte(start + 1) < 128
+    {
+        let bits = ascii.starts(text, start) & !1;
+        if bits != 0 {
+            return Starts { base: start, bits };
+        }
+    }
+    Starts { base: P::end(text, start), bits: 1 }
 }
 
 impl Ascii {

@@ -5,7 +5,7 @@ use super::cl100k::{Cl100k, Qwen2};
 use super::deepseek::DeepSeek;
 use super::gemma3::Gemma3;
 use super::o200k::{O200k, Tekken};
-use super::pieces::{NONE, word_key};
+use super::pieces::{NONE, hash, word_key};
 use super::scan::Pattern;
 use super::vocabulary::Vocabulary;
 use super::{Encoding, long, merge};
@@ -67,8 +67,8 @@ fn each_piece_of<P: Pattern>(vocabulary: &Vocabulary, text: &str, visit: &mut im
         let mut cut = 0;
         while cut < AHEAD && at < bytes.len() {
             let end = cuts.end::<P>(at);
-            words[cut] = Word { start: at, end, key: word_key(bytes, at, end) };
-            vocabulary.bring(words[cut].key);
+            words[cut] = Word::new(bytes, at, end);
+            vocabulary.bring(words[cut].hash);
             (cut, at) = (cut + 1, end);
         }
         for word in &words[..cut] {
@@ -85,22 +85,31 @@ struct Word {
     start: usize,
     end: usize,
     key: [u64; 2],
+    hash: u64,
+}
+
+impl Word {
+    #[inline(always)]
+    fn new(text: &[u8], start: usize, end: usize) -> Self {
+        let key = word_key(text, start, end);
+        Self { start, end, key, hash: hash(key) }
+    }
 }
 
 /// How many tokens `text[start..end]` is, a pretoken or a part of one that no token leaves.
 #[inline]
 fn count_piece(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    count_word(vocabulary, text, &Word { start, end, key: word_key(text, start, end) })
+    count_word(vocabulary, text, &Word::new(text, start, end))
 }
 
 #[inline(always)]
-fn count_word(vocabulary: &Vocabulary, text: &[u8], &Word { start, end, key }: &Word) -> usize {
+fn count_word(vocabulary: &Vocabulary, text: &[u8], &Word { start, end, key, hash }: &Word) -> usize {
     if end - start >= 16 {
         count_wide(vocabulary, text, start, end)
-    } else if vocabulary.shows(key) {
+    } else if vocabulary.shows(key, hash) {
         1
     } else {
-        vocabulary.recent().count(key, || count_new(vocabulary, text, start, end))
+        vocabulary.recent().count(key, hash, || count_new(vocabulary, text, start, end))
     }
 }
 

@@ -4,6 +4,7 @@
 //! pair whose token has the lowest id, the leftmost of equals. This is that rule, for up to `N` bytes; its work is quadratic
 //! in the length of the piece, so [`super::long`] cuts longer ones.
 
+use super::pieces::NONE;
 use super::vocabulary::Vocabulary;
 
 /// Pieces of up to this many bytes are merged whole.
@@ -28,8 +29,8 @@ struct Parts<const N: usize> {
 #[inline(never)]
 pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
     match end - start {
-        ..=9 if !vocabulary.merges_characters() => count_short::<8>(vocabulary, text, start, end),
-        ..=16 if !vocabulary.merges_characters() => count_short::<16>(vocabulary, text, start, end),
+        ..=9 if !vocabulary.merges_characters() => count_short::<8>(vocabulary, &text[start..end]),
+        ..=16 if !vocabulary.merges_characters() => count_short::<16>(vocabulary, &text[start..end]),
         ..=16 => merge::<16>(vocabulary, text, start, end).count,
         17..=32 => merge::<32>(vocabulary, text, start, end).count,
         _ => merge::<MAX_PIECE>(vocabulary, text, start, end).count,
@@ -37,25 +38,26 @@ pub(super) fn count(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usi
 }
 
 /// The same of at most `PAIRS + 1` bytes that are merged as bytes: where parts start is a bit each.
-fn count_short<const PAIRS: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> usize {
-    let size = end - start;
+fn count_short<const PAIRS: usize>(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
+    let (size, mut bytes) = (piece.len(), [0; 32]);
+    bytes[..size].copy_from_slice(piece);
     let mut starts = (2u32 << size) - 1;
     // In words of 64 bits, which a compiler compares one by one: a vector would wait for the stores before it.
-    let mut pairs = [u64::MAX; PAIRS];
-    for (at, (pair, bytes)) in pairs.iter_mut().zip(text[start..end].windows(2)).enumerate() {
-        *pair = ordered(vocabulary.find_two([bytes[0], bytes[1]]), at);
-    }
+    let mut pairs: [u64; PAIRS] = std::array::from_fn(|at| {
+        let id = vocabulary.find_two([bytes[at], bytes[at + 1]]);
+        if at + 1 < size { ordered(id, at) } else { u64::MAX }
+    });
     let next = |starts: u32, at: usize| at + 1 + (starts >> (at + 1)).trailing_zeros() as usize;
     loop {
-        let lowest = pairs.iter().fold(u64::MAX, |lowest, &pair| lowest.min(pair));
-        if lowest == u64::MAX {
+        let lowest = lowest_of(pairs);
+        if lowest >= ordered(NONE, 0) {
             return starts.count_ones() as usize - 1;
         }
         let at = lowest as usize % PAIRS;
         let gone = next(starts, at);
         let after = next(starts, gone);
         starts &= !(1 << gone);
-        let find = |from: usize, to: usize| ordered(vocabulary.find_rare(text, start + from, start + to), from);
+        let find = |from: usize, to: usize| ordered(vocabulary.find_rare_in(&bytes, from % 16, to), from);
         if gone < PAIRS {
             pairs[gone] = u64::MAX;
         }
@@ -67,10 +69,23 @@ fn count_short<const PAIRS: usize>(vocabulary: &Vocabulary, text: &[u8], start: 
     }
 }
 
-/// A pair as [`count_short`] orders them.
+/// The lowest of some, by halves: one by one each would wait for the one before.
+#[inline(always)]
+fn lowest_of<const PAIRS: usize>(mut pairs: [u64; PAIRS]) -> u64 {
+    let mut half = PAIRS / 2;
+    while half > 0 {
+        for at in 0..half {
+            pairs[at] = pairs[at].min(pairs[at + half]);
+        }
+        half /= 2;
+    }
+    pairs[0]
+}
+
+/// A pair as [`count_short`] orders them. What is no token is above every other.
 #[inline]
 fn ordered(id: u32, position: usize) -> u64 {
-    if id == super::pieces::NONE { u64::MAX } else { u64::from(id) << 4 | position as u64 }
+    u64::from(id) << 4 | position as u64
 }
 
 /// Appends the tokens that `text[start..end]` merges to; it has at most `N` bytes.
@@ -93,14 +108,23 @@ fn merge<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end
     };
     let size = end - start;
     let pair = |from: usize, to: usize| packed(vocabulary.find_rare(text, start + from, start + to), from);
-    while let Some(at) = parts.lowest() {
-        let after = parts.join(at, size);
-        if after < size {
-            parts.pairs[at] = pair(at, usize::from(parts.next[after]));
+    while let Some(first) = parts.lowest() {
+        let (last, after) = if vocabulary.merges_characters() { (first, parts.join(first, size)) } else { parts.join_run(first, size) };
+        if last > first {
+            // All of them are the same token, so what two of them spell is found once.
+            let two = vocabulary.find_rare(text, start + first, start + usize::from(parts.next[usize::from(parts.next[first])]));
+            let mut at = first;
+            while at < last {
+                parts.pairs[at] = packed(two, at);
+                at = usize::from(parts.next[at]);
+            }
         }
-        if at > 0 {
-            let before = usize::from(parts.previous[at]);
-            parts.pairs[before] = pair(before, after);
+        if after < size {
+            parts.pairs[last] = pair(last, usize::from(parts.next[after]));
+        }
+        if first > 0 {
+            let before = usize::from(parts.previous[first]);
+            parts.pairs[before] = pair(before, usize::from(parts.next[first]));
         }
     }
     parts
@@ -109,7 +133,7 @@ fn merge<const N: usize>(vocabulary: &Vocabulary, text: &[u8], start: usize, end
 /// A pair as its parts are ordered; without a token, `NO_PAIR`.
 #[inline]
 fn packed(id: u32, position: usize) -> i32 {
-    if id == super::pieces::NONE { NO_PAIR } else { (id << POSITION_BITS) as i32 | position as i32 }
+    if id == NONE { NO_PAIR } else { (id << POSITION_BITS) as i32 | position as i32 }
 }
 
 impl<const N: usize> Parts<N> {
@@ -150,6 +174,21 @@ impl<const N: usize> Parts<N> {
         (lowest != NO_PAIR).then_some(lowest as usize & ((1 << POSITION_BITS) - 1))
     }
 
+    /// Joins the pair at `at`, and as long as the next two parts are the same pair, them too; gives where the last of them starts and ends.
+    ///
+    /// No merge comes between: where bytes are merged, what a token makes with its neighbours has a higher id than itself.
+    #[inline]
+    fn join_run(&mut self, mut at: usize, size: usize) -> (usize, usize) {
+        let id = self.pairs[at] >> POSITION_BITS;
+        loop {
+            let after = self.join(at, size);
+            if after >= size || self.pairs[after] >> POSITION_BITS != id {
+                return (at, after);
+            }
+            at = after;
+        }
+    }
+
     /// Makes one part of the part at `at` and the next; gives the end of it, where its new pair is not known yet.
     #[inline]
     fn join(&mut self, at: usize, size: usize) -> usize {
@@ -185,6 +224,38 @@ mod tests {
                 let word: Vec<u8> = (0..2 + fuzz.below(15)).map(|_| letters[fuzz.below(letters.len())]).collect();
                 let expected = merge::<16>(vocabulary, &word, 0, word.len()).count;
                 assert_eq!(count(vocabulary, &word, 0, word.len()), expected, "{encoding:?}: {word:?}");
+            }
+        }
+    }
+
+    /// Runs, which are joined many at a time, as the rule says: pair by pair.
+    #[test]
+    fn runs_are_merged_as_pair_by_pair() {
+        fn pair_by_pair(vocabulary: &Vocabulary, piece: &[u8]) -> Vec<u32> {
+            let mut starts: Vec<usize> = (0..=piece.len()).collect();
+            loop {
+                let pairs = starts.windows(3).map(|ends| vocabulary.find(piece, ends[0], ends[2])).zip(1..);
+                match pairs.min() {
+                    Some((id, at)) if id != NONE => starts.remove(at),
+                    _ => break,
+                };
+            }
+            starts.windows(2).map(|ends| vocabulary.find(piece, ends[0], ends[1])).collect()
+        }
+        let mut fuzz = Fuzz::new(79);
+        for encoding in Encoding::ALL.into_iter().filter(|encoding| !encoding.merges_characters()) {
+            let vocabulary = Vocabulary::get(encoding);
+            for _ in 0..5_000 {
+                let signs = [b"-+" as &[u8], b"-=+*|#_ ", b"ab", b"aeinst"][fuzz.below(4)];
+                let mut piece = Vec::new();
+                while piece.len() < 2 + fuzz.below(MAX_PIECE - 1) {
+                    piece.extend(vec![signs[fuzz.below(signs.len())]; 1 + fuzz.below(30)]);
+                }
+                piece.truncate(MAX_PIECE);
+                let (expected, mut tokens) = (pair_by_pair(vocabulary, &piece), Vec::new());
+                encode::<MAX_PIECE>(vocabulary, &piece, 0, piece.len(), &mut tokens);
+                assert_eq!(tokens, expected, "{encoding:?}: {:?}", String::from_utf8_lossy(&piece));
+                assert_eq!(count(vocabulary, &piece, 0, piece.len()), expected.len());
             }
         }
     }

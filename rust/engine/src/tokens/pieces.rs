@@ -1,8 +1,8 @@
 //! Hash tables from the bytes of a token to its id.
 //!
-//! Most pretokens are tokens of at most 7 bytes: those bytes and their number pack into one 64-bit key, so that finding one
-//! is a load, a mask, a multiplication and usually one comparison. Tokens of 8 to 15 bytes have 128-bit keys, the few longer
-//! ones are compared byte by byte. The tables are filled once and have a fixed content, so no input can make them degenerate.
+//! Nearly all pretokens and tokens are of at most 15 bytes: those bytes and their number are one key of two 64-bit words, so that finding
+//! one is a load, a mask, a multiplication and usually one comparison. The few longer ones are compared byte by byte. The tables are filled
+//! once and have a fixed content, so no input can make them degenerate.
 
 use std::ops::Range;
 
@@ -10,9 +10,13 @@ use super::load::{bring, load_8, load_16};
 
 /// No token.
 pub(super) const NONE: u32 = u32::MAX;
-/// Odd 64-bit constants with well-mixed bits (the fractional parts of the golden ratio and of the square root of 3).
+/// An odd 64-bit constant with well-mixed bits (the fractional part of the golden ratio).
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-const MIX_HIGH: u64 = 0xBB67_AE85_84CA_A73B;
+/// Where a key has its number of bytes.
+const SIZE: u64 = 0xFF << 56;
+/// Up to so many bytes a key in a table has room for the token's id; the id of a wider one is found as those of long tokens are.
+pub(super) const NARROW: usize = 12;
+const ID_SHIFT: u32 = 32;
 /// Widths above this share one bit in the sets of widths.
 const WIDE: usize = 31;
 /// Hashed prefixes of four bytes.
@@ -20,53 +24,36 @@ const PREFIX_BITS: u32 = 16;
 
 /// Token ids by spelling.
 pub(super) struct PieceTable {
-    short: Table<u64>,
-    medium: Table<u128>,
-    long: Table<u64>,
+    words: Words,
+    long: Long,
     /// By the hash of the first four bytes: which widths tokens that begin so can have.
     widths: Box<[u32]>,
     /// The widths above `WIDE` that occur, longest first.
     wide: Vec<u8>,
 }
 
-/// Open addressing with linear probing, two thirds full. Key and id stand together, because the cost of a lookup is the cache lines it
-/// touches.
+/// The tokens of up to 15 bytes. Open addressing with linear probing, two thirds full. Four keys are one cache line, with their ids in the bits
+/// that most spellings leave free. What is common is in the first slot that is looked at, since older tokens were put in before others.
 ///
 /// In front stands a filter of about ten bits a token, small enough for the second-level cache: merging mostly asks for what is
 /// no token, and without the filter each such question is a miss in the caches.
-struct Table<K> {
-    slots: Box<[(K, u32)]>,
+struct Words {
+    keys: Box<[[u64; 2]]>,
     filter: Box<[u64]>,
     filter_shift: u32,
 }
 
-trait Key: Copy + Eq + Default {
-    fn hash(self) -> u64;
+/// Where the tables are looked at for a key.
+#[inline(always)]
+pub(super) fn hash([low, high]: [u64; 2]) -> u64 {
+    let folded = low ^ high.rotate_left(29);
+    (folded ^ folded >> 32).wrapping_mul(MIX)
 }
 
-impl Key for u64 {
-    #[inline]
-    fn hash(self) -> u64 {
-        (self ^ self >> 32).wrapping_mul(MIX)
-    }
-}
-
-impl Key for u128 {
-    #[inline]
-    fn hash(self) -> u64 {
-        let folded = (self as u64).wrapping_mul(MIX_HIGH) ^ (self >> 64) as u64;
-        (folded ^ folded >> 32).wrapping_mul(MIX)
-    }
-}
-
-impl<K: Key> Table<K> {
+impl Words {
     fn with_room_for(count: usize) -> Self {
-        let words = (count / 8 + 8).next_power_of_two();
-        Self {
-            slots: vec![(K::default(), NONE); count + count / 2 + 64].into(),
-            filter: vec![0; words].into(),
-            filter_shift: 64 - words.trailing_zeros(),
-        }
+        let (words, slots) = ((count / 8 + 8).next_power_of_two(), count + count / 2 + 64);
+        Self { keys: vec![[0; 2]; slots].into(), filter: vec![0; words].into(), filter_shift: 64 - words.trailing_zeros() }
     }
 
     /// The filter's word for a hash, and the two bits in it.
@@ -76,80 +63,113 @@ impl<K: Key> Table<K> {
     }
 
     /// Where the search for a key starts: the hash's upper half as a fraction of the table.
-    #[inline]
+    #[inline(always)]
     fn first_slot(&self, hash: u64) -> usize {
-        (((hash >> 32) * self.slots.len() as u64) >> 32) as usize
+        (((hash >> 32) * self.keys.len() as u64) >> 32) as usize
     }
 
-    /// The slots to look at for a key, in order, up to the first unused one.
-    #[inline]
-    fn chain(&self, hash: u64) -> impl Iterator<Item = &(K, u32)> {
-        let (before, from_first) = self.slots.split_at(self.first_slot(hash));
-        from_first.iter().chain(before)
-    }
-
-    fn insert(&mut self, key: K, id: u32) {
-        let hash = key.hash();
+    fn insert(&mut self, key: [u64; 2], id: u32) {
+        let hash = hash(key);
         let mut slot = self.first_slot(hash);
-        while self.slots[slot].1 != NONE {
-            slot = (slot + 1) % self.slots.len();
+        while self.keys[slot] != [0; 2] {
+            slot = self.next(slot);
         }
-        self.slots[slot] = (key, id);
+        self.keys[slot] = key;
+        if size(key) <= NARROW {
+            self.keys[slot][1] |= u64::from(id) << ID_SHIFT;
+        }
         let (word, bits) = self.marks(hash);
         self.filter[word] |= bits;
     }
 
-    #[inline]
-    fn find(&self, key: K) -> u32 {
-        self.find_hashed(key, key.hash())
-    }
-
-    #[inline]
-    fn find_hashed(&self, key: K, hash: u64) -> u32 {
-        for &(found, id) in self.chain(hash) {
-            if found == key {
-                return id;
-            }
-            if id == NONE {
-                break;
-            }
-        }
-        NONE
-    }
-
-    /// Whether the key is in the first slot that is looked at. Older tokens, which are commoner, were there before others.
     #[inline(always)]
-    fn is_first(&self, key: K) -> bool {
-        let (known, id) = self.slots[self.first_slot(key.hash())];
-        known == key && id != NONE
+    fn next(&self, slot: usize) -> usize {
+        if slot + 1 == self.keys.len() { 0 } else { slot + 1 }
+    }
+
+    #[inline]
+    fn find(&self, key: [u64; 2]) -> u32 {
+        self.find_hashed(key, hash(key))
+    }
+
+    #[inline]
+    fn find_hashed(&self, key: [u64; 2], hash: u64) -> u32 {
+        let mut slot = self.first_slot(hash);
+        loop {
+            let found = self.keys[slot];
+            if is_key(found, key) {
+                return (found[1] << 8 >> (8 + ID_SHIFT)) as u32;
+            }
+            if found[1] == 0 {
+                return NONE;
+            }
+            slot = self.next(slot);
+        }
     }
 
     /// Like `find`, for keys that are often not there.
     #[inline]
-    fn find_rare(&self, key: K) -> u32 {
-        let hash = key.hash();
+    fn find_rare(&self, key: [u64; 2]) -> u32 {
+        let hash = hash(key);
+        if self.may_have(hash) { self.find_hashed(key, hash) } else { NONE }
+    }
+
+    /// False of most keys that are not there.
+    #[inline]
+    fn may_have(&self, hash: u64) -> bool {
         let (word, bits) = self.marks(hash);
-        if self.filter[word] & bits == bits { self.find_hashed(key, hash) } else { NONE }
-    }
-
-    /// All ids under a key that several entries may share.
-    fn find_all(&self, key: K) -> impl Iterator<Item = u32> {
-        self.chain(key.hash()).take_while(|slot| slot.1 != NONE).filter(move |slot| slot.0 == key).map(|slot| slot.1)
+        self.filter[word] & bits == bits
     }
 }
 
-/// The key of 1 to 7 bytes.
-#[inline]
-pub(super) fn short_key(text: &[u8], start: usize, end: usize) -> u64 {
-    let size = end - start;
-    load_8(text, start) & !(u64::MAX << (8 * size)) | (size as u64) << 56
+/// How many bytes a key has.
+#[inline(always)]
+fn size([_, high]: [u64; 2]) -> usize {
+    (high >> 56) as usize
 }
 
-/// The key of 8 to 15 bytes.
-#[inline]
-pub(super) fn medium_key(text: &[u8], start: usize, end: usize) -> u128 {
-    let size = end - start;
-    load_16(text, start) & !(u128::MAX << (8 * size)) | (size as u128) << 120
+/// Whether what is found in a slot is a key, whose id it may have with it. Without branches: which half differs cannot be foretold.
+#[inline(always)]
+fn is_key(found: [u64; 2], key: [u64; 2]) -> bool {
+    (found[0] ^ key[0]) | ((found[1] ^ key[1]) & SPELLED[size(key) & 15]) == 0
+}
+
+/// By the number of bytes: the bits of a key's second word that are not for an id.
+static SPELLED: [u64; 16] = {
+    let (mut spelled, mut size) = ([SIZE; 16], 0);
+    while size < 16 {
+        spelled[size] |= MASKS[size][1];
+        size += 1;
+    }
+    spelled
+};
+
+/// The longer tokens, by the hash of their bytes, which several may share.
+struct Long(Box<[(u64, u32)]>);
+
+impl Long {
+    fn with_room_for(count: usize) -> Self {
+        Self(vec![(0, NONE); count + count / 2 + 64].into())
+    }
+
+    #[inline]
+    fn first_slot(&self, hash: u64) -> usize {
+        (((hash >> 32) * self.0.len() as u64) >> 32) as usize
+    }
+
+    fn insert(&mut self, hash: u64, id: u32) {
+        let mut slot = self.first_slot(hash);
+        while self.0[slot].1 != NONE {
+            slot = (slot + 1) % self.0.len();
+        }
+        self.0[slot] = (hash, id);
+    }
+
+    fn find_all(&self, hash: u64) -> impl Iterator<Item = u32> {
+        let (before, from_first) = self.0.split_at(self.first_slot(hash));
+        let chain = from_first.iter().chain(before);
+        chain.take_while(|slot| slot.1 != NONE).filter(move |slot| slot.0 == hash).map(|slot| slot.1)
+    }
 }
 
 /// The low and high words of the key of 1 to 15 bytes: themselves, and their number in the highest byte.
@@ -184,9 +204,8 @@ impl PieceTable {
     pub(super) fn with_room_for(offsets: &[u32]) -> Self {
         let count = |range: Range<u32>| offsets.windows(2).filter(|pair| range.contains(&(pair[1] - pair[0]))).count();
         Self {
-            short: Table::with_room_for(count(1..8)),
-            medium: Table::with_room_for(count(8..16)),
-            long: Table::with_room_for(count(16..u32::MAX)),
+            words: Words::with_room_for(count(1..16)),
+            long: Long::with_room_for(count(NARROW as u32 + 1..u32::MAX)),
             widths: vec![0; 1 << PREFIX_BITS].into(),
             wide: Vec::new(),
         }
@@ -194,10 +213,11 @@ impl PieceTable {
 
     /// Adds the token that spells `bytes[at]`.
     pub(super) fn insert(&mut self, bytes: &[u8], at: Range<usize>, id: u32) {
-        match at.len() {
-            ..8 => self.short.insert(short_key(bytes, at.start, at.end), id),
-            8..16 => self.medium.insert(medium_key(bytes, at.start, at.end), id),
-            _ => self.long.insert(long_key(&bytes[at.clone()]), id),
+        if at.len() < 16 {
+            self.words.insert(word_key(bytes, at.start, at.end), id);
+        }
+        if at.len() > NARROW {
+            self.long.insert(long_key(&bytes[at.clone()]), id);
         }
         self.note_width(load_8(bytes, at.start) as u32, at.len());
     }
@@ -212,43 +232,43 @@ impl PieceTable {
         }
     }
 
-    /// The token that spells `text[start..end]`, 1 to 7 bytes.
+    /// The token that spells `text[start..end]`, 1 to `NARROW` bytes.
     #[inline]
-    pub(super) fn find_short(&self, text: &[u8], start: usize, end: usize) -> u32 {
-        self.short.find(short_key(text, start, end))
+    pub(super) fn find_word(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        self.words.find(word_key(text, start, end))
     }
 
-    /// The token that spells `text[start..end]`, 8 to 15 bytes.
+    /// `find_word` for what is probably no token.
     #[inline]
-    pub(super) fn find_medium(&self, text: &[u8], start: usize, end: usize) -> u32 {
-        self.medium.find(medium_key(text, start, end))
+    pub(super) fn find_rare_word(&self, text: &[u8], start: usize, end: usize) -> u32 {
+        self.words.find_rare(word_key(text, start, end))
     }
 
-    /// Whether the word of a key is of less than 8 bytes and seen at first sight to be a token, as most are: the question that is asked most.
+    /// The same in a short word with zeros behind it, from one of the first sixteen bytes on.
+    #[inline]
+    pub(super) fn find_rare_in(&self, word: &[u8; 32], start: usize, end: usize) -> u32 {
+        self.words.find_rare(word_key(word, start, end))
+    }
+
+    /// False of most of `text[start..end]`, 1 to 15 bytes, that are no token.
+    #[inline]
+    pub(super) fn may_have_word(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.words.may_have(hash(word_key(text, start, end)))
+    }
+
+    /// Whether a key with this hash is seen at first sight to be a token, as most are: the question that is asked most.
     #[inline(always)]
-    pub(super) fn shows(&self, [low, high]: [u64; 2]) -> bool {
-        high & (u64::MAX >> 8) == 0 && self.short.is_first(low | high)
+    pub(super) fn shows(&self, key: [u64; 2], hash: u64) -> bool {
+        is_key(self.words.keys[self.words.first_slot(hash)], key)
     }
 
     /// Brings nearer what [`Self::shows`] reads.
     #[inline(always)]
-    pub(super) fn bring(&self, [low, high]: [u64; 2]) {
-        bring(&self.short.slots[self.short.first_slot((low | high).hash())]);
+    pub(super) fn bring(&self, hash: u64) {
+        bring(&self.words.keys[self.words.first_slot(hash)]);
     }
 
-    /// `find_short` for what is probably no token.
-    #[inline]
-    pub(super) fn find_rare_short(&self, text: &[u8], start: usize, end: usize) -> u32 {
-        self.short.find_rare(short_key(text, start, end))
-    }
-
-    /// `find_medium` for what is probably no token.
-    #[inline]
-    pub(super) fn find_rare_medium(&self, text: &[u8], start: usize, end: usize) -> u32 {
-        self.medium.find_rare(medium_key(text, start, end))
-    }
-
-    /// The tokens of 16 and more bytes that may spell `piece`.
+    /// The tokens of more than `NARROW` bytes that may spell `piece`.
     pub(super) fn candidates(&self, piece: &[u8]) -> impl Iterator<Item = u32> {
         self.long.find_all(long_key(piece))
     }
@@ -268,4 +288,4 @@ impl PieceTable {
     }
 }
 
-const _: () = assert!(MIX & 1 == 1 && MIX_HIGH & 1 == 1);
+const _: () = assert!(MIX & 1 == 1);

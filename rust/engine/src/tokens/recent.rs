@@ -55,14 +55,14 @@ impl Recent {
 
     /// Brings the row of a key nearer.
     #[inline(always)]
-    pub(super) fn bring(&self, [low, high]: [u64; 2]) {
-        bring(&self.rows[row(low, high)]);
+    pub(super) fn bring(&self, hash: u64) {
+        bring(&self.rows[row(hash)]);
     }
 
-    /// The count of the pretoken with this key, from the table or else from `merge`.
+    /// The count of the pretoken with this key and its hash, from the table or else from `count`.
     #[inline(always)]
-    pub(super) fn count(&self, [low, high]: [u64; 2], count: impl FnOnce() -> usize) -> usize {
-        let row @ [newest, older] = &self.rows[row(low, high)].0;
+    pub(super) fn count(&self, [low, high]: [u64; 2], hash: u64, count: impl FnOnce() -> usize) -> usize {
+        let row @ [newest, older] = &self.rows[row(hash)].0;
         newest.count(low, high).or_else(|| older.count(low, high)).unwrap_or_else(|| Self::learn(row, [low, high], count))
     }
 
@@ -96,16 +96,21 @@ fn mixed(word: u64) -> u64 {
 }
 
 #[inline]
-fn row(low: u64, high: u64) -> usize {
-    ((low ^ high.rotate_left(29)).wrapping_mul(MIX) >> 50) as usize & (ROWS - 1)
+fn row(hash: u64) -> usize {
+    (hash >> 50) as usize & (ROWS - 1)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::hash;
     use super::*;
 
     fn key(number: u128) -> [u64; 2] {
         [number as u64, (number >> 64) as u64 | 7 << 56]
+    }
+
+    fn told(recent: &Recent, key: [u64; 2], count: impl FnOnce() -> usize) -> usize {
+        recent.count(key, hash(key), count)
     }
 
     #[test]
@@ -114,8 +119,8 @@ mod tests {
         for _ in 0..2 {
             for i in 0..100_000 {
                 let count = (i % 15) as usize + 1;
-                assert_eq!(recent.count(key(i), || count), count);
-                assert_eq!(recent.count(key(i), || unreachable!("just told")), count);
+                assert_eq!(told(&recent, key(i), || count), count);
+                assert_eq!(told(&recent, key(i), || unreachable!("just told")), count);
             }
         }
     }
@@ -131,7 +136,7 @@ mod tests {
                     for round in 0..200_000u128 {
                         let number = ((round % 64) << 64) | ((round * 7 + thread) % 64);
                         let count = (number ^ (number >> 64)) as usize % 15 + 1;
-                        assert_eq!(recent.count(key(number), || count), count);
+                        assert_eq!(told(recent, key(number), || count), count);
                     }
                 });
             }

@@ -6,7 +6,7 @@
 use super::Encoding;
 use super::bigrams::{Bigrams, character};
 use super::packed::Packed;
-use super::pieces::{NONE, PieceTable};
+use super::pieces::{NARROW, NONE, PieceTable};
 use super::recent::Recent;
 use crate::process::Once;
 
@@ -55,7 +55,7 @@ impl Vocabulary {
         for (id, span) in offsets.windows(2).enumerate() {
             table.insert(&bytes, span[0] as usize..span[1] as usize, id as u32);
         }
-        let twos = (0..=u16::MAX).map(|two| table.find_short(&two.to_le_bytes(), 0, 2)).collect();
+        let twos = (0..=u16::MAX).map(|two| table.find_word(&two.to_le_bytes(), 0, 2)).collect();
         let (bigrams, merges_characters, recent) = (Bigrams::new(), encoding.merges_characters(), Recent::new());
         let mut vocabulary = Self { offsets, bytes, parents, table, twos, first_merged, odd, bigrams, merges_characters, recent };
         vocabulary.bigrams = vocabulary.pairs();
@@ -155,23 +155,22 @@ impl Vocabulary {
     #[inline]
     pub(super) fn find(&self, text: &[u8], start: usize, end: usize) -> u32 {
         match end - start {
-            0..8 => self.table.find_short(text, start, end),
-            8..16 => self.table.find_medium(text, start, end),
+            1..=NARROW => self.table.find_word(text, start, end),
             _ => self.find_long(text, start, end),
         }
     }
 
-    /// Whether the word of a key is seen at first sight to be a token.
+    /// Whether a key with this hash is seen at first sight to be a token.
     #[inline(always)]
-    pub(super) fn shows(&self, key: [u64; 2]) -> bool {
-        self.table.shows(key)
+    pub(super) fn shows(&self, key: [u64; 2], hash: u64) -> bool {
+        self.table.shows(key, hash)
     }
 
-    /// Brings nearer what counting the word of a key reads first.
+    /// Brings nearer what counting a key with this hash reads first.
     #[inline(always)]
-    pub(super) fn bring(&self, key: [u64; 2]) {
-        self.table.bring(key);
-        self.recent.bring(key);
+    pub(super) fn bring(&self, hash: u64) {
+        self.table.bring(hash);
+        self.recent.bring(hash);
     }
 
     /// The token that spells two bytes, or `NONE`.
@@ -184,10 +183,16 @@ impl Vocabulary {
     #[inline]
     pub(super) fn find_rare(&self, text: &[u8], start: usize, end: usize) -> u32 {
         match end - start {
-            0..8 => self.table.find_rare_short(text, start, end),
-            8..16 => self.table.find_rare_medium(text, start, end),
+            1..=NARROW => self.table.find_rare_word(text, start, end),
+            ..16 if !self.table.may_have_word(text, start, end) => NONE,
             _ => self.find_long(text, start, end),
         }
+    }
+
+    /// The same in a short word with zeros behind it, from one of the first sixteen bytes on.
+    #[inline]
+    pub(super) fn find_rare_in(&self, word: &[u8; 32], start: usize, end: usize) -> u32 {
+        if end - start <= NARROW { self.table.find_rare_in(word, start, end) } else { self.find_rare(word, start, end) }
     }
 
     #[inline(never)]
