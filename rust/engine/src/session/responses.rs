@@ -78,7 +78,7 @@ impl Session<'_> {
             let added = writer.add(&prepared, None, Some(number))?;
             let sent = sent.as_ref().map(|(_, sent)| (**sent).clone());
             let planned = sent.as_ref().map(|sent| sent.planned);
-            write_call(writer, call_of(&response, sent, number, added.index, writer.now), added.turn)?;
+            write_call(writer, call_of(&response, sent, number, added.index, writer.told), added.turn)?;
             if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {
                 super::reply::lease::end(writer.pages, writer.place, holder)?;
             }
