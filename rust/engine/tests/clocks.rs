@@ -24,13 +24,13 @@ struct Life {
     folder: Folder,
     scope: Scope,
     chance: Chance,
-    /// What the time really is.
+    /// The true time.
     real: i64,
-    /// What is current, by number: what it says, and when it was really written; at no time, where the clock was behind.
+    /// The texts that are current, by number, with the true time of their writes; the least, where the clock was behind.
     current: BTreeMap<u32, (String, i64)>,
     /// After each write by a right clock: when that was, and what was current then.
     known: Vec<(i64, BTreeSet<String>)>,
-    /// What the clock said as each message came.
+    /// The clock's time of each message.
     messages: Vec<i64>,
 }
 
@@ -48,7 +48,7 @@ impl Life {
         Session { engine: &self.engine, scope: &self.scope, id: "s" }
     }
 
-    /// What the clock says, and whether that is right.
+    /// The clock's time, and whether it is right.
     fn clock(&mut self) -> (i64, bool) {
         let off = 1 + self.chance.below(1_500) as i64;
         match self.chance.below(16) {
@@ -171,7 +171,7 @@ fn nothing_is_forgotten_early_and_everything_in_the_end() {
         }
         life.real += 100 * DAY;
         life.engine.forget_old(&life.scope, ALL_KINDS, life.real - 50 * DAY, life.real).expect("forgotten");
-        // What no later write dates was met by now at the latest.
+        // The maintenance before met the memories that no later write dates.
         life.real += 100 * DAY;
         life.engine.forget_old(&life.scope, ALL_KINDS, life.real - 50 * DAY, life.real).expect("forgotten");
         assert_eq!(life.all(), [], "seed {seed}");

@@ -46,7 +46,7 @@ impl Ages {
         Ok(ages)
     }
 
-    /// When a write was, by its own time. It was no later than the first write behind it that tells; `None` where none does.
+    /// When a write was, by its own time. The first write behind it that tells dates it, as the latest that it can be; `None` where none does.
     pub fn of(&self, own: i64) -> Option<i64> {
         if own <= self.latest {
             return Some(own);

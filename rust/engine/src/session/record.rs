@@ -216,7 +216,7 @@ impl SessionRecord {
         self.clock.unwrap_or(self.last_time.max(self.created_at))
     }
 
-    /// When something was last added, as far as that is known at `now`; `made` is when a session was made that is no younger.
+    /// When something was last added, as far as that is known at `now`; `made` is when a session was made that is at least as old.
     ///
     /// A time in the past is believed. In the place of one that is still to come counts what the clock said beside it, where that may be.
     fn told_at(&self, made: i64, now: i64) -> Option<i64> {
