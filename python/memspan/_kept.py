@@ -43,8 +43,8 @@ class Memory(Kept):
         source: Who said it.
         revision: 1, and one more with each `revise`.
         sequence: Place in the order of the scope's writes, from 1; 0 of what is stored nowhere.
-        created_at: When its first revision was written.
-        known_from: When this revision was written: `known_at` finds it from then on.
+        created_at: When its first revision was written, in the scope's own time: that never goes back, and stays ahead where the clock once was.
+        known_from: When this revision was written, in the same time: `known_at` finds it from then on.
         known_until: When the store learnt that it is not current any more; `None` while it is.
         occurred_at: When what it says happened or began to hold: `valid_at` finds it from then on.
         valid_until: When it stopped holding, exclusive; `None` while it is current.
@@ -232,8 +232,8 @@ class Message(Kept):
         turn: Its turn, from 0.
         id: The caller's id.
         author: Who wrote it, in the caller's words.
-        created_at: When it was said, where the caller knew: aware, in UTC.
-        added_at: When it was added: aware, in UTC.
+        created_at: When it was said, where the caller knew, or where the clock was behind `added_at`: aware, in UTC.
+        added_at: When it was added, later than every message before it: aware, in UTC.
         redacted: Whether its text was taken out.
         reason: Why it was.
 

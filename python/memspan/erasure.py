@@ -34,6 +34,9 @@ class Retention:
             `{"episodic": 90}`. A value that was superseded is forgotten this many days after that, and a memory that waits for
             approval this many days after it came. Kinds that are not named are kept.
 
+    Ages are those of the clock. A record that was written while the clock was ahead is as old as the next one in its scope, or as the first
+    maintenance with a retention that met it.
+
     Examples:
         >>> engine.maintain(retention=memspan.Retention(sessions_days=365, kinds={"episodic": 90})).sessions_deleted
         0

@@ -467,7 +467,7 @@ fn write_step<P: PagesMut>(
         writer.finish()?;
         return Ok(Outcome::Goes(ahead));
     }
-    let document = prepared.document(writer.now);
+    let document = prepared.document(writer.told);
     let (document, replaced) = writer.switch(written, document, stored.as_ref())?;
     let left = replaced.map_or(Ok(None), |old| writer.remove_short(old))?.map(|old| (writer.partition, old));
     let was_there = stored.is_some_and(|stored| !stored.is_expired(clock));

@@ -14,6 +14,7 @@ use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::PagesMut;
 use crate::text::analyze;
 use crate::text::{Analysis, STEMS};
+use crate::units::clock::told;
 
 /// Parts of a text that one transaction writes or removes: 1 MiB.
 pub(super) const STEP_PARTS: usize = 256;
@@ -43,6 +44,8 @@ pub(super) struct Writer<'t, P> {
     pub head: Head,
     /// Time of this transaction: later than that of every write before it.
     pub now: i64,
+    /// The time that documents show: `now`, or the clock's where `now` ran ahead of it.
+    pub told: i64,
     embedding: Option<(u16, usize)>,
 }
 
@@ -64,7 +67,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
             head.embedding = number;
         }
         let now = clock.max(head.last_time + 1);
-        Ok(Self { pages, partition, seed: head.seed(seed), head, now, embedding })
+        Ok(Self { pages, partition, seed: head.seed(seed), head, now, told: told(now, clock), embedding })
     }
 
     /// Writes the head.
@@ -76,14 +79,14 @@ impl<'t, P: PagesMut> Writer<'t, P> {
     /// Begins a revision, which nobody sees.
     pub fn begin(&mut self) -> Revision {
         self.head.last_revision += 1;
-        let (number, written_at) = (self.head.last_revision, self.now);
+        let (number, written_at) = (self.head.last_revision, self.told);
         Revision { number, state: State::Writing, document: 0, written_at, bytes: 0, chunks: Vec::new() }
     }
 
     /// The revision that an earlier transaction began; `None` where it was removed meanwhile.
     pub fn resume(&mut self, number: u32) -> Result<Option<Revision>> {
         let revision = Revision::read(self.pages, self.partition, number)?.filter(|revision| revision.state == State::Writing);
-        Ok(revision.map(|revision| Revision { written_at: self.now, ..revision }))
+        Ok(revision.map(|revision| Revision { written_at: self.told, ..revision }))
     }
 
     /// Writes the next parts of a text, at most `most`; says whether it is whole.
@@ -140,9 +143,9 @@ impl<'t, P: PagesMut> Writer<'t, P> {
             self.head.last_document += 1;
             self.head.documents += 1;
             document.number = self.head.last_document;
-            document.created_at = self.now;
+            document.created_at = self.told;
         }
-        document.updated_at = self.now;
+        document.updated_at = self.told;
         self.head.bytes += document.bytes;
         document.revision = revision.number;
         (revision.state, revision.document) = (State::Current, document.number);
@@ -178,7 +181,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
             )
         };
         let mut revision = Revision::read(self.pages, self.partition, revision)?.ok_or_else(missing)?;
-        (revision.state, revision.written_at) = (State::Removing, self.now);
+        (revision.state, revision.written_at) = (State::Removing, self.told);
         revision.write(self.pages, self.partition)?;
         Ok(revision)
     }
@@ -231,7 +234,7 @@ impl<'t, P: PagesMut> Writer<'t, P> {
             self.remove_chunks(&numbers)?;
         }
         revision.state = State::Removing;
-        revision.written_at = self.now;
+        revision.written_at = self.told;
         revision.write(self.pages, self.partition)?;
         Ok(true)
     }

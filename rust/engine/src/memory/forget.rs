@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow::Continue;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::ages::Ages;
 use super::kind::Kind;
 use super::merge::CONSOLIDATION;
 use super::record::{self, Ending, Memory, State};
@@ -15,6 +17,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::calendar::DAY;
+use crate::units::clock::AHEAD;
 use crate::{Error, Result};
 
 /// Forgets one memory, current or not; `false` where it was forgotten before.
@@ -36,25 +39,37 @@ pub(super) fn forget<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, reason
 }
 
 /// Which revisions [`forget_many`] takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Which {
     /// Those that are current; one whose time is over expires, and is none of those forgotten.
     Current,
     /// All that still have words, current or not.
     WithWords,
     /// Those that are older than this by [`is_old`], current or not.
-    Old(i64),
+    Old(i64, Arc<Ages>),
 }
 
 /// Whether a memory is older than `before`: a current one by its newest revision, a superseded one by when it was superseded, and one
 /// that waits for approval by when it came. A memory that its time to live ended is old in any case.
-pub(super) fn is_old(memory: &Memory, before: i64, now: i64) -> bool {
+pub(super) fn is_old(memory: &Memory, before: i64, ages: &Ages, now: i64) -> bool {
+    let old = |own| ages.of(own).is_some_and(|at| at < before);
     match &memory.ending {
-        None => memory.known_from < before,
+        None => old(memory.known_from),
         Some(ending) => {
-            matches!(ending.state, State::Superseded | State::Quarantined) && (ending.known_until < before || memory.is_expired(now))
+            matches!(ending.state, State::Superseded | State::Quarantined) && (old(ending.known_until) || memory.is_expired(now))
         }
     }
+}
+
+/// Notes in revisions from the future when they were met: nothing was written since that would tell how old they are.
+pub(super) fn meet_ahead<P: PagesMut>(pages: &mut P, partition: Partition, numbers: &[u32], now: i64) -> Result<()> {
+    for number in numbers {
+        let found = super::writer::newest(&*pages, partition, *number)?;
+        if let Some(memory) = found.filter(|memory| memory.known_from > now.saturating_add(AHEAD)) {
+            record::put(pages, partition, &Memory { clock: Some(now), ..memory })?;
+        }
+    }
+    Ok(())
 }
 
 /// Forgets those of `numbers` that are still there; what they were.
@@ -69,13 +84,15 @@ pub(super) fn forget_many<P: PagesMut>(
     let mut writer = PartitionWriter::at(pages, partition, seed, clock, None)?;
     let mut forgotten = Vec::new();
     for number in numbers {
-        let found = match which {
+        let found = match &which {
             Which::Current => record::current(writer.pages, partition, *number)?,
             Which::WithWords => super::writer::newest(writer.pages, partition, *number)?
                 .filter(|memory| !matches!(memory.state(), State::Forgotten | State::Expired)),
-            Which::Old(before) => super::writer::newest(writer.pages, partition, *number)?.filter(|memory| is_old(memory, before, clock)),
+            Which::Old(before, ages) => {
+                super::writer::newest(writer.pages, partition, *number)?.filter(|memory| is_old(memory, *before, ages, clock))
+            }
         };
-        let ends = which != Which::WithWords;
+        let ends = !matches!(which, Which::WithWords);
         match found {
             Some(memory) if ends && memory.ending.is_none() && memory.is_expired(writer.clock) => expire(&mut writer, memory)?,
             Some(memory) => {
@@ -168,19 +185,23 @@ pub struct Origin {
 }
 
 impl Origin {
-    fn has(&self, memory: &Memory) -> bool {
+    fn has(&self, memory: &Memory, ages: &Ages, now: i64) -> bool {
+        // A time after now is one of the scope's own, as a memory shows it.
+        let told = ages.of(memory.created_at).filter(|_| self.since.is_some_and(|since| since <= now));
+        let created_at = told.unwrap_or(memory.created_at);
         self.source.as_ref().is_none_or(|source| *source == memory.source)
             && self.session.as_ref().is_none_or(|session| Some(session) == memory.provenance.session.as_ref())
-            && self.since.is_none_or(|since| memory.created_at >= since)
+            && self.since.is_none_or(|since| created_at >= since)
     }
 }
 
 /// The numbers of all memories that come from there, current or not, and of what was made of them; in order.
-pub(super) fn from_origin<P: Pages>(pages: &P, partition: Partition, origin: &Origin) -> Result<Vec<u32>> {
+pub(super) fn from_origin<P: Pages>(pages: &P, partition: Partition, origin: &Origin, now: i64) -> Result<Vec<u32>> {
+    let ages = Ages::read(pages, partition, now)?;
     let (mut numbers, mut parents) = (BTreeSet::new(), Vec::new());
     let mut visit = |memory: Memory| {
         if !matches!(memory.state(), State::Forgotten | State::Expired) {
-            if origin.has(&memory) {
+            if origin.has(&memory, &ages, now) {
                 numbers.insert(memory.number);
             }
             if !memory.provenance.derived_from.is_empty() {
@@ -238,7 +259,9 @@ pub(crate) fn forget_said<P: PagesMut>(
         return Ok(());
     }
     let said = |memory: &Memory| {
-        let own = memory.provenance.session.as_deref() == Some(session) && memory.created_at >= begun;
+        // Of a session from the future nobody knows when it was made.
+        let since = memory.created_at >= begun || begun > clock.saturating_add(AHEAD);
+        let own = memory.provenance.session.as_deref() == Some(session) && since;
         // Where nobody wrote it on the program's behalf, the program told it too.
         own && memory.provenance.writer.is_some() && memory.provenance.message.is_some_and(|message| messages.contains(&message))
     };
@@ -295,11 +318,11 @@ impl Stale {
         Ok(Self { unused_since: now - (unused_days * DAY as f64) as i64, max_importance })
     }
 
-    /// Whether a memory that was last recalled at `recalled_at` is stale. Constraints and profiles never are.
+    /// Whether a memory that was written and last recalled at these times is stale. Constraints and profiles never are.
     #[must_use]
-    pub fn takes(&self, memory: &Memory, recalled_at: i64) -> bool {
+    pub fn takes(&self, memory: &Memory, written_at: i64, recalled_at: i64) -> bool {
         !matches!(memory.kind, Kind::Constraint | Kind::Profile)
             && memory.importance <= self.max_importance
-            && memory.known_from.max(recalled_at) < self.unused_since
+            && written_at.max(recalled_at) < self.unused_since
     }
 }

@@ -4,6 +4,7 @@
 //! is an open store with its embedders, which the rooms above take. How a memory is found by a question is `recall`.
 
 pub mod access;
+mod ages;
 pub mod core;
 pub(crate) mod doctor;
 mod embedders;
@@ -34,6 +35,7 @@ mod succession;
 mod to_embed;
 mod writer;
 
+pub(crate) use ages::Ages;
 pub use core::{Core, EngineOptions, Written};
 pub use forget::Origin;
 pub use kind::{Kind, KindRule};

@@ -141,6 +141,7 @@ mod tests {
             revision: 3,
             created_at: 1,
             known_from: 2,
+            clock: None,
             occurred_at: -3,
             expires_at: Some(i64::MAX),
             metadata: b"\x81\xa1n\x92\x01\xc0".to_vec(),

@@ -116,7 +116,9 @@ pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock:
 /// clock ran ahead when it arrived, nobody knows how long that was, and it keeps its end.
 #[must_use]
 pub fn approved(memory: &Memory, now: i64) -> NewMemory {
-    let life = |end: i64| if end > memory.known_from { end - memory.known_from } else { end.saturating_sub(now).max(1) };
+    let written_at = memory.written_at();
+    let occurred_at = if memory.had_happened() { memory.occurred_at.min(now) } else { memory.occurred_at };
+    let life = |end: i64| if end > written_at { end - written_at } else { end.saturating_sub(now).max(1) };
     NewMemory {
         kind: memory.kind,
         slot: memory.slot.clone(),
@@ -124,7 +126,7 @@ pub fn approved(memory: &Memory, now: i64) -> NewMemory {
         confidence: memory.confidence.max(0.9),
         trust: Some(crate::limits::MAX_TRUST),
         source: memory.source.clone(),
-        occurred_at: Some(memory.occurred_at),
+        occurred_at: Some(occurred_at),
         ttl: memory.expires_at.map(life),
         metadata: memory.metadata.clone(),
         provenance: super::provenance::Provenance { disputes: Vec::new(), ..memory.provenance.clone() },

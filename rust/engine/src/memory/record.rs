@@ -14,6 +14,7 @@ use crate::store::envelope::{self, Codec, damaged};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::clock::AHEAD;
 
 /// Layout of the body. 1: the first.
 const SCHEMA: u8 = 1;
@@ -99,8 +100,10 @@ pub struct Memory {
     pub revision: u32,
     /// When its first revision was written.
     pub created_at: i64,
-    /// When this revision was written: the beginning of `known_at`.
+    /// When this revision was written: the beginning of `known_at`. Later than that of every write of the scope before it.
     pub known_from: i64,
+    /// The clock's time then, where `known_from` ran ahead of it; or when maintenance first met a revision from the future.
+    pub clock: Option<i64>,
     /// When what it says happened or began to hold: the beginning of `valid_at`.
     pub occurred_at: i64,
     /// When it is to be forgotten.
@@ -130,6 +133,18 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
+    /// When this revision was written, by the clock.
+    #[must_use]
+    pub fn written_at(&self) -> i64 {
+        self.clock.unwrap_or(self.known_from)
+    }
+
+    /// Whether its event had happened by the clock of its own write: then it has happened by now, whatever that clock said.
+    #[must_use]
+    pub fn had_happened(&self) -> bool {
+        self.occurred_at <= self.written_at() || self.occurred_at.abs_diff(self.known_from) <= AHEAD as u64
+    }
+
     /// When it was said last.
     #[must_use]
     pub fn last_seen(&self) -> i64 {
@@ -147,9 +162,11 @@ impl Memory {
     pub fn encode(&self) -> Vec<u8> {
         let tokens = KeptTokens::of(&self.text);
         let tokened = !tokens.distinct.is_empty();
-        let traced = tokened || !self.provenance.is_empty();
+        let clocked = self.clock.is_some();
+        let traced = tokened || clocked || !self.provenance.is_empty();
         let ended = if self.ending.is_some() || traced { 5 } else { 0 };
-        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 } + 2 * u32::from(tokened));
+        let behind = 2 * u32::from(tokened || clocked) + u32::from(clocked);
+        let mut body = Writer::array(17 + ended + if traced { Provenance::FIELDS } else { 0 } + behind);
         body.maybe_text(self.given_id.as_deref());
         body.text(&self.text);
         body.uint(self.kind as u64);
@@ -183,9 +200,12 @@ impl Memory {
         if traced {
             self.provenance.write(&mut body);
         }
-        if tokened {
+        if tokened || clocked {
             body.bin(&tokens.distinct);
             body.bin(&tokens.repeats);
+        }
+        if let Some(clock) = self.clock {
+            body.int(clock);
         }
         body.into_bytes()
     }
@@ -212,6 +232,7 @@ impl Memory {
             revision: r.uint()? as u32,
             created_at: r.int()?,
             known_from: r.int()?,
+            clock: None,
             occurred_at: r.int()?,
             expires_at: r.maybe_int()?,
             metadata: r.raw()?.to_vec(),
@@ -230,7 +251,9 @@ impl Memory {
         };
         memory.ending = (state != State::Current).then_some(ending);
         memory.provenance = Provenance::read(&mut r)?;
-        Ok((memory, Tokens { distinct: r.bin()?, repeats: r.bin()? }))
+        let tokens = Tokens { distinct: r.bin()?, repeats: r.bin()? };
+        memory.clock = r.maybe_int()?;
+        Ok((memory, tokens))
     }
 }
 

@@ -197,14 +197,14 @@ impl Prepared {
         if let Some(slot) = slot.filter(|slot| !slot.multi)
             && let Some(current) = holder(writer, &slot.current)?
         {
-            if current.trust > memory.trust || current.occurred_at > memory.occurred_at {
+            if current.trust > memory.trust || writer.is_newer(&current, memory)? {
                 return Ok(Standing::Behind(current));
             }
             let why = format!("took slot {:?} from {}", slot.name, current.id());
             return Ok(Standing::Replaces(current, why));
         }
         let Some(known) = weaker else { return Ok(Standing::Alone) };
-        let is_newer = known.occurred_at > memory.occurred_at;
+        let is_newer = writer.is_newer(&known, memory)?;
         Ok(match (self.new.learning.is_some(), slot.is_some()) {
             (true, false) if is_newer => Standing::Behind(known),
             (true, true) if is_newer || known.slot.is_some() => Standing::Alone,
@@ -254,6 +254,9 @@ impl Prepared {
 
     fn memory<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>) -> Memory {
         let new = &self.new;
+        // A message that it was learnt from was said before now, whatever the clock was when it came.
+        let latest = if new.learning.is_some() { writer.told } else { i64::MAX };
+        let occurred_at = new.occurred_at.map_or(writer.told, |at| at.min(latest));
         Memory {
             number: 0,
             given_id: new.id.clone(),
@@ -268,7 +271,8 @@ impl Prepared {
             revision: 1,
             created_at: writer.now,
             known_from: writer.now,
-            occurred_at: new.occurred_at.unwrap_or(writer.now),
+            clock: writer.behind(),
+            occurred_at,
             expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.clock.saturating_add(ttl)),
             metadata: new.metadata.clone(),
             supersedes: None,

@@ -78,7 +78,7 @@ pub(super) fn write<P: PagesMut>(
     let analysis = analyze(&memory.text, writer.seed.terms);
     writer.add(&memory, analysis.terms, analysis.length, revision.vector.clone())?;
     if !same_text {
-        writer.end_relations(memory.number, writer.now)?;
+        writer.end_relations(memory.number, writer.told)?;
         writer.relate(&memory)?;
     }
     writer.finish()?;
@@ -94,7 +94,7 @@ fn revised<P: PagesMut>(old: &Memory, revision: &Revision, writer: &mut Partitio
         memory.slot = Some(normal_slot(slot)?);
     }
     memory.revision += 1;
-    memory.known_from = writer.now;
+    (memory.known_from, memory.clock) = (writer.now, writer.behind());
     memory.sequence = writer.next_sequence();
     Ok(memory)
 }
@@ -116,8 +116,9 @@ fn displaced<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory) 
     let Some(name) = &memory.slot else { return Ok(None) };
     let slot = writer.slot(name)?;
     let holder = if slot.multi { None } else { holder(writer, &slot.current)? };
+    let stays = |current: &Memory| Ok::<_, Error>(current.trust > memory.trust || writer.is_newer(current, memory)?);
     match &holder {
-        Some(current) if current.trust > memory.trust || current.occurred_at > memory.occurred_at => Err(Error::invalid(format!(
+        Some(current) if stays(current)? => Err(Error::invalid(format!(
             "revising {:?}: a memory that is less trusted, or of an older event, does not take a slot, and slot {name:?} is held by {} \
              (trust {} against {}): remember() the newer value instead",
             memory.id(),

@@ -1,10 +1,12 @@
 //! Which value holds a slot: what ends one, and where an older one belongs among those before it.
 
+use super::ages;
 use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
 use super::writer::{PartitionWriter, newest};
 use crate::Result;
 use crate::store::pages::PagesMut;
+use crate::units::clock::AHEAD;
 
 /// The memory that holds a slot now.
 pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: &[u32]) -> Result<Option<Memory>> {
@@ -15,6 +17,23 @@ pub(super) fn holder<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, current: 
         return Ok(None);
     }
     Ok(Some(memory))
+}
+
+impl<P: PagesMut> PartitionWriter<'_, P> {
+    /// Whether the event of a memory that is known is newer than that of one which is written now.
+    ///
+    /// An event that had happened by the clock of its own write has happened by now. If its time is still to come, that clock ran ahead, and it
+    /// was at some time since the write before it: the new memory is newer unless it is older than that.
+    pub(super) fn is_newer(&self, known: &Memory, memory: &Memory) -> Result<bool> {
+        if known.occurred_at <= memory.occurred_at {
+            return Ok(false);
+        }
+        if known.occurred_at <= self.told || memory.occurred_at > self.told || !known.had_happened() {
+            return Ok(true);
+        }
+        let before = ages::told_before(&*self.pages, self.partition, known.known_from, self.told)?;
+        Ok(before.unwrap_or(self.told - AHEAD) > memory.occurred_at)
+    }
 }
 
 pub(super) fn take_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut slot: super::slots::Slot, number: u32) -> Result<()> {
@@ -79,18 +98,22 @@ pub(super) fn expiry(memory: &Memory, now: i64) -> Ending {
 /// stopped holding: when the next newer one began. The others' endings stay what the store knew when they ended.
 fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
     let mut newer = current;
+    let mut until = newer.occurred_at;
     loop {
         let older = match newer.supersedes {
             Some(number) => newest(writer.pages, writer.partition, number)?,
             None => None,
         };
         match older {
-            Some(older) if older.occurred_at > memory.occurred_at => newer = older,
+            Some(older) if older.occurred_at > memory.occurred_at => {
+                until = until.min(older.occurred_at); // that of a clock which ran ahead is later than that of the value which followed
+                newer = older;
+            }
             older => {
                 memory.supersedes = older.as_ref().map(|m| m.number);
                 newer.supersedes = Some(memory.number);
                 record::put(writer.pages, writer.partition, &newer)?;
-                return Ok(newer.occurred_at);
+                return Ok(until);
             }
         }
     }

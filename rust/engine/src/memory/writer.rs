@@ -21,6 +21,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, STORE, Table};
 use crate::store::pages::PagesMut;
 use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
+use crate::units::clock::told;
 
 /// The index of memories among the indexes of a partition.
 pub(crate) const MEMORIES: u8 = 0;
@@ -35,6 +36,8 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     pub now: i64,
     /// The time that the clock says, which may be earlier: a time to live runs from here, and so does not follow a clock that once ran ahead.
     pub clock: i64,
+    /// The time of events that happen now: `now`, or the clock's where `now` ran ahead of it.
+    pub told: i64,
     /// The claims that this batch has learnt so far.
     pub claims: Claims,
     /// The relations that it read and gave.
@@ -95,6 +98,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             head,
             now,
             clock,
+            told: told(now, clock),
             claims: Claims::default(),
             relations: relation::Batch::default(),
             operations: Vec::new(),
@@ -116,6 +120,11 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             }
         }
         Ok(writer)
+    }
+
+    /// The clock's time, where that of this batch ran ahead of it.
+    pub fn behind(&self) -> Option<i64> {
+        (self.told != self.now).then_some(self.told)
     }
 
     /// The next number of the scope.

@@ -1,10 +1,12 @@
 //! Nominating: the memories of one scope that may be among the answers.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::explain::LexicalQuery;
+use super::filter::Filter;
 use super::priors::Attributes;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::ranking::{NEAR, WINDOW};
@@ -17,11 +19,12 @@ use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
 use crate::memory::Core;
 use crate::memory::access::AccessBlocks;
-use crate::memory::{Kind, MEMORIES, Memory, Stored};
+use crate::memory::{Ages, Kind, MEMORIES, Memory, Stored};
 use crate::scope::{Head, Scope};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::units::clock::AHEAD;
 use crate::units::score::SCORE_ONE;
 
 /// Up to so many memories of a scope, every one that has a word of the question is scored; above, only the best.
@@ -114,7 +117,9 @@ pub fn nominate<P: Pages>(
     let (head, mut query) = lexical_query(snapshot, partition, seed, asked.question)?;
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
-    let mut scope = ScopeSearch { snapshot, request, partition, within: None, vouched: false, has_metadata: Vec::new(), failed: None };
+    let filter = own_times(snapshot, request, partition, &head)?;
+    let mut scope =
+        ScopeSearch { snapshot, request, filter: &filter, partition, within: None, vouched: false, has_metadata: Vec::new(), failed: None };
     let reader = &mut opened.reader;
     let mut nominees = scope.nominees(reader, &mut query, compared)?;
     let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;
@@ -126,10 +131,22 @@ pub fn nominate<P: Pages>(
     found.candidates.extend(candidates);
     found.identified |= identified;
     if request.filter.reaches_back() {
-        past::nominate(snapshot, request, place, partition, &query, found)?;
+        past::nominate(snapshot, &filter, place, partition, &query, found)?;
     }
     found.sets.push(searched);
     Ok(query)
+}
+
+/// The filter of a question with the time of a scope's own that its `known_at` stands for: another one where the clock once ran ahead.
+fn own_times<'r, P: Pages>(snapshot: &P, request: &'r Request, partition: Partition, head: &Head) -> Result<Cow<'r, Filter>> {
+    let filter = &request.filter;
+    match filter.known_at {
+        Some(asked) if head.last_time > filter.now.saturating_add(AHEAD) => {
+            let known_at = Some(Ages::read(snapshot, partition, filter.now)?.own(asked));
+            Ok(Cow::Owned(Filter { known_at, ..filter.clone() }))
+        }
+        _ => Ok(Cow::Borrowed(filter)),
+    }
 }
 
 /// A scope's head, and a question as its words are asked.
@@ -272,6 +289,8 @@ fn vectors_of<P: Pages>(
 struct ScopeSearch<'s, P> {
     snapshot: &'s P,
     request: &'s Request,
+    /// With the times of this scope.
+    filter: &'s Filter,
     partition: Partition,
     /// Only what happened within this, while it is set.
     within: Option<Range>,
@@ -286,7 +305,7 @@ struct ScopeSearch<'s, P> {
 impl<P: Pages> ScopeSearch<'_, P> {
     /// Whether a memory may be found.
     fn keeps(&mut self, number: u32, row: &Row) -> bool {
-        let filter = &self.request.filter;
+        let filter = self.filter;
         if self.vouched && row.trust == 0 || !filter.keeps_row(row) || self.within.is_some_and(|range| !range.contains(row.occurred_at)) {
             return false;
         }

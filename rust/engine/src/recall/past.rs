@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::Request;
 use super::candidates::{Candidate, Nominated};
 use super::explain::LexicalQuery;
+use super::filter::Filter;
 use super::priors::Attributes;
 use super::ranking::WINDOW;
 use crate::Result;
@@ -20,7 +20,7 @@ use crate::store::pages::Pages;
 /// newest event is the one that held last.
 pub(super) fn nominate<P: Pages>(
     snapshot: &P,
-    request: &Request,
+    filter: &Filter,
     place: usize,
     partition: Partition,
     query: &LexicalQuery,
@@ -28,7 +28,7 @@ pub(super) fn nominate<P: Pages>(
 ) -> Result<()> {
     let (mut held, mut by_slot) = (Vec::new(), BTreeMap::<String, Memory>::new());
     record::each_ended(snapshot, partition, &mut |memory| {
-        if request.filter.keeps_past(&memory) {
+        if filter.keeps_past(&memory) {
             match memory.slot.clone() {
                 None => held.push(memory),
                 Some(slot) => {
@@ -42,7 +42,7 @@ pub(super) fn nominate<P: Pages>(
     })?;
     for memory in held.into_iter().chain(by_slot.into_values()) {
         let lexical: i64 = query.terms_of(&memory.text).iter().map(|term| term.score).sum();
-        if lexical > 0 && request.filter.keeps_metadata(&memory.metadata) {
+        if lexical > 0 && filter.keeps_metadata(&memory.metadata) {
             let attributes = Attributes {
                 kind: memory.kind,
                 importance: importance_of(&memory),

@@ -130,6 +130,7 @@ mod tests {
             revision: 1,
             created_at: 0,
             known_from: 0,
+            clock: None,
             occurred_at: 0,
             expires_at: None,
             metadata: Vec::new(),

@@ -279,7 +279,7 @@ fn shown_summary<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, ne
 /// Writes a summary as the newest version; the caller begins the epoch that shows it.
 pub(super) fn put<P: PagesMut>(writer: &mut SessionWriter<'_, P>, made: &StoredSummary) -> Result<u64> {
     let version = summary::newest(&*writer.pages, writer.place)? + 1;
-    StoredSummary { made_at: writer.now, ..made.clone() }.write(writer.pages, writer.place, version)?;
+    StoredSummary { made_at: writer.told, ..made.clone() }.write(writer.pages, writer.place, version)?;
     writer.epoch.epoch.summary_version = version;
     Ok(version)
 }

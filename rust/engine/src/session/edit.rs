@@ -170,7 +170,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             self.seed,
             (&self.record.id, self.record.created_at, messages),
             reason,
-            self.now,
+            self.told,
         )
     }
 

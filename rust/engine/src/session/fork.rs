@@ -20,6 +20,7 @@ use crate::context::{History, Reason, Tally};
 use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::pages::PagesMut;
+use crate::units::clock::told;
 use crate::{Error, ErrorKind, Result};
 
 /// How often a copy is begun, where compactions come between.
@@ -100,11 +101,13 @@ impl Copy {
             }
             epoch.write(pages, place)?;
         }
+        let last_time = now.max(source.last_time);
         let record = SessionRecord {
             id: self.new_id.clone(),
             state: SessionState::Hidden,
             created_at: now,
-            last_time: now.max(source.last_time), // its messages are not newer than it, whatever the clock says
+            last_time, // its messages are not newer than it, whatever the clock says
+            clock: Some(told(last_time, now)).filter(|told| *told != last_time),
             edits: 0,
             tally: Tally::default(),
             sent: None,
@@ -164,6 +167,7 @@ impl Copy {
         words.apply(pages, place.partition)?;
         head.write(pages, place.partition)?;
         (copy.tally.messages, copy.last_time) = (end, copy.last_time.max(now)); // so that a purge knows how far it got
+        copy.clock = Some(told(copy.last_time, now)).filter(|told| *told != copy.last_time);
         copy.write(pages, place)?;
         Ok(true)
     }

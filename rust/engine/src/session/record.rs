@@ -16,6 +16,7 @@ use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
+use crate::units::clock::AHEAD;
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
@@ -165,6 +166,8 @@ pub struct SessionRecord {
     pub created_at: i64,
     /// Time of its last write; the next is later.
     pub last_time: i64,
+    /// The clock's time then, where `last_time` ran ahead of it; or when maintenance first met a session from the future.
+    pub clock: Option<i64>,
     /// Number of its epoch.
     pub epoch: u64,
     /// Counts up whenever something that was written changes. Caches of processes are void then.
@@ -210,7 +213,25 @@ impl SessionRecord {
     /// When something was last added; when it was made where nothing was.
     #[must_use]
     pub fn last_added_at(&self) -> i64 {
-        self.last_time.max(self.created_at)
+        self.clock.unwrap_or(self.last_time.max(self.created_at))
+    }
+
+    /// When something was last added, as far as that is known at `now`; `made` is when a session was made that is at least as old.
+    ///
+    /// A time in the past is believed. In the place of one that is still to come counts what the clock said beside it, where that may be.
+    fn told_at(&self, made: i64, now: i64) -> Option<i64> {
+        let last = self.last_time.max(self.created_at);
+        if last <= now { Some(last) } else { self.clock.filter(|at| (made..=now).contains(at)) }
+    }
+
+    /// Whether nothing was added since `before`.
+    pub(super) fn is_old(&self, before: i64, made: i64, now: i64) -> bool {
+        self.told_at(made, now).is_some_and(|last| last < before)
+    }
+
+    /// Whether its last write is from the future, and nothing tells how old it is.
+    pub(super) fn is_ahead(&self, made: i64, now: i64) -> bool {
+        self.last_time > now.saturating_add(AHEAD) && self.told_at(made, now).is_none()
     }
 
     /// The limit of a prompt for a model, and what is kept for the reply.
@@ -243,10 +264,12 @@ impl SessionRecord {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let copied = !self.origins.is_empty();
+        let copied = self.clock.is_some() || !self.origins.is_empty();
         let recalls = copied || self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();
-        let fields = if copied {
+        let fields = if self.clock.is_some() {
+            18
+        } else if copied {
             17
         } else if recalls {
             16
@@ -302,6 +325,9 @@ impl SessionRecord {
                 w.text(&origin.session);
             });
         }
+        if let Some(clock) = self.clock {
+            w.int(clock);
+        }
         w.into_bytes()
     }
 
@@ -335,7 +361,24 @@ impl SessionRecord {
             let mut r = codec::inner(r, key)?;
             Ok(Origin { end: r.uint()?, session: r.text()?.to_owned() })
         })?;
-        Ok(Self { id, state, created_at, last_time, epoch, edits, tally, sent, budget, reads, collections, window, recalls, origins })
+        let clock = r.maybe_int()?;
+        Ok(Self {
+            id,
+            state,
+            created_at,
+            last_time,
+            clock,
+            epoch,
+            edits,
+            tally,
+            sent,
+            budget,
+            reads,
+            collections,
+            window,
+            recalls,
+            origins,
+        })
     }
 
     /// The state of a session and how many messages it has. The fields behind these in its record are not decoded.

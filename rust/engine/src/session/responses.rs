@@ -96,7 +96,7 @@ impl Session<'_> {
             let planned = sent.as_ref().map(|sent| sent.planned);
             write_call(
                 writer,
-                Call { response_id: id.map(str::to_owned), ..call_of(&response, sent, number, added.index, writer.now) },
+                Call { response_id: id.map(str::to_owned), ..call_of(&response, sent, number, added.index, writer.told) },
                 added.turn,
             )?;
             if let Some(holder) = holder.as_ref().filter(|_| writer.record.tally.open.is_empty()) {

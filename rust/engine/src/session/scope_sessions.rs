@@ -60,16 +60,19 @@ pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed
 pub fn delete_old(engine: &SessionCore, scope: &Scope, before: i64, now: i64) -> Result<u64> {
     let old = engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-        let mut found = Vec::new();
+        let (mut found, mut made) = (Vec::new(), i64::MIN);
         for session in 1..=SessionsHead::read(pages, partition)?.sessions {
-            let record = SessionRecord::read(pages, SessionKey { partition, session })?;
-            found.extend(record.filter(|record| record.state != SessionState::Hidden && record.last_added_at() < before).map(|one| one.id));
+            let Some(record) = SessionRecord::read(pages, SessionKey { partition, session })? else { continue };
+            made = made.max(Some(record.created_at).filter(|at| *at <= now).unwrap_or(made));
+            if record.state != SessionState::Hidden && (record.is_old(before, made, now) || record.is_ahead(made, now)) {
+                found.push((record.id, made));
+            }
         }
         Ok(found)
     })?;
     let mut deleted = 0;
-    for id in old {
-        deleted += u64::from(Session { engine, scope, id: &id }.delete_old(before, now)?);
+    for (id, made) in old {
+        deleted += u64::from(Session { engine, scope, id: &id }.delete_old(before, made, now)?);
     }
     Ok(deleted)
 }
@@ -77,7 +80,7 @@ pub fn delete_old(engine: &SessionCore, scope: &Scope, before: i64, now: i64) ->
 fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, since: Option<i64>) -> Result<Option<Listed>> {
     let place = SessionKey { partition, session: number };
     let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
-    if record.state == SessionState::Hidden || since.is_some_and(|since| record.last_time < since) {
+    if record.state == SessionState::Hidden || since.is_some_and(|since| record.last_added_at() < since) {
         return Ok(None);
     }
     let epoch = StoredEpoch::read(pages, place, record.epoch)?;

@@ -264,19 +264,25 @@ impl Session<'_> {
         reserve::freeing(|| self.remove(None, now)).map(drop)
     }
 
-    /// Deletes the session where nothing was added to it since `before`. `false` where something was, or where it is not there any more.
-    pub(super) fn delete_old(&self, before: i64, now: i64) -> Result<bool> {
-        match reserve::freeing(|| self.remove(Some(before), now)) {
+    /// Deletes the session where nothing was added to it since `before` ([`SessionRecord::is_old`]). `false` where something was, or where it
+    /// is not there any more.
+    pub(super) fn delete_old(&self, before: i64, made: i64, now: i64) -> Result<bool> {
+        match reserve::freeing(|| self.remove(Some((before, made)), now)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             done => done,
         }
     }
 
     /// `before` is compared in the transaction that hides it, so that no message that was added meanwhile is lost.
-    fn remove(&self, before: Option<i64>, now: i64) -> Result<bool> {
+    fn remove(&self, before: Option<(i64, i64)>, now: i64) -> Result<bool> {
         let hidden = self.write(move |txn, scope, id| {
             let mut writer = SessionWriter::open(txn, scope, id, now)?;
-            if before.is_some_and(|before| writer.record.last_added_at() >= before) {
+            if let Some((before, made)) = before
+                && !writer.record.is_old(before, made, now)
+            {
+                if writer.record.is_ahead(made, now) {
+                    SessionRecord { clock: Some(now), ..writer.record.clone() }.write(writer.pages, writer.place)?;
+                }
                 return Ok(None);
             }
             writer.record.state = SessionState::Hidden;

@@ -87,7 +87,8 @@ fn hidden(engine: &Core, partition: Partition, before: i64) -> Result<Vec<Sessio
         for session in 1..=SessionsHead::read(pages, partition)?.sessions {
             let place = SessionKey { partition, session };
             let record = SessionRecord::read(pages, place)?;
-            if record.is_some_and(|record| record.state == SessionState::Hidden && record.last_time < before) {
+            let last = |record: &SessionRecord| record.clock.map_or(record.last_time, |at| at.min(record.last_time));
+            if record.is_some_and(|record| record.state == SessionState::Hidden && last(&record) < before) {
                 found.push(place);
             }
         }

@@ -282,11 +282,11 @@ fn a_session_that_is_resumed_before_it_is_hidden_is_not_deleted_as_an_old_one() 
     let listed = list(&engine, &scope, Listing { limit: 9, ..Listing::default() }).unwrap();
     assert!(listed[0].record.last_added_at() < 10, "it was listed as an old one");
     session.add(said("I am back"), None, 20).unwrap();
-    assert!(!session.delete_old(10, 21).unwrap());
+    assert!(!session.delete_old(10, 1, 21).unwrap());
     assert_eq!(session.messages(0, 9).unwrap().len(), 2);
-    assert!(session.delete_old(21, 22).unwrap());
-    assert!(!session.delete_old(21, 22).unwrap(), "it is not there any more");
+    assert!(session.delete_old(21, 1, 22).unwrap());
+    assert!(!session.delete_old(21, 1, 22).unwrap(), "it is not there any more");
     assert_eq!(left(&engine, Table::Transcript), 0);
     erased(&engine, session);
-    assert!(!session.delete_old(21, 22).unwrap(), "nor is its scope");
+    assert!(!session.delete_old(21, 1, 22).unwrap(), "nor is its scope");
 }

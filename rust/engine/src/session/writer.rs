@@ -21,6 +21,7 @@ use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
 use crate::tokens::bound::Class;
+use crate::units::clock::told;
 use crate::{Error, ErrorKind, Result};
 
 /// The outcome of adding a message.
@@ -70,6 +71,8 @@ pub(super) struct SessionWriter<'t, P: PagesMut> {
     pub head: SessionsHead,
     /// Time of this transaction: later than that of every write before it.
     pub now: i64,
+    /// The time that people are told, and by which things expire: `now`, or the clock's where `now` ran ahead of it.
+    pub told: i64,
     pub words: Words,
     /// Messages were added or the budget changed: the window may have moved.
     pub(super) unsettled: bool,
@@ -98,9 +101,10 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         let epoch = StoredEpoch::read(pages, place, record.epoch)?;
         let head = SessionsHead::read(pages, place.partition)?;
         let now = clock.max(record.last_time + 1);
+        let told = told(now, clock);
         let (seed, settled) = (scope.seed(pages.secret()), record.tally.turns.saturating_sub(1));
         let (words, past) = (Words::default(), PastTurns::default());
-        Ok(Self { pages, scope, place, seed, record, epoch, head, now, words, unsettled: false, turn_opened: false, past, settled })
+        Ok(Self { pages, scope, place, seed, record, epoch, head, now, told, words, unsettled: false, turn_opened: false, past, settled })
     }
 
     /// The same with what this process knows of its turns.
@@ -137,12 +141,18 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             epoch,
             head,
             now: clock,
+            told: clock,
             words: Words::default(),
             unsettled: false,
             turn_opened: false,
             past: PastTurns::default(),
             settled: 0,
         })
+    }
+
+    /// The clock's time, where that of this transaction ran ahead of it.
+    pub fn behind(&self) -> Option<i64> {
+        (self.told != self.now).then_some(self.told)
     }
 
     pub fn counter(&self) -> CachedCounter {
@@ -178,13 +188,13 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         let document = match &prepared.findable {
             Some(findable) => {
-                let at = prepared.new.created_at.unwrap_or(self.now);
+                let at = prepared.new.created_at.unwrap_or(self.told);
                 self.words.add(self.pages, &mut self.head, self.place, (index, at), findable.clone())?
             }
             None => 0,
         };
         for (hole, data) in &prepared.blobs {
-            blob::put(self.pages, self.place.partition, hole.hash, data, self.now)?;
+            blob::put(self.pages, self.place.partition, hole.hash, data, self.told)?;
         }
         MessageRecord {
             placed,
@@ -193,7 +203,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             format: prepared.format,
             state: MessageState::Given,
             added_at: self.now,
-            created_at: prepared.new.created_at,
+            created_at: prepared.new.created_at.or(self.behind()),
             document,
             call,
             id: prepared.new.id.clone(),
@@ -287,7 +297,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         let (counter, learned) = (self.counter(), bounds::read(&*self.pages, &self.epoch.model)?);
         let block = match kept {
-            Some((call, turn)) => Call::read(&*self.pages, self.place, turn, call)?.block(&*self.pages, &counter, self.now)?,
+            Some((call, turn)) => Call::read(&*self.pages, self.place, turn, call)?.block(&*self.pages, &counter, self.told)?,
             None => None,
         };
         let block = block.map(|block| bounded::block(&block, 0, &counter));
@@ -300,7 +310,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
     /// Stores a text for the epoch that begins next, which refers to it.
     pub fn put_text(&mut self, text: &[u8]) -> Result<BlobRef> {
         let blob = BlobRef { hash: blob::hash(self.seed, text), length: text.len() as u64 };
-        blob::stage(self.pages, self.place.partition, blob.hash, text, usize::MAX >> 1, self.now)?;
+        blob::stage(self.pages, self.place.partition, blob.hash, text, usize::MAX >> 1, self.told)?;
         Ok(blob)
     }
 
@@ -316,7 +326,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         }
         std::mem::take(&mut self.words).apply(self.pages, self.place.partition)?;
         self.head.write(self.pages, self.place.partition)?;
-        self.record.last_time = self.now;
+        (self.record.last_time, self.record.clock) = (self.now, self.behind());
         self.record.write(self.pages, self.place)?;
         Ok(self.past)
     }

@@ -1,7 +1,9 @@
-//! Units that several rooms share: of a score, of a day, of a text that is cut, of bytes as text; the key of a scope's terms.
+//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut, of bytes as text; the key of a
+//! scope's terms.
 
 pub mod base64;
 pub mod calendar;
 pub mod clip;
+pub mod clock;
 pub mod score;
 pub mod term_key;

@@ -1,12 +1,15 @@
 //! Forgetting: one memory, what comes from somewhere, what is stale, and what a kind has too much of.
 
+use std::sync::Arc;
+
 use super::Core;
 use crate::Result;
 use crate::memory::access::{self, Accesses};
+use crate::memory::ages::Ages;
 use crate::memory::forget::{self, Origin, Stale, Which};
 use crate::memory::kind::{Kind, KindRule};
 use crate::memory::maintain;
-use crate::memory::record::{self, Memory};
+use crate::memory::record::{self, Memory, State};
 use crate::memory::writer::newest;
 use crate::scope::Scope;
 use crate::store::environment::WriteTransaction;
@@ -25,7 +28,7 @@ impl Core {
     pub fn forget_from(&self, scope: &Scope, origin: &Origin, now: i64, dry_run: bool) -> Result<Vec<Memory>> {
         let found = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
-            let numbers = forget::from_origin(snapshot, partition, origin)?;
+            let numbers = forget::from_origin(snapshot, partition, origin, now)?;
             let memories = numbers.iter().map(|number| newest(snapshot, partition, *number)).collect::<Result<Vec<_>>>()?;
             Ok(Some((partition, numbers, memories.into_iter().flatten().collect::<Vec<_>>())))
         })?;
@@ -48,7 +51,9 @@ impl Core {
         let seed = scope.seed(self.store.secret());
         let forgotten = reserve::freeing(|| {
             maintain::in_steps(&numbers, |step| {
-                let forget = move |txn: &mut WriteTransaction<'_>| forget::forget_many(txn, partition, seed, (&step, which), reason, now);
+                let which = which.clone();
+                let forget =
+                    move |txn: &mut WriteTransaction<'_>| forget::forget_many(txn, partition, seed, (&step, which.clone()), reason, now);
                 self.write_to(partition, forget)
             })
         });
@@ -62,9 +67,11 @@ impl Core {
         self.flush_accesses_if_writable(dry_run)?;
         let (partition, found) = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok((None, Vec::new())) };
+            let ages = Ages::read(snapshot, partition, now)?;
+            let written_at = |memory: &Memory| ages.of(memory.known_from).unwrap_or(memory.known_from);
             let mut candidates = Vec::new();
             record::each_current(snapshot, partition, 0, &mut |memory| {
-                if stale.takes(&memory, 0) && !memory.is_expired(now) {
+                if stale.takes(&memory, written_at(&memory), 0) && !memory.is_expired(now) {
                     candidates.push(memory);
                 }
                 std::ops::ControlFlow::Continue(())
@@ -73,7 +80,7 @@ impl Core {
             for memory in candidates {
                 let waiting = buffered.get(&(partition, memory.number)).map_or(0, |access| access.last_seconds);
                 let recalled_at = i64::from(access::get(snapshot, partition, memory.number)?.last_seconds.max(waiting)) * 1_000_000;
-                if stale.takes(&memory, recalled_at) {
+                if stale.takes(&memory, written_at(&memory), recalled_at) {
                     found.push(memory);
                 }
             }
@@ -88,19 +95,24 @@ impl Core {
     pub fn forget_old(&self, scope: &Scope, kinds: u8, before: i64, now: i64) -> Result<u64> {
         let found = self.store.read(|snapshot| {
             let Some(partition) = scope.find(snapshot)? else { return Ok(None) };
-            let mut numbers = Vec::new();
+            let ages = Ages::read(snapshot, partition, now)?;
+            let (mut numbers, mut ahead) = (Vec::new(), Vec::new());
             let mut visit = |memory: Memory| {
-                if memory.kind.bit() & kinds != 0 && forget::is_old(&memory, before, now) {
+                if memory.kind.bit() & kinds == 0 {
+                } else if forget::is_old(&memory, before, &ages, now) {
                     numbers.push(memory.number);
+                } else if ages.of(memory.known_from).is_none() && !matches!(memory.state(), State::Forgotten | State::Expired) {
+                    ahead.push(memory.number);
                 }
                 std::ops::ControlFlow::Continue(())
             };
             record::each_current(snapshot, partition, 0, &mut visit)?;
             record::each_ended(snapshot, partition, &mut visit)?;
-            Ok(Some((partition, numbers)))
+            Ok(Some((partition, numbers, ahead, ages)))
         })?;
-        let Some((partition, numbers)) = found else { return Ok(0) };
-        let which = Which::Old(before);
+        let Some((partition, numbers, ahead, ages)) = found else { return Ok(0) };
+        maintain::in_steps(&ahead, |step| self.write_to(partition, move |txn| forget::meet_ahead(txn, partition, &step, now)))?;
+        let which = Which::Old(before, Arc::new(ages));
         Ok(self.forget_numbers(scope, partition, (numbers, which), "its retention is over", now)?.len() as u64)
     }
 

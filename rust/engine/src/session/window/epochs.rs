@@ -14,6 +14,7 @@ use crate::session::window::pinned::{self, Pinned};
 use crate::session::writer::SessionWriter;
 use crate::store::pages::PagesMut;
 use crate::tokens::bound::{Anchor, Class, Learned, Tally};
+use crate::units::clock::AHEAD;
 use crate::{Error, ErrorKind, Result};
 
 /// The fate of the cost that a provider reported.
@@ -114,11 +115,14 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     fn lost_text(&mut self) -> Result<bool> {
         let read = |from, end| kept_turns(&*self.pages, self.place, from, end);
         let kept = self.past.kept(self.record.tally.turns, self.settled, read)?;
-        let lost = |memory: &MemoryRef| {
-            Ok::<_, Error>(pinned::lost_at(&*self.pages, *memory, self.now)?.is_some_and(|at| at > self.epoch.began_at))
+        let lost_since = |memory: &MemoryRef, began: i64| {
+            Ok::<_, Error>(pinned::lost_at(&*self.pages, *memory, self.told)?.is_some_and(|at| at > began))
         };
+        let lost = |memory: &MemoryRef| lost_since(memory, self.epoch.began_at);
+        // Of an epoch from the future nobody knows when it began; what its prompts begin with was there then.
+        let began = if self.epoch.began_at > self.told.saturating_add(AHEAD) { i64::MIN } else { self.epoch.began_at };
         for memory in &self.epoch.epoch.pinned {
-            if lost(memory)? {
+            if lost_since(memory, began)? {
                 return Ok(true);
             }
         }
@@ -135,7 +139,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     fn pinned_changed(&self) -> Result<bool> {
         let form = |partition| self.epoch.form_of(partition, self.place.partition);
-        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), form, self.now)?;
+        let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), form, self.told)?;
         Ok(!pinned.newer(&self.epoch).is_empty())
     }
 
@@ -144,7 +148,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let (limit, _) = self.record.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
         self.epoch.own_names = self.epoch.names_memories && scopes.len() > 1;
-        let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.now, None)?;
+        let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.told, None)?;
         let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
         let mut factor = self.factor_now()?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {

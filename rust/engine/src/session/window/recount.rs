@@ -107,7 +107,7 @@ pub(in crate::session) fn switch<P: PagesMut>(writer: &mut SessionWriter<'_, P>,
 pub(in crate::session) fn grant<P: PagesMut>(writer: &SessionWriter<'_, P>, model: &Model) -> Result<u64> {
     let epoch = StoredEpoch { model: model.clone(), ..writer.epoch.clone() };
     let scopes = crate::session::window::fixed::scopes(writer.scope, &writer.record);
-    Ok(grant_of(&*writer.pages, writer.place, &writer.record, &epoch, &scopes, writer.now, None)?.0)
+    Ok(grant_of(&*writer.pages, writer.place, &writer.record, &epoch, &scopes, writer.told, None)?.0)
 }
 
 /// The same from a snapshot, for an epoch that names the model, and the tokens of the fixed sections; with `new` as its summary.
