@@ -197,6 +197,42 @@ def test_call_ids_that_come_twice(memspan_engine: memspan.Engine) -> None:
     is_whole(memspan_engine.user("u").session("default"))
 
 
+@pytest.mark.parametrize("given", ["", None, ...])
+@pytest.mark.parametrize("number", [1, 2])
+def test_calls_without_an_id_get_the_same_ones_in_a_whole_reply_and_in_a_stream(
+    memspan_engine: memspan.Engine, number: int, given: Any
+) -> None:
+    whole = calls_of(*[(given, "echo", "{}")] * number)
+    if given is ...:
+        for call in whole["choices"][0]["message"]["tool_calls"]:
+            del call["id"]
+    chunks = openai_stream(None, tool_calls=[(f"q{place}", "echo", {}) for place in range(number)], id="s-calls")
+    for call in [call for chunk in chunks for choice in chunk["choices"] for call in choice["delta"].get("tool_calls", ())]:
+        if call.pop("id", None) and given is not ...:
+            call["id"] = given
+    script = [whole, openai_response("one", id="r-1"), {**whole, "id": "r-2"}, openai_response("two", id="r-3")]
+    assistant = assistant_of(memspan_engine, script)
+    assert [assistant.respond("u", text).text for text in ("hi", "ho")] == ["one", "two"]
+    streaming = assistant_of(memspan_engine, [chunks, openai_stream("done", id="s-1")])
+    assert [event.kind for event in streaming.stream("v", "hi")][-1] == "reply"
+    for name in ("u", "v"):
+        session = memspan_engine.user(name).session("default")
+        ids = [
+            [call["id"] for call in message["tool_calls"]]
+            for message in session.assemble().to_openai()["messages"]
+            if "tool_calls" in message
+        ]
+        assert all(one == [f"call_{place}" for place in range(number)] for one in ids)
+        assert ids
+        is_whole(session)
+
+
+def test_a_made_id_is_no_other_calls(memspan_engine: memspan.Engine) -> None:
+    assistant = assistant_of(memspan_engine, [calls_of(("call_1", "echo", "{}"), ("", "echo", "{}")), openai_response("ok", id="r")])
+    assert assistant.respond("u", "hi").text == "ok"
+    is_whole(memspan_engine.user("u").session("default"))
+
+
 def test_a_call_id_of_an_earlier_turn(memspan_engine: memspan.Engine) -> None:
     script = [
         calls_of(("a", "echo", "{}")),

@@ -12,6 +12,8 @@ from tests.vendors import converse
 from tests.vendors.converse import Converse, serving_converse
 
 import memspan
+from memspan.providers.bedrock_content import with_cache_points
+from memspan.testing import anthropic_response, openai_response
 
 pytest.importorskip("boto3", reason="boto3 is not installed: pip install 'memspan[bedrock]'")
 
@@ -128,6 +130,142 @@ def test_media_and_a_writer(user: memspan.Scope) -> None:
     assert vendor.requests[1][1]["system"] == [{"text": "Be short."}]
 
 
+PDF = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+OFFICE = "application/vnd.openxmlformats-officedocument"
+
+
+def sent_to_bedrock(session: memspan.Session) -> list[dict[str, Any]]:
+    """The messages of the request, which Converse takes."""
+    vendor = Converse([SAID])
+    with serving_converse(vendor) as base:
+        provider(base).complete(session.assemble())
+    return vendor.requests[-1][1]["messages"]
+
+
+def documents_of(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(block["document"]["name"], block["document"]["format"]) for one in messages for block in one["content"] if "document" in block]
+
+
+def test_names_of_documents_are_their_own_and_stay_as_a_conversation_grows(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    titles: list[list[str | None]] = [[None], [None, "a.pdf", "a!pdf"], ["A pdf", "document", "a" * 300, "a" * 300]]
+    earlier: list[dict[str, Any]] = []
+    for turn in titles:
+        blocks: list[dict[str, Any]] = [{"type": "document", "source": PDF, **({"title": one} if one else {})} for one in turn]
+        session.add({"role": "user", "content": [*blocks, {"type": "text", "text": "compare"}]}, format="anthropic")
+        sent = sent_to_bedrock(session)
+        assert documents_of(sent)[: len(earlier)] == earlier
+        earlier = documents_of(sent)
+        session.add({"role": "assistant", "content": "read it"})
+    names = [name for name, _ in earlier]
+    assert names[:6] == ["document", "document 2", "a pdf", "a pdf 2", "A pdf 3", "document 3"]
+    assert [len(name) for name in names[6:]] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        (["document"], ["document", "text", "cachePoint"]),
+        (["text", "document"], ["text", "cachePoint", "document"]),
+        (["document", "text"], ["document", "text", "cachePoint"]),
+        (["text", "document", "document"], ["text", "cachePoint", "document", "document"]),
+        (["document", "image"], ["document", "image", "cachePoint", "text"]),
+    ],
+)
+def test_a_document_has_a_text_beside_it_and_no_cache_point_behind_it(user: memspan.Scope, content: list[str], kinds: list[str]) -> None:
+    blocks = {
+        "text": {"type": "text", "text": "read"},
+        "document": {"type": "document", "source": PDF},
+        "image": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
+    }
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    session.add({"role": "user", "content": [blocks[kind] for kind in content]}, format="anthropic")
+    assert [next(iter(block)) for block in sent_to_bedrock(session)[0]["content"]] == kinds
+
+
+def test_amazons_models_get_no_cache_point_behind_an_image() -> None:
+    image = {"image": {"format": "png", "source": {"bytes": b"x"}}}
+    sent = [({"text": "see"}, False), (image, True)]
+    assert [next(iter(block)) for block in with_cache_points(sent, "amazon")] == ["text", "cachePoint", "image"]
+    assert [next(iter(block)) for block in with_cache_points(sent, "anthropic")] == ["text", "image", "cachePoint"]
+    assert [next(iter(block)) for block in with_cache_points(sent, "")] == ["text", "image"]
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "form"),
+    [
+        ("a.docx", f"{OFFICE}.wordprocessingml.document", "docx"),
+        ("a.xlsx", f"{OFFICE}.spreadsheetml.sheet", "xlsx"),
+        ("a.doc", "application/msword", "doc"),
+        ("a.xls", "application/vnd.ms-excel", "xls"),
+        ("a.csv", "text/csv", "csv"),
+        ("a.html", "text/html; charset=utf-8", "html"),
+        ("a.md", "text/markdown", "md"),
+        ("a.txt", "text/plain", "txt"),
+        ("a.py", "text/x-python", "txt"),
+        ("a.json", "application/json", "txt"),
+        ("a.XLSX", "application/octet-stream", "xlsx"),
+        ("a.bin", "application/octet-stream", None),
+        ("a.mp4", "video/mp4", None),
+    ],
+)
+def test_files_have_formats_of_their_own(user: memspan.Scope, name: str, media_type: str, form: str | None) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    file = {"type": "file", "file": {"filename": name, "file_data": f"data:{media_type};base64,aGVsbG8="}}
+    session.add({"role": "user", "content": [file, {"type": "text", "text": "see"}]})
+    [first, *_] = sent_to_bedrock(session)[0]["content"]
+    assert (first["document"]["format"] if form else first) == (form or {"text": f"[{name}]"})
+
+
+@pytest.mark.parametrize(
+    ("media_type", "form"), [("image/jpg", "jpeg"), ("image/WEBP", "webp"), ("image/bmp", None), ("image/svg+xml", None)]
+)
+def test_images_have_formats_that_converse_takes(user: memspan.Scope, media_type: str, form: str | None) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    image = {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{PNG}"}}
+    session.add({"role": "user", "content": [image, {"type": "text", "text": "see"}]})
+    [first, *_] = sent_to_bedrock(session)[0]["content"]
+    assert (first["image"]["format"] if form else first) == (form or {"text": "[image]"})
+
+
+def test_blocks_that_only_anthropic_has_become_a_short_text(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5", tools=[{"type": "web_search_20250305", "name": "web_search"}])
+    found = {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "x"}]}
+    session.add({"role": "user", "content": [found, {"type": "text", "text": "see"}]}, format="anthropic")
+    searched = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        {"type": "text", "text": "found it"},
+    ]
+    session.add_response({**anthropic_response("x", id="m-1"), "content": searched}, prompt=session.assemble())
+    session.add({"role": "user", "content": "go on"})
+    texts = [block["text"] for one in sent_to_bedrock(session) for block in one["content"] if "text" in block]
+    assert texts == ["[search result]", "see", "[server tool use]", "[web search tool result]", "found it", "go on"]
+
+
+def test_broken_base64_is_an_error_of_ours(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "abcde"}}
+    session.add({"role": "user", "content": [image]}, format="anthropic")
+    with pytest.raises(memspan.InvalidInput, match=r"messages\[0\].*base64"):
+        sent_to_bedrock(session)
+
+
+def test_thinking_is_left_out_where_another_model_called_the_tools(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5", tools=TOOLS)
+    session.add({"role": "user", "content": "Which port?"})
+    session.add_response(openai_response(None, tool_calls=[("c1", "f", {})], id="g1"))
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "8443"})
+    fields = {"thinking": {"type": "enabled", "budget_tokens": 2_000}, "top_k": 5}
+    vendor = Converse([SAID])
+    with serving_converse(vendor) as base:
+        ours = provider(base, options={"additionalModelRequestFields": fields})
+        session.add_response(ours.complete(session.assemble()), prompt=session.assemble())
+        session.add({"role": "user", "content": "and now?"})
+        ours.complete(session.assemble())
+    assert [body["additionalModelRequestFields"] for _, body in vendor.requests] == [{"top_k": 5}, fields]
+
+
 def test_refusals_and_a_stream_that_breaks(user: memspan.Scope, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     broken = [*STREAM[:7], ("modelStreamErrorException", {"message": "overloaded"}, "exception")]
@@ -171,12 +309,20 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine) -> None:
 
 def test_the_rules_have_teeth() -> None:
     user, said = {"role": "user", "content": [{"text": "hi"}]}, {"role": "assistant", "content": [{"text": "ho"}]}
+    source = {"source": {"bytes": "eA=="}}
+    document, point = {"document": {"format": "pdf", "name": "a", **source}}, {"cachePoint": {"type": "default"}}
+    named, drawn = {"document": {"format": "pdf", "name": "a.pdf", **source}}, {"image": {"format": "jpg", **source}}
     called = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a b", "name": "f", "input": {}}}]}
     for messages, words in (
         ([said], "start with a user"),
         ([user, said], "prefill"),
         ([user, user], "alternate"),
         ([user, called, user], "regular expression"),
+        ([{"role": "user", "content": [document]}], "text content block"),
+        ([{"role": "user", "content": [{"text": "a"}, document, point]}], "Field required"),
+        ([{"role": "user", "content": [{"text": "a"}, document, document]}], "duplicate document names"),
+        ([{"role": "user", "content": [{"text": "a"}, named]}], "alphanumeric"),
+        ([{"role": "user", "content": [{"text": "a"}, drawn]}], "image.format"),
     ):
         assert words in (converse.rules({"messages": messages}) or "")
     assert converse.rules({"messages": [user, said, user]}) is None

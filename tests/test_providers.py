@@ -12,6 +12,7 @@ import anthropic
 import openai
 import pytest
 from tests.test_streams import ANTHROPIC, CHAT, RESPONSES, WHOLE, session_of
+from tests.vendors import rules
 from tests.vendors.server import Vendor, serving
 
 import memspan
@@ -177,6 +178,83 @@ def test_counting(user: memspan.Scope) -> None:
         exact = session_of(user, "chat", "s-2").assemble()
         assert provider("chat", base).count(exact) == exact.total_tokens
         assert asyncio.run(provider("chat", base).acount(exact)) == exact.total_tokens
+
+
+class Claude:
+    """A client of Anthropic's that keeps what it is sent."""
+
+    def __init__(self, script: list[Any]) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.script = script
+        self.messages = self
+
+    def create(self, *, timeout: float, **request: Any) -> Any:
+        del timeout
+        self.sent.append(request)
+        return self.script[min(len(self.sent), len(self.script)) - 1]
+
+
+THINKING = {"type": "enabled", "budget_tokens": 2_000}
+CLEARS = {"edits": [{"type": "clear_thinking_20251015"}, {"type": "clear_tool_uses_20250919"}]}
+
+
+def test_thinking_is_left_out_of_a_turn_that_another_model_began(memspan_engine: memspan.Engine) -> None:
+    """gpt-4o calls a tool and is down. Anthropic refused the request of the model that went on: its last message of an assistant began with a call."""
+
+    class Down(memspan.providers.Provider):
+        calls = 0
+
+        def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
+            del prompt, options
+            Down.calls += 1
+            if Down.calls > 1:
+                raise RuntimeError("Error code: 503 - overloaded")
+            return openai_response(None, tool_calls=[("c1", "look", {})], id="g1")
+
+    called = anthropic_response(None, tool_calls=[("t1", "look", {})], id="a1")
+    client = Claude([called, anthropic_response("fine", id="a2"), anthropic_response("yes", id="a3")])
+    options = {"thinking": THINKING, "extra_body": {"context_management": CLEARS}}
+    claude = memspan.providers.Anthropic(client=client, options=options)
+    look = memspan.Function("look", "Looks.", {"type": "object", "properties": {}}, lambda _: "8443")
+    assistant = memspan.Assistant(
+        memspan_engine,
+        Down(),
+        model="gpt-4o",
+        fallbacks=["claude-sonnet-4-5"],
+        providers={"claude-sonnet-4-5": claude},
+        tools=[look],
+        learn=False,
+    )
+    assert assistant.respond("u", "go").text == "fine"
+    assert claude.complete(session_of(memspan_engine.user("v"), "anthropic").assemble())
+    assert [body.get("thinking") for body in client.sent] == [None, None, THINKING]
+    assert [len(body["extra_body"]["context_management"]["edits"]) for body in client.sent] == [1, 1, 2]
+    assert options == {"thinking": THINKING, "extra_body": {"context_management": CLEARS}}, "the caller's own stay as they are"
+
+
+@pytest.mark.parametrize(
+    ("content", "thinking", "kept"),
+    [
+        ([{"type": "tool_use", "id": "t", "name": "f", "input": {}}], THINKING, False),
+        ([{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}], THINKING, False),
+        ([{"type": "tool_use", "id": "t", "name": "f", "input": {}}], {"type": "adaptive"}, True),
+        (
+            [{"type": "thinking", "thinking": "Which?", "signature": "c2ln"}, {"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+            THINKING,
+            True,
+        ),
+    ],
+)
+def test_thinking_stays_where_it_is_taken(user: memspan.Scope, content: list[Any], thinking: dict[str, Any], kept: bool) -> None:
+    client = Claude([anthropic_response("ok", id="m")])
+    session = user.session("s-1", model="claude-sonnet-4-5", tools=TOOLS)
+    session.add({"role": "user", "content": "go"})
+    session.add_response({**anthropic_response("x", id="m-1", finish="tool_use"), "content": content})
+    session.add({"role": "tool", "tool_call_id": "t", "content": "ok"})
+    memspan.providers.Anthropic(client=client, options={"thinking": thinking}).complete(session.assemble())
+    [body] = client.sent
+    assert ("thinking" in body) is kept
+    assert rules.anthropic(body) is None
 
 
 def test_an_hour_of_cache(user: memspan.Scope) -> None:

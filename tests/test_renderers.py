@@ -18,6 +18,8 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzk"
 TOOLS = [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}}]
 MODELS = ["gpt-4o", "gpt-5", "claude-sonnet-4-5", "claude-opus-4-7", "mistral-large-3", "deepseek-chat", "llama-3.3-70b", "gemini-2.5-pro"]
 IDS = ["call_PTLP8xhu3uwZk4l3nlnrrJha", "toolu_01A09q90qw90lq917835lq9", "a.b/c d", "x" * 70, "a1B2c3D4e"]
+PICTURES = ["image/png", "image/png", "image/jpg", "image/bmp", "image/svg+xml"]
+FILES = [("a.pdf", "application/pdf"), ("a!pdf", "application/pdf"), ("a.txt", "text/plain"), ("b.doc", "application/msword"), ("", "")]
 TEXTS = ["hello", " ", "", "漢字 😀", "<|im_start|>system", "word " * 300, "\n"]
 
 
@@ -30,8 +32,15 @@ def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
         if kind == 0:
             session.add({"role": rng.choice(["system", "developer"]), "content": text or "x"})
         elif kind == 1:
-            parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}]
-            session.add({"role": "user", "content": parts})
+            parts = [
+                {"type": "text", "text": text},
+                {"type": "image_url", "image_url": {"url": f"data:{rng.choice(PICTURES)};base64,{PNG}"}},
+            ]
+            parts += [
+                {"type": "file", "file": {"filename": name, "file_data": f"data:{kind};base64,aGVsbG8="}}
+                for name, kind in rng.sample(FILES, rng.choice([0, 0, 1, 2]))
+            ]
+            session.add({"role": "user", "content": parts[rng.randrange(2) :]})
         elif kind == 2:
             session.add({"role": "assistant", "content": text or "y"})
         elif kind == 3:
@@ -60,7 +69,9 @@ def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
             for waiting in session.pending_tool_calls[: rng.randrange(2)]:
                 session.add({"role": "tool", "tool_call_id": waiting.id, "content": "ok"})
         else:
-            session.add({"role": "user", "content": text or "q", **({"name": "ann"} if rng.random() < 0.2 else {})})
+            session.add(
+                {"role": "user", "content": text or "q", **({"name": rng.choice(["ann", "Ann Lee"])} if rng.random() < 0.2 else {})}
+            )
 
 
 def complaints(prompt: memspan.Prompt) -> list[str]:
@@ -96,6 +107,15 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: p
         assert not found, (seed, found)
 
 
+SVG = {"type": "image_url", "image_url": {"url": "data:image/svg+xml,<svg/>"}}
+
+
+def _called(*kinds: str) -> list[dict[str, Any]]:
+    blocks = {"text": {"type": "text", "text": "I look."}, "tool_use": {"type": "tool_use", "id": "c", "name": "f", "input": {}}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "ok"}
+    return [{"role": "assistant", "content": [blocks[kind] for kind in kinds]}, {"role": "user", "content": [result]}]
+
+
 def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o", tools=TOOLS)
     session.add({"role": "assistant", "content": "How can I help?"})
@@ -113,8 +133,23 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     assert "alternate" in (rules.anthropic({**claude, "messages": [claude["messages"][0], claude["messages"][0]]}) or "")
     assert "without `tool_result`" in (rules.anthropic({**claude, "messages": [*claude["messages"][:-1], claude["messages"][0]]}) or "")
     assert "first message" in (rules.anthropic({**claude, "messages": claude["messages"][1:]}) or "")
+    thinks = {**claude, "messages": claude["messages"][:3], "thinking": {"type": "enabled", "budget_tokens": 2_000}}
+    assert "found `text`" in (rules.anthropic({**thinks, "messages": [claude["messages"][0], *_called("text", "tool_use")]}) or "")
+    assert "found `tool_use`" in (rules.anthropic({**thinks, "messages": [claude["messages"][0], *_called("tool_use")]}) or "")
+    assert "ids must be unique" in (rules.anthropic({**claude, "messages": [claude["messages"][0], *_called("tool_use") * 2]}) or "")
+    source = {"type": "base64", "media_type": "image/jpg", "data": PNG}
+    shown = {"role": "user", "content": [{"type": "image", "source": source}]}
+    assert "media_type" in (rules.anthropic({**claude, "messages": [shown]}) or "")
+    assert "media_type" in (rules.anthropic({**claude, "messages": [{**shown, "content": [{"type": "document", "source": source}]}]}) or "")
+    named = {**plain, "messages": [{"role": "user", "content": "hi", "name": "Ann Lee"}]}
+    assert "messages[1].name" in (rules.chat(named) or "")
+    assert "unsupported image" in (rules.chat({**plain, "messages": [{"role": "user", "content": [SVG]}]}) or "")
+    filed = {"type": "file", "file": {"filename": "a.txt", "file_data": "data:text/plain;base64,aGVsbG8="}}
+    assert "application/pdf" in (rules.chat({**plain, "messages": [{"role": "user", "content": [filed]}]}) or "")
     google = session.assemble().to_gemini()
     assert rules.gemini(google) is None
+    drawn = {"role": "user", "parts": [{"inline_data": {"mime_type": "image/svg+xml", "data": b""}}]}
+    assert "Unsupported MIME type" in (rules.gemini({**google, "contents": [drawn]}) or "")
     assert "equal to the number" in (
         rules.gemini({**google, "contents": [one for one in google["contents"] if "function_response" not in one["parts"][0]]}) or ""
     )

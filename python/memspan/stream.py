@@ -375,7 +375,7 @@ class _Chat(_Dialect):
             message["reasoning_content"] = "".join(self.thoughts)
         calls = [call for _, call in sorted(self.calls.items()) if self.whole or call.is_whole()]
         if calls:
-            message["tool_calls"] = [_chat_call(call, place) for place, call in enumerate(calls)]
+            message["tool_calls"] = [_chat_call(call, place, {call.id for call in calls}) for place, call in enumerate(calls)]
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         found: dict[str, Any] = {"id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice]}
         if self.usage is not None:
@@ -383,9 +383,11 @@ class _Chat(_Dialect):
         return found
 
 
-def _chat_call(call: _Call, place: int) -> dict[str, Any]:
-    key = "input" if call.kind == "custom" else "arguments"
-    return {"id": call.id or f"call_{place}", "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
+def _chat_call(call: _Call, place: int, taken: set[str]) -> dict[str, Any]:
+    key, made = "input" if call.kind == "custom" else "arguments", f"call_{place}"
+    while made in taken:
+        made += "_"
+    return {"id": call.id or made, "type": call.kind, call.kind: {"name": call.name, key: call.arguments}}
 
 
 @dataclass()

@@ -332,6 +332,11 @@ class Prompt:
         request: dict[str, Any] = self._core.request("anthropic", stream=stream, dialect=None)
         return request
 
+    def _to_converse(self) -> dict[str, Any]:
+        """Anthropic's messages with the files that Amazon's Converse takes and Anthropic does not: `Bedrock` makes its request of them."""
+        request: dict[str, Any] = self._core.request("anthropic", stream=False, dialect="bedrock")
+        return request
+
     def to_openai_responses(self, *, stream: bool = False) -> dict[str, Any]:
         """Keyword arguments of `client.responses.create(**...)`: items, with encrypted reasoning kept, and nothing stored at the provider.
 

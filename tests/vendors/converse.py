@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_NAME = re.compile(r"(?!.*\s\s)[a-zA-Z0-9\s()\[\]-]{1,200}")
+FORMATS = {
+    "document": {"pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"},
+    "image": {"png", "jpeg", "gif", "webp"},
+}
 
 
-def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911  a rule a line
+def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911, PLR0912  a rule a line
     """What the API reference of Converse says of requests, and the models behind it; what a field is called, boto3 checks."""
     messages = body["messages"]
     if not messages or messages[0]["role"] != "user":
@@ -32,6 +37,11 @@ def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911  a rule a 
     points += [block for block in [*body.get("system", ()), *body.get("toolConfig", {}).get("tools", ())] if "cachePoint" in block]
     if len(points) > 4:
         return "You have exceeded the maximum number of cache points"
+    if complaint := next(filter(None, (_of_media(message["content"]) for message in messages)), None):
+        return complaint
+    names = [block["document"]["name"].lower() for message in messages for block in _everything(message["content"]) if "document" in block]
+    if len(set(names)) < len(names):
+        return "Messages can't contain duplicate document names. Rename the document and retry your request."
     waiting: list[str] = []
     for place, message in enumerate(messages):
         if not message["content"] or any(not block["text"].strip() for block in message["content"] if "text" in block):
@@ -52,6 +62,30 @@ def rules(body: dict[str, Any]) -> str | None:  # noqa: C901, PLR0911  a rule a 
         if (calls or results) and "toolConfig" not in body:
             return "The toolConfig field must be defined when using toolUse and toolResult content blocks."
     return "Expected toolResult blocks" if waiting else None
+
+
+def _everything(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [*content, *(block for one in content if "toolResult" in one for block in one["toolResult"]["content"])]
+
+
+def _of_media(content: list[dict[str, Any]]) -> str | None:
+    for kind, formats in FORMATS.items():
+        if any(
+            block[kind]["format"] not in formats or not block[kind]["source"]["bytes"] for block in _everything(content) if kind in block
+        ):
+            return f"Value at {kind}.format failed to satisfy constraint: Member must satisfy enum value set"
+    if any(not _NAME.fullmatch(block["document"]["name"]) for block in _everything(content) if "document" in block):
+        return (
+            "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and [brackets]."
+        )
+    kinds = [next(iter(block)) for block in content]
+    if "document" in kinds and "text" not in kinds:
+        return "A text content block is required when a document is included"
+    if ("document", "cachePoint") in pairwise(kinds):
+        return f"The model returned the following errors: messages.0.content.{len(kinds)}.type: Field required"
+    if ("cachePoint", "cachePoint") in pairwise(kinds):
+        return "There is nothing available to cache. Please remove the invalid cache point and try again."
+    return None
 
 
 class Converse:

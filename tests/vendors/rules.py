@@ -58,6 +58,10 @@ GEMINI_PARTS = {"text", "thought", "thought_signature", "function_call", "functi
 NO_PREFILL = re.compile(r"claude-(opus-4-[67]|sonnet-4-6|(opus|sonnet|haiku)-[5-9])")
 _SIGNED = re.compile(r"[0-9a-f]{24}")
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_WEB = re.compile(r"https?://")
+_DATA_URL = re.compile(r"data:([^;,]+);base64,")
+_ANTHROPICS_IMAGES = {"image/jpeg", "image/png", "image/gif", "image/webp"}
+_GEMINIS = re.compile(r"application/pdf|text/.+|image/(png|jpeg|webp|heic|heif|gif|avif|bmp)")
 _CALL_IDS = {"mistral": r"[A-Za-z0-9]{9}", "openai": r".{1,40}", "bedrock": r"[A-Za-z0-9_-]{1,64}"}
 
 
@@ -91,7 +95,12 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return f"Extra inputs are not permitted: {strange[0]}"
     if name != "openai" and (torn := [call for message in messages for call in message.get("tool_calls") or () if not _is_object(call)]):
         return f"Failed to parse tool call arguments as JSON: {torn[0]}"
-    return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"))
+    return _chat_messages(messages, rules.text_parts, _CALL_IDS.get(name, r".{1,64}"), name)
+
+
+def _is_picture(url: str) -> bool:
+    found = _DATA_URL.match(url)
+    return not url.startswith("data:") if found is None else "svg" not in found[1]
 
 
 def _unknown_in_chat(message: dict[str, Any]) -> set[str]:
@@ -108,7 +117,7 @@ def _is_object(call: dict[str, Any]) -> bool:
         return False
 
 
-def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -> str | None:
+def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str, name: str) -> str | None:
     open_calls: list[str] = []
     for message in messages:
         content = message.get("content")
@@ -129,6 +138,15 @@ def _chat_messages(messages: list[dict[str, Any]], text_parts: bool, ids: str) -
         for call_id in open_calls:
             if not re.fullmatch(ids, call_id, re.DOTALL):
                 return f"Tool call id was {call_id} but must be {ids}"
+        if name == "openai" and "name" in message and not _NAMES.fullmatch(message["name"]):
+            return (
+                "Invalid 'messages[1].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+            )
+        for part in content if isinstance(content, list) else ():
+            if part["type"] == "file" and not str(part["file"].get("file_data", "")).startswith("data:application/pdf;base64,"):
+                return "Invalid file data: Expected a base64-encoded data URL with an application/pdf MIME type"
+            if part["type"] == "image_url" and not _is_picture(part["image_url"]["url"]):
+                return "You uploaded an unsupported image. Please make sure your image is valid."
         for call in message.get("tool_calls") or ():
             if not _NAMES.fullmatch(call[call["type"]]["name"]):
                 return "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
@@ -166,6 +184,19 @@ def anthropic(body: dict[str, Any]) -> str | None:
         return "cache_control: Input should be 'ephemeral'"
     if [one.get("ttl", "5m") for one in controls] != sorted(one.get("ttl", "5m") for one in controls):
         return "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
+    if complaint := next(filter(None, map(_anthropics_medium, _with_nested(blocks_of))), None):
+        return complaint
+    every_call = [block["id"] for block in blocks_of if block["type"] == "tool_use"]
+    if len(set(every_call)) < len(every_call):
+        return "messages.3.content.1: `tool_use` ids must be unique"
+    if (
+        (body.get("thinking") or {}).get("type") == "enabled"
+        and len(messages) > 1
+        and any(block["type"] == "tool_result" for block in messages[-1]["content"])
+    ):
+        found = messages[-2]["content"][0]["type"]
+        if found not in {"thinking", "redacted_thinking"}:
+            return f"messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{found}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block"
     marks, known = 0, set[str]()
     for block in [*body.get("system", ()), *body.get("tools", ())]:
         marks += "cache_control" in block
@@ -212,6 +243,24 @@ def anthropic(body: dict[str, Any]) -> str | None:
     return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}." if marks > 4 else None
 
 
+def _with_nested(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [*blocks, *(inner for block in blocks if isinstance(block.get("content"), list) for inner in block["content"])]
+
+
+def _anthropics_medium(block: dict[str, Any]) -> str | None:
+    if block["type"] not in {"image", "document"}:
+        return None
+    source, kind = block["source"], block["type"]
+    media = _ANTHROPICS_IMAGES if kind == "image" else {"application/pdf"}
+    if source["type"] == "base64" and source["media_type"] not in media:
+        return f"messages.0.content.0.{kind}.source.base64.media_type: Input should be {sorted(media)}"
+    if source["type"] == "text" and (kind == "image" or source["media_type"] != "text/plain" or not source["data"].strip()):
+        return f"messages.0.content.0.{kind}.source.text: Input should be a valid text"
+    if source["type"] == "url" and not _WEB.match(source["url"]):
+        return f"messages.0.content.0.{kind}.source.url: Only HTTPS URLs are supported."
+    return None
+
+
 def responses(body: dict[str, Any]) -> str | None:
     """OpenAI's responses."""
     unknown = set(body) - RESPONSES_FIELDS
@@ -247,6 +296,9 @@ def responses(body: dict[str, Any]) -> str | None:
                 return "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."
             if item["content"] == []:
                 return "Invalid 'content': empty array"
+            parts = item["content"] if isinstance(item["content"], list) else []
+            if any(part["type"] == "input_image" and not _is_picture(part["image_url"]) for part in parts):
+                return "The image data you provided does not represent a valid image."
     return f"No tool output found for function call {open_calls[0]}." if open_calls else None
 
 
@@ -266,6 +318,9 @@ def gemini(body: dict[str, Any]) -> str | None:
             return f"Unknown name {min(unknown)!r} at 'contents.parts': Cannot find field."
         if any("text" in part and not part["text"].strip() for part in parts):
             return "Unable to submit request because it must have a text parameter."
+        types = [part[key].get("mime_type") for part in parts for key in ("inline_data",) if key in part]
+        if strange := [one for one in types if not _GEMINIS.fullmatch(one or "")]:
+            return f"Unsupported MIME type: {strange[0]}"
         results = [(part["function_response"]["id"], part["function_response"]["name"]) for part in parts if "function_response" in part]
         if results and (content["role"] != "user" or len(results) < len(parts)):
             return "function response parts must stand alone"

@@ -8,6 +8,7 @@ from memspan import InvalidInput
 from memspan._copies import of_process
 from memspan._flags import shown
 from memspan.providers.provider import Provider
+from memspan.providers.thinking import without_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +31,9 @@ class Anthropic(Provider):
         cache_ttl: How long the prefix before a lasting breakpoint is cached: five minutes, or an hour, which costs more to write. The
             breakpoints for tool rounds of one turn always have five minutes.
         names: The server's names of models, where the registry has others.
-        options: Given to the SDK with every request.
+        options: Given to the SDK with every request. `thinking`, if it is enabled, is left out of a request that goes on with tools which
+            another model called, with the `context_management` edits that clear thinking: Anthropic refuses such calls without thinking
+            before them. The turn's later requests do without it too, and the next turn has it again.
         client_options: Given to the SDK's client: `api_key`, `base_url`, `max_retries`.
 
     Raises:
@@ -64,6 +67,7 @@ class Anthropic(Provider):
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         request = self._named(prompt.to_anthropic(stream=stream), options)
+        request = without_thinking(request, request["messages"])
         if self._ttl == "1h":
             marks = list(_marks(request))
             passing = sum(not one.lasting for one in prompt.breakpoints)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import importlib
-import re
 from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, ProviderError, UnknownModel, models
 from memspan._copies import of_process
+from memspan.providers.bedrock_content import LONGEST_NAME, Content, with_cache_points
 from memspan.providers.provider import Provider
+from memspan.providers.thinking import without_thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from memspan import Prompt
 
@@ -21,8 +21,6 @@ __all__ = ["Bedrock"]
 
 _CACHING = frozenset({"anthropic", "amazon"})
 """The vendors whose models take cache points; the others refuse them."""
-_CACHE_POINT = {"cachePoint": {"type": "default"}}
-_LONGEST_NAME = 64
 _USAGE = {
     "inputTokens": "input_tokens",
     "outputTokens": "output_tokens",
@@ -40,7 +38,8 @@ class Bedrock(Provider):
         timeout_seconds: How long one call may take; of a stream, how long it may be silent. A client of your own has its own.
         names: The ids of models, inference profiles or ARNs by the registry's names: `{"claude-sonnet-4-5":
             "us.anthropic.claude-sonnet-4-5-20250929-v1:0"}`.
-        options: Given to Converse with every request: `guardrailConfig`, `additionalModelRequestFields`.
+        options: Given to Converse with every request: `guardrailConfig`, `additionalModelRequestFields`. If `thinking` among the latter
+            is enabled, it is left out where a turn goes on with tools that another model called, as `Anthropic` does.
         client_options: Given to `boto3.client` where one is made: `region_name`, `endpoint_url`, `config`.
 
     Raises:
@@ -55,18 +54,21 @@ class Bedrock(Provider):
 
     def _request(self, prompt: Prompt, options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
         del stream  # another operation
-        return self._converse(prompt.to_anthropic(), options)
+        return self._converse(prompt._to_converse(), options)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
 
     def _converse(self, given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Converse's arguments for a request of Anthropic's messages."""
-        caches = _caches(given["model"])
-        messages = [{"role": one["role"], "content": _blocks(one["content"], caches=caches)} for one in given["messages"]]
+        vendor = _caching(given["model"])
+        messages, system = _content(given, vendor)
         request: dict[str, Any] = {"messages": messages, "inferenceConfig": {"maxTokens": given["max_tokens"]}}
-        if given.get("system"):
-            request["system"] = _blocks(given["system"], caches=caches)
-        if tools := _tools(given, caches=caches):
+        if system:
+            request["system"] = system
+        if tools := _tools(given, vendor):
             request["toolConfig"] = {"tools": tools}
-        return {"modelId": self._names.get(given["model"], given["model"]), **request, **self._options, **options}
+        asked = {**self._options, **options}
+        if fields := asked.get("additionalModelRequestFields"):
+            asked["additionalModelRequestFields"] = without_thinking(fields, given["messages"])
+        return {"modelId": self._names.get(given["model"], given["model"]), **request, **asked}
 
     def _send(self, client: Any, request: dict[str, Any], *, stream: bool) -> Any:
         if not stream:
@@ -95,30 +97,37 @@ class Bedrock(Provider):
 # --- what is sent ---------------------------------------------------------------------------------------------------------------------
 
 
-def _caches(model: str) -> bool:
+def _caching(model: str) -> str:
+    """The vendor of a model that takes cache points; "" of one that takes none."""
     try:
-        return models[model].vendor in _CACHING
+        vendor = models[model].vendor
     except UnknownModel:
-        return False
+        return ""
+    return vendor if vendor in _CACHING else ""
 
 
-def _blocks(blocks: list[dict[str, Any]], *, caches: bool) -> list[dict[str, Any]]:
-    """Content as Converse has it, with a cache point behind each block that had a mark."""
-    found: list[dict[str, Any]] = []
-    for block in blocks:
-        found.append(_SENT[block["type"]](block))
-        if caches and "cache_control" in block:
-            found.append(_CACHE_POINT)
-    return found
+def _content(given: Mapping[str, Any], vendor: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The messages and the system prompt. A block that is stored otherwise than Anthropic has it is an error of its message."""
+    content, messages, place = Content(vendor), list[dict[str, Any]](), "the system prompt"
+    try:
+        system = content.of_message(given.get("system") or ())
+        for index, one in enumerate(given["messages"]):
+            place = f"messages[{index}] of the request"
+            messages.append({"role": one["role"], "content": content.of_message(one["content"])})
+    except (LookupError, TypeError, AttributeError, ValueError) as wrong:
+        raise InvalidInput(
+            f"asking Converse: {place} must have Anthropic's shape and whole base64, and it has not ({type(wrong).__name__}: {wrong}): "
+            "take that message back with Session.rewind or Session.redact"
+        ) from wrong
+    return messages, system
 
 
-def _tools(given: Mapping[str, Any], *, caches: bool) -> list[dict[str, Any]]:
+def _tools(given: Mapping[str, Any], vendor: str) -> list[dict[str, Any]]:
     """The tools; where none are offered any more, those that were called, without which Converse refuses their calls."""
-    tools: list[dict[str, Any]] = []
-    for tool in given.get("tools", ()):
-        tools.append(_tool(tool["name"], tool["input_schema"], tool.get("description")))
-        if caches and "cache_control" in tool:
-            tools.append(_CACHE_POINT)
+    own = [tool for tool in given.get("tools", ()) if "input_schema" in tool]  # others run at Anthropic
+    tools = with_cache_points(
+        ((_tool(tool["name"], tool["input_schema"], tool.get("description")), "cache_control" in tool) for tool in own), vendor
+    )
     blocks = [block for message in given["messages"] for block in message["content"]]
     called = dict.fromkeys(block["name"] for block in blocks if block["type"] == "tool_use")
     return tools or [_tool(name, {"type": "object"}, None) for name in called]
@@ -126,63 +135,7 @@ def _tools(given: Mapping[str, Any], *, caches: bool) -> list[dict[str, Any]]:
 
 def _tool(name: str, schema: Mapping[str, Any], description: str | None) -> dict[str, Any]:
     about = {"description": description} if description else {}
-    return {"toolSpec": {"name": name[:_LONGEST_NAME], **about, "inputSchema": {"json": schema}}}
-
-
-def _text(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": block["text"]}
-
-
-def _image(block: Mapping[str, Any]) -> dict[str, Any]:
-    source = block["source"]
-    if source["type"] != "base64":
-        return {"text": "[image]"}  # Converse takes no addresses
-    return {"image": {"format": source["media_type"].split("/")[-1], "source": {"bytes": base64.b64decode(source["data"])}}}
-
-
-def _document(block: Mapping[str, Any]) -> dict[str, Any]:
-    source = block["source"]
-    if source["type"] not in {"base64", "text"}:
-        return {"text": "[file]"}
-    plain = source["type"] == "text"
-    name = re.sub(r"[^A-Za-z0-9\-()\[\]]+", " ", block.get("title") or "").strip() or "document"
-    data = source["data"].encode() if plain else base64.b64decode(source["data"])
-    return {"document": {"format": "txt" if plain else "pdf", "name": name[:200], "source": {"bytes": data}}}
-
-
-def _call(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {"toolUse": {"toolUseId": _id(block["id"]), "name": block["name"][:_LONGEST_NAME], "input": block["input"]}}
-
-
-def _result(block: Mapping[str, Any]) -> dict[str, Any]:
-    content = block.get("content") or "(nothing)"
-    parts = [{"text": content}] if isinstance(content, str) else _blocks(content, caches=False)
-    return {
-        "toolResult": {"toolUseId": _id(block["tool_use_id"]), "content": parts, **({"status": "error"} if block.get("is_error") else {})}
-    }
-
-
-def _id(given: str) -> str:
-    return given if len(given) <= _LONGEST_NAME else hashlib.blake2b(given.encode(), digest_size=16).hexdigest()
-
-
-def _thinking(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {"reasoningContent": {"reasoningText": {"text": block["thinking"], "signature": block["signature"]}}}
-
-
-def _redacted(block: Mapping[str, Any]) -> dict[str, Any]:
-    return {"reasoningContent": {"redactedContent": base64.b64decode(block["data"])}}
-
-
-_SENT: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "text": _text,
-    "image": _image,
-    "document": _document,
-    "tool_use": _call,
-    "tool_result": _result,
-    "thinking": _thinking,
-    "redacted_thinking": _redacted,
-}
+    return {"toolSpec": {"name": name[:LONGEST_NAME], **about, "inputSchema": {"json": schema}}}
 
 
 # --- what comes back ------------------------------------------------------------------------------------------------------------------

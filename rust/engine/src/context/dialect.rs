@@ -92,7 +92,7 @@ impl CallIds {
     }
 }
 
-/// The name of a called function as vendors take it. A model may make up any, and a request with `""` or `a b` in its history is refused
+/// The name of a called function or of a speaker as vendors take it. A model may make up any, and a request with `""` or `a b` in its history is refused
 /// for ever: a character that is not a letter, digit, `_` or `-` becomes `_`, more than `most` are cut. Dots and colons stay where a server
 /// takes them.
 pub(super) fn called(name: &str, most: usize, dotted: bool) -> Cow<'_, str> {

@@ -19,9 +19,10 @@
 
 use serde_json::Value;
 
+use super::dialect::called;
 use super::image::{Cost, ImageRule};
 use super::json;
-use super::lower::{Piece, pieces, result_pieces};
+use super::lower::{Piece, is_left_out, pieces, result_pieces};
 use super::message::{Document, Format, Media, Message, Part, Role, Shape, Source, ToolCall, ToolResult};
 use super::tools::{Function, Tool, Tools};
 use crate::tokens::Counter;
@@ -81,7 +82,7 @@ impl Framing {
     /// The shape of its requests.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        Shape { format: self.format, media: self.media }
+        Shape { format: self.format, media: self.media, converse: false }
     }
 
     /// A message of plain text, as the fixed sections are sent.
@@ -93,7 +94,8 @@ impl Framing {
     /// The frame of a message.
     #[must_use]
     pub fn frame(&self, role: Role, name: Option<&str>, counter: &dyn Counter) -> u64 {
-        self.per_message + counter.count(role.name()) + name.map_or(0, |name| self.per_name + counter.count(name))
+        let count = |name| counter.count(name).max(counter.count(&called(name, 64, false)));
+        self.per_message + counter.count(role.name()) + name.map_or(0, |name| self.per_name + count(name))
     }
 
     /// A message as it is sent in this format. `OpenAI` takes each tool result as a message of its own.
@@ -109,7 +111,7 @@ impl Framing {
             tally.add(self.frame(message.role, message.name.as_deref(), counter));
         }
         for part in &message.parts {
-            tally.merge(self.kept(part));
+            tally.merge(self.kept(part, counter));
         }
         tally.cost()
     }
@@ -120,12 +122,13 @@ impl Framing {
         self.message(&super::turns::interrupted(call_id), counter).tokens
     }
 
-    /// The parts that the model's other APIs take back: encrypted reasoning, signatures. About four characters of base64 a token.
-    fn kept(&self, part: &Part) -> Cost {
+    /// The parts that the model's other APIs take: encrypted reasoning and signatures, about four characters of base64 a token, and files.
+    fn kept(&self, part: &Part, counter: &dyn Counter) -> Cost {
         match part {
             Part::Vendor { format: Format::Responses | Format::Gemini, raw } if self.format == Format::OpenAi => {
                 Cost { tokens: (raw.len() as u64).div_ceil(4), exact: false }
             }
+            Part::Document(document) if is_left_out(document, self.shape()) => self.document(document, counter),
             _ => Cost { tokens: 0, exact: true },
         }
     }

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::json;
+use super::media::{self, Sent};
 use super::message::{Document, Format, Image, Message, Part, Shape, Source, ToolCall, ToolResult};
 
 /// A part as one vendor takes it.
@@ -13,8 +14,8 @@ use super::message::{Document, Format, Image, Message, Part, Shape, Source, Tool
 pub(super) enum Piece<'a> {
     Text(Cow<'a, str>),
     Refusal(&'a str),
-    Image(&'a Image),
-    Document(&'a Document),
+    Image(Cow<'a, Image>),
+    Document(Cow<'a, Document>),
     Call(&'a ToolCall),
     Result(&'a ToolResult),
     Vendor(&'a str),
@@ -29,12 +30,18 @@ pub(super) fn pieces(message: &Message, shape: impl Into<Shape>) -> impl Iterato
 /// The pieces inside a tool result. Only Anthropic takes more than text there.
 pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> impl Iterator<Item = Piece<'_>> {
     let shape = shape.into();
-    result.parts.iter().filter_map(move |part| match (piece(part, shape)?, shape.format) {
-        (piece, Format::Anthropic) => Some(piece),
-        (Piece::Image(_), _) => Some(Piece::Text("[image]".into())),
-        (Piece::Document(_), _) => Some(Piece::Text("[document]".into())),
-        (Piece::Vendor(_), _) => None,
-        (piece, _) => Some(piece),
+    result.parts.iter().filter_map(move |part| match (part, shape.format) {
+        (_, Format::Anthropic) => piece(part, shape),
+        (Part::Image(_), _) => Some(Piece::Text("[image]".into())),
+        // A file's text would come from the tool as it is, without the escapes of its other texts.
+        (Part::Document(Document { source: Source::Base64 { .. }, .. }), _) if shape.media.documents => {
+            Some(Piece::Text("[document]".into()))
+        }
+        _ => match piece(part, shape)? {
+            Piece::Document(_) => Some(Piece::Text("[document]".into())),
+            Piece::Vendor(_) => None,
+            piece => Some(piece),
+        },
     })
 }
 
@@ -42,6 +49,21 @@ pub(super) fn result_pieces(result: &ToolResult, shape: impl Into<Shape>) -> imp
 pub(super) fn result_text(result: &ToolResult, shape: Shape) -> String {
     let text = |piece| if let Piece::Text(text) = piece { Some(text) } else { None };
     result_pieces(result, shape).filter_map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// The media of a message that are sent as a text because their API does not take their type, by name.
+pub(super) fn of_other_types(message: &Message, shape: Shape) -> Vec<Cow<'static, str>> {
+    let named = |part: &Part| match part {
+        Part::Image(image) if shape.media.images && media::image(image, shape).is_none() => Some(media::described("image", &image.source)),
+        Part::Document(document) if is_left_out(document, shape) => Some(media::described("document", &document.source)),
+        _ => None,
+    };
+    message.parts.iter().filter_map(named).collect()
+}
+
+/// Whether a document is named only, though the model takes documents.
+pub(super) fn is_left_out(document: &Document, shape: Shape) -> bool {
+    shape.media.documents && matches!(media::document(document, shape), Sent::Named)
 }
 
 /// The media of a message that its model does not take, by name: they were sent as a text.
@@ -62,17 +84,19 @@ pub(super) fn as_text(message: &Message, shape: Shape) -> Vec<&'static str> {
 
 /// A part of a message as one vendor takes it, if it does.
 pub(super) fn piece(part: &Part, shape: Shape) -> Option<Piece<'_>> {
-    let Shape { format, media } = shape;
+    let Shape { format, media, .. } = shape;
     match (part, format) {
         (Part::Text(text), Format::OpenAi) => Some(Piece::Text(text.as_ref().into())),
         (Part::Refusal(text), Format::OpenAi | Format::Responses) => Some(Piece::Refusal(text)),
         (Part::Text(text) | Part::Refusal(text), _) => said(text),
         (Part::Image(_), _) if !media.images => Some(Piece::Text("[image]".into())),
-        (Part::Image(image), _) => Some(Piece::Image(image)),
+        (Part::Image(image), _) => Some(media::image(image, shape).map_or(Piece::Text("[image]".into()), Piece::Image)),
         (Part::Document(document), _) if !media.documents => Some(document_text(document)),
-        (Part::Document(document), Format::Anthropic) => Some(Piece::Document(document)),
-        (Part::Document(document), Format::OpenAi) => Some(openai_document(document)),
-        (Part::Document(document), _) => Some(file_or_text(document)),
+        (Part::Document(document), _) => Some(match media::document(document, shape) {
+            Sent::File(document) if has_shape(&document, format) => Piece::Document(document),
+            Sent::File(_) | Sent::Named => document_text(document),
+            Sent::Text(text) => titled(document, &text),
+        }),
         (Part::ToolCall(call), _) => Some(Piece::Call(call)),
         (Part::ToolResult(result), _) => Some(Piece::Result(result)),
         (Part::Vendor { format: of, raw }, _) if *of == format && (media.audio || kind_of(raw) != "input_audio") => {
@@ -113,25 +137,25 @@ fn said(text: &str) -> Option<Piece<'_>> {
     (!text.trim().is_empty()).then(|| Piece::Text(text.into()))
 }
 
-/// `OpenAI` takes files as base64; a text becomes a text, a link a text that names it.
-fn openai_document(document: &Document) -> Piece<'_> {
+/// Anthropic has a shape for every source of a document. A text is a text elsewhere, and chat completions have no links to files.
+fn has_shape(document: &Document, format: Format) -> bool {
     match &document.source {
-        Source::Base64 { .. } => Piece::Document(document),
-        Source::Text(_) | Source::Url(_) => document_text(document),
+        Source::Base64 { .. } => true,
+        Source::Url(_) => format != Format::OpenAi,
+        Source::Text(_) => format == Format::Anthropic,
     }
 }
 
-/// A file, or the text of a document.
-fn file_or_text(document: &Document) -> Piece<'_> {
-    if matches!(document.source, Source::Text(_)) { document_text(document) } else { Piece::Document(document) }
+fn titled<'a>(document: &Document, text: &str) -> Piece<'a> {
+    Piece::Text(format!("{}\n{text}", document.title.as_deref().unwrap_or("document")).into())
 }
 
 /// A document in words.
 fn document_text(document: &Document) -> Piece<'_> {
     let title = document.title.as_deref().unwrap_or("document");
     Piece::Text(match &document.source {
-        Source::Text(text) => format!("{title}\n{text}").into(),
-        Source::Url(url) => format!("[{title}: {url}]").into(),
-        Source::Base64 { .. } => format!("[{title}]").into(),
+        Source::Text(text) => return titled(document, text),
+        Source::Url(url) if !url.starts_with("data:") => format!("[{title}: {url}]").into(),
+        Source::Url(_) | Source::Base64 { .. } => format!("[{title}]").into(),
     })
 }

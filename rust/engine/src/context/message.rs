@@ -63,11 +63,13 @@ pub struct Shape {
     pub format: Format,
     /// The media that the model takes.
     pub media: Media,
+    /// Anthropic's shape is a step to Amazon's Converse, which takes other files than Anthropic: they all stay.
+    pub converse: bool,
 }
 
 impl From<Format> for Shape {
     fn from(format: Format) -> Self {
-        Self { format, media: Media::ALL }
+        Self { format, media: Media::ALL, converse: false }
     }
 }
 

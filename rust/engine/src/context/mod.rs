@@ -27,6 +27,7 @@ pub(crate) mod json;
 mod layout;
 pub mod limit;
 mod lower;
+mod media;
 pub mod message;
 mod parse;
 mod parse_gemini;

@@ -1,5 +1,6 @@
 //! A composed prompt: neutral segments under a limit, with their count, their cache boundary and their reasons.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::block::Block;
@@ -173,6 +174,17 @@ impl Prompt {
         let of = |segment: &Segment| {
             let Body::Message(index, stored) = &segment.body else { return None };
             let found = lower::as_text(&stored.message, self.shape);
+            (!found.is_empty()).then_some((*index, found))
+        };
+        self.segments.iter().filter_map(of).collect()
+    }
+
+    /// Messages of it that hold media of a type that the API does not take, and what they are: they are sent as texts that name them.
+    #[must_use]
+    pub fn of_other_types(&self) -> Vec<(Option<u64>, Vec<Cow<'static, str>>)> {
+        let of = |segment: &Segment| {
+            let Body::Message(index, stored) = &segment.body else { return None };
+            let found = lower::of_other_types(&stored.message, self.shape);
             (!found.is_empty()).then_some((*index, found))
         };
         self.segments.iter().filter_map(of).collect()

@@ -5,6 +5,7 @@
 //! Breakpoints become `cache_control` on the last block before them. A conversation that would begin with the assistant begins with a short
 //! user text. Source: Anthropic API reference, "Messages", "Tool use" and "Prompt caching".
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::super::dialect::called;
@@ -22,7 +23,8 @@ use crate::plain::make::Parts;
 const CACHE_CONTROL: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}}";
 
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
-    let shape = Shape { format: Format::Anthropic, ..prompt.shape };
+    let converse = options.dialect.is_some_and(|dialect| &*dialect.name == "bedrock");
+    let shape = Shape { format: Format::Anthropic, converse, ..prompt.shape };
     let mut blocks = Blocks { beginning: beginning(prompt), ..Blocks::default() };
     for (index, segment) in prompt.segments.iter().enumerate() {
         blocks.segment(segment, shape);
@@ -41,7 +43,7 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
         }
         if !blocks.system.is_empty() {
             out.key("system");
-            out.list(|out| blocks.system.iter().for_each(|block| say_block(out, &block.of, block.marked, shape)));
+            out.list(|out| blocks.system.iter().for_each(|block| say_block(out, block, shape)));
         }
         out.key("messages");
         out.list(|out| blocks.turns.iter().for_each(|turn| say_turn(out, turn, shape)));
@@ -63,17 +65,21 @@ struct Blocks<'a> {
     last: Last,
     /// The user's first text, where the assistant would speak first.
     beginning: &'static str,
+    /// How many calls had an id so far. Servers that number the calls of each reply give one twice, and Anthropic refuses that.
+    ids: BTreeMap<&'a str, usize>,
 }
 
 /// A block, and whether a breakpoint is on it.
 struct Block<T> {
     of: T,
     marked: bool,
+    /// Of a call and its result: so many calls had that id before.
+    before: usize,
 }
 
 impl<T> Block<T> {
     fn new(of: T) -> Self {
-        Self { of, marked: false }
+        Self { of, marked: false, before: 0 }
     }
 }
 
@@ -140,8 +146,17 @@ impl<'a> Blocks<'a> {
             self.turns.push(Turn { user, tool: Vec::new(), rest: Vec::new() });
         }
         let turn = self.turns.last_mut().expect("a turn of this role was pushed if there was none");
+        let before = match &piece {
+            Piece::Call(call) => {
+                let calls = self.ids.entry(&call.id).or_default();
+                *calls += 1;
+                *calls - 1
+            }
+            Piece::Result(result) => self.ids.get(&*result.call_id).map_or(0, |calls| calls - 1),
+            _ => 0,
+        };
         let blocks = if matches!(piece, Piece::Call(_) | Piece::Result(_)) { &mut turn.tool } else { &mut turn.rest };
-        blocks.push(Block::new(piece));
+        blocks.push(Block { before, ..Block::new(piece) });
         self.last = Last::Turn;
     }
 
@@ -218,12 +233,14 @@ fn say_turn(out: &mut impl Parts, turn: &Turn<'_>, shape: Shape) {
         out.word(if turn.user { "user" } else { "assistant" });
         let (first, second) = if turn.user { (&turn.tool, &turn.rest) } else { (&turn.rest, &turn.tool) };
         out.key("content");
-        out.list(|out| first.iter().chain(second).for_each(|block| say_block(out, &block.of, block.marked, shape)));
+        out.list(|out| first.iter().chain(second).for_each(|block| say_block(out, block, shape)));
     });
 }
 
-fn say_block(out: &mut impl Parts, piece: &Piece<'_>, marked: bool, shape: Shape) {
-    match piece {
+fn say_block(out: &mut impl Parts, block: &Block<Piece<'_>>, shape: Shape) {
+    let Block { of, marked, before } = block;
+    let marked = *marked;
+    match of {
         Piece::Text(text) => say_marked(out, marked, |out| say_text(out, text)),
         Piece::Refusal(text) => say_marked(out, marked, |out| say_text(out, text)),
         Piece::Image(image) => say_marked(out, marked, |out| {
@@ -234,12 +251,12 @@ fn say_block(out: &mut impl Parts, piece: &Piece<'_>, marked: bool, shape: Shape
         Piece::Vendor(raw) => say_given(out, marked, raw),
         Piece::Call(call) => say_marked(out, marked, |out| {
             say_type(out, "tool_use");
-            out.field("id", &tool_id(&call.id));
+            out.field("id", &tool_id(&call.id, *before));
             out.field("name", &called(&call.name, 128, false));
             out.key("input");
             out.json(&input(call));
         }),
-        Piece::Result(result) => say_marked(out, marked, |out| say_result(out, result, shape)),
+        Piece::Result(result) => say_marked(out, marked, |out| say_result(out, result, *before, shape)),
     }
 }
 
@@ -275,13 +292,13 @@ fn say_function(out: &mut impl Parts, function: &Function) {
     out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
 }
 
-fn say_result(out: &mut impl Parts, result: &ToolResult, shape: Shape) {
+fn say_result(out: &mut impl Parts, result: &ToolResult, before: usize, shape: Shape) {
     say_type(out, "tool_result");
-    out.field("tool_use_id", &tool_id(&result.call_id));
+    out.field("tool_use_id", &tool_id(&result.call_id, before));
     let mut pieces = result_pieces(result, shape).peekable();
     if pieces.peek().is_some() {
         out.key("content");
-        out.list(|out| pieces.for_each(|piece| say_block(out, &piece, false, shape)));
+        out.list(|out| pieces.for_each(|piece| say_block(out, &Block::new(piece), shape)));
     }
     if result.is_error {
         out.key("is_error");
@@ -289,8 +306,9 @@ fn say_result(out: &mut impl Parts, result: &ToolResult, shape: Shape) {
     }
 }
 
-/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct.
-fn tool_id(id: &str) -> String {
+/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct. One that `before` calls
+/// had is numbered.
+fn tool_id(id: &str, before: usize) -> String {
     let mut out = String::with_capacity(id.len());
     for character in id.chars() {
         if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') {
@@ -298,6 +316,9 @@ fn tool_id(id: &str) -> String {
         } else {
             write!(out, "_x{:X}_", u32::from(character)).expect("writing to a String cannot fail");
         }
+    }
+    if before > 0 {
+        write!(out, "_again_{before}").expect("writing to a String cannot fail");
     }
     out
 }

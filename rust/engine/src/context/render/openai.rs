@@ -101,7 +101,7 @@ fn say_entry(out: &mut impl Parts, entry: &Entry<'_>, shape: Shape, dialect: Opt
             }
             Entry::Message { name, pieces, .. } => {
                 if let Some(name) = name {
-                    out.field("name", name);
+                    out.field("name", &if is_openais(dialect) { called(name, 64, false) } else { Cow::Borrowed(*name) });
                 }
                 say_content(out, pieces, dialect);
                 say_calls(out, pieces, dialect);
@@ -186,7 +186,7 @@ fn say_calls(out: &mut impl Parts, pieces: &[Piece<'_>], dialect: Option<&Dialec
 /// `OpenAI` takes arguments as its model wrote them. Other servers read them as JSON for the model's template, and refuse what is none
 /// (llama.cpp answers 500 to "{", which a reply that was cut leaves behind); they know no custom tools either.
 fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
-    let own = dialect.is_none_or(|dialect| &*dialect.name == "openai");
+    let own = is_openais(dialect);
     let (kind, arguments) = if call.custom && own { ("custom", "input") } else { ("function", "arguments") };
     out.map(|out| {
         out.field("id", &id(&call.id, dialect));
@@ -197,6 +197,12 @@ fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
             out.field(arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
         });
     });
+}
+
+/// `OpenAI`'s own server is asked, which refuses a speaker's name with anything but letters, digits, `_` and `-`. Others leave names to the
+/// model's template.
+fn is_openais(dialect: Option<&Dialect>) -> bool {
+    dialect.is_none_or(|dialect| &*dialect.name == "openai")
 }
 
 /// The id of a call as the server takes it.

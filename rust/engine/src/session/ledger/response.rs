@@ -1,12 +1,15 @@
 //! Parses a provider's response: the assistant's message as it stands in the response, its usage, why it ended.
 //!
 //! It reads chat completions (of `OpenAI` and compatible servers), Anthropic messages, responses, Gemini's answers, and an assistant
-//! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front.
+//! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front. Calls without an id are
+//! given one.
 //! A bill is read leniently, because a reply must not be lost over a counter. The reply itself is not.
 //!
 //! It reads no streams (a chunk is an error that says so) and no other APIs, and it does not store the reply.
 //!
 //! Sources: `OpenAI` API reference, "The chat completion object"; Anthropic API reference, "Messages", response and usage.
+
+use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -73,7 +76,7 @@ impl Response {
         } else if word(&object, "type") == Some("message") || object.get("stop_reason").is_some() {
             anthropic(&object)?
         } else if object.get("role").is_some() {
-            Self::of(raw.trim_ascii().into(), detect(&object))
+            alone(raw.trim_ascii(), detect(&object))
         } else {
             return Err(RESPONSE.error("an answer has \"choices\", or is a message", raw, ALONE));
         };
@@ -143,6 +146,12 @@ impl Response {
     }
 }
 
+/// A message alone.
+fn alone(raw: &str, format: Format) -> Response {
+    let message = if format == Format::OpenAi { with_call_ids(raw) } else { raw.into() };
+    Response::of(message.as_bytes().into(), format)
+}
+
 /// A chat completion.
 fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
     let choices = json::list(choices).ok_or_else(|| RESPONSE.wrong("choices", "must be a list", choices))?;
@@ -163,7 +172,27 @@ fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
             "use the chat completions API: a text completion does not reply to messages",
         ));
     };
-    Ok(Response::about(object, message.into(), Format::OpenAi, owned(&choice, "finish_reason")))
+    Ok(Response::about(object, with_call_ids(message).as_bytes().into(), Format::OpenAi, owned(&choice, "finish_reason")))
+}
+
+/// The message of a chat completion with an id for each call that has none, as some servers leave it out. Other servers refuse a call without one
+/// later on. It is the id that the same reply gets as a stream: `call_` and its place.
+fn with_call_ids(message: &str) -> Cow<'_, str> {
+    let id_of = |raw| json::object(raw).and_then(|call| call.get("id").map_or(Some(Cow::Borrowed("")), json::text));
+    let calls = json::object(message).and_then(|object| object.get("tool_calls")).and_then(json::list).unwrap_or_default();
+    let Some(ids) = calls.into_iter().map(id_of).collect::<Option<Vec<_>>>() else { return message.into() };
+    if ids.iter().all(|id| !id.is_empty()) {
+        return message.into();
+    }
+    let Ok(mut value) = serde_json::from_str::<serde_json::Value>(message) else { return message.into() };
+    for place in (0..ids.len()).filter(|place| ids[*place].is_empty()) {
+        let mut made = format!("call_{place}");
+        while ids.iter().any(|id| **id == *made) {
+            made.push('_');
+        }
+        value["tool_calls"][place]["id"] = made.into();
+    }
+    value.to_string().into()
 }
 
 /// An Anthropic message: its role and content, without what only an answer has.
@@ -384,6 +413,18 @@ mod tests {
             assert_eq!(response.message, message.as_bytes());
             assert_eq!(parse(&response).tool_calls().next().map(|call| &*call.arguments), Some("{\"city\":\"Par"));
             assert_eq!((response.usage, response.usage_tokens), (None, None));
+        }
+    }
+
+    #[test]
+    fn calls_without_an_id_get_one_that_no_other_has() {
+        let call = |id: &str| format!(r#"{{{id}"type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#);
+        let calls = [call(r#""id":"","#), call(r#""id":null,"#), call(""), call(r#""id":"call_1","#)].join(",");
+        let message = format!(r#"{{"role":"assistant","content":null,"tool_calls":[{calls}]}}"#);
+        for body in [completion_of(&message, "\"tool_calls\""), message] {
+            let message = parse(&read(&body));
+            let ids: Vec<&str> = message.tool_calls().map(|call| &*call.id).collect();
+            assert_eq!(ids, ["call_0", "call_1_", "call_2", "call_1"]);
         }
     }
 

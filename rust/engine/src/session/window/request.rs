@@ -47,18 +47,26 @@ impl Assembled {
             memory: one.memory.map(|_| one.id.to_string()),
             revision: one.memory.map(|memory| memory.revision),
         };
-        let as_text = |(index, what): (Option<u64>, Vec<&str>)| Candidate {
+        let named = |index: Option<u64>, what: &str, takers: &str| Candidate {
             section: "history".to_owned(),
             id: message_name(index),
             included: true,
-            why: format!("{} is sent as a text that names it: {} takes none", what.join(", "), self.model.name),
+            why: format!("{what} is sent as a text that names it: {takers}"),
             tokens: 0,
             score: None,
             memory: None,
             revision: None,
         };
-        let texts = self.prompt.as_text();
-        self.prompt.explained.iter().map(candidate).chain(texts.into_iter().map(as_text)).collect()
+        let none = format!("{} takes none", self.model.name);
+        let of_model = self.prompt.as_text().into_iter().map(|(index, what)| named(index, &what.join(", "), &none));
+        let not_it = match self.model.framing.format {
+            Format::Anthropic => "Anthropic's messages do not take that",
+            Format::OpenAi => "chat completions do not take that",
+            Format::Responses => "OpenAI's responses do not take that",
+            Format::Gemini => "Gemini does not take that",
+        };
+        let of_api = self.prompt.of_other_types().into_iter().map(|(index, what)| named(index, &what.join(", "), not_it));
+        self.prompt.explained.iter().map(candidate).chain(of_model).chain(of_api).collect()
     }
 
     /// The request as JSON. `format` is the model's own by default; `dialect` names the rules of a server that is compatible with OpenAI's, by
