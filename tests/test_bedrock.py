@@ -12,7 +12,7 @@ from tests.vendors import converse
 from tests.vendors.converse import Converse, serving_converse
 
 import memspan
-from memspan.providers.bedrock_content import with_cache_points
+from memspan.providers.converse import with_cache_points
 from memspan.testing import anthropic_response, openai_response
 
 pytest.importorskip("boto3", reason="boto3 is not installed: pip install 'memspan[bedrock]'")

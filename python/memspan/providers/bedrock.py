@@ -1,4 +1,4 @@
-"""`Bedrock`: Amazon's Converse, which is Anthropic's messages in other words. A table here, no rules of its own."""
+"""`Bedrock`: Amazon's Converse, which is Anthropic's messages in other words. `converse` has the words of content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan import InvalidInput, ProviderError, UnknownModel, models
 from memspan._copies import of_process
-from memspan.providers.bedrock_content import LONGEST_NAME, Content, with_cache_points
+from memspan.providers.converse import LONGEST_NAME, Content, with_cache_points
 from memspan.providers.provider import Provider
 from memspan.providers.thinking import without_thinking
 
