@@ -82,7 +82,8 @@ def test_what_is_known_is_found_by_the_time_of_the_clock(life: Life) -> None:
     life.user.revise(memory.id, "The port is 9443")
     life.clock.advance(days=1)
     life.reopen()
-    for at, found in ((START, []), (first, ["The port is 8443"]), (first + DAY, ["The port is 9443"]), (life.clock(), ["The port is 9443"])):
+    old, new = ["The port is 8443"], ["The port is 9443"]
+    for at, found in ((START, []), (first, old), (first + DAY, new), (life.clock(), new)):
         assert texts(life.user.recall("port", known_at=at)) == found, at
     assert texts(life.user.recall("bicycle", known_at=life.clock())) == ["Bought a red bicycle"], "what was ahead is known, too"
     assert texts(life.user.recall("bicycle", known_at=START)) == []

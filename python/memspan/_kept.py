@@ -43,7 +43,8 @@ class Memory(Kept):
         source: Who said it.
         revision: 1, and one more with each `revise`.
         sequence: Place in the order of the scope's writes, from 1; 0 of what is stored nowhere.
-        created_at: When its first revision was written, in the scope's own time: that never goes back, and stays ahead where the clock once was.
+        created_at: When its first revision was written, in the scope's own time: that never goes back, and stays ahead where the clock once
+            was.
         known_from: When this revision was written, in the same time: `known_at` finds it from then on.
         known_until: When the store learnt that it is not current any more; `None` while it is.
         occurred_at: When what it says happened or began to hold: `valid_at` finds it from then on.
