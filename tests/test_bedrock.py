@@ -139,7 +139,8 @@ def sent_to_bedrock(session: memspan.Session) -> list[dict[str, Any]]:
     vendor = Converse([SAID])
     with serving_converse(vendor) as base:
         provider(base).complete(session.assemble())
-    return vendor.requests[-1][1]["messages"]
+    messages: list[dict[str, Any]] = vendor.requests[-1][1]["messages"]
+    return messages
 
 
 def documents_of(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -149,7 +150,7 @@ def documents_of(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def test_names_of_documents_are_their_own_and_stay_as_a_conversation_grows(user: memspan.Scope) -> None:
     session = user.session("s-1", model="claude-sonnet-4-5")
     titles: list[list[str | None]] = [[None], [None, "a.pdf", "a!pdf"], ["A pdf", "document", "a" * 300, "a" * 300]]
-    earlier: list[dict[str, Any]] = []
+    earlier: list[tuple[str, str]] = []
     for turn in titles:
         blocks: list[dict[str, Any]] = [{"type": "document", "source": PDF, **({"title": one} if one else {})} for one in turn]
         session.add({"role": "user", "content": [*blocks, {"type": "text", "text": "compare"}]}, format="anthropic")
@@ -184,8 +185,8 @@ def test_a_document_has_a_text_beside_it_and_no_cache_point_behind_it(user: mems
 
 
 def test_amazons_models_get_no_cache_point_behind_an_image() -> None:
-    image = {"image": {"format": "png", "source": {"bytes": b"x"}}}
-    sent = [({"text": "see"}, False), (image, True)]
+    image: dict[str, Any] = {"image": {"format": "png", "source": {"bytes": b"x"}}}
+    sent: list[tuple[dict[str, Any], bool]] = [({"text": "see"}, False), (image, True)]
     assert [next(iter(block)) for block in with_cache_points(sent, "amazon")] == ["text", "cachePoint", "image"]
     assert [next(iter(block)) for block in with_cache_points(sent, "anthropic")] == ["text", "image", "cachePoint"]
     assert [next(iter(block)) for block in with_cache_points(sent, "")] == ["text", "image"]
