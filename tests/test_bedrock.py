@@ -139,8 +139,8 @@ def sent_to_bedrock(session: memspan.Session) -> list[dict[str, Any]]:
     vendor = Converse([SAID])
     with serving_converse(vendor) as base:
         provider(base).complete(session.assemble())
-    sent: list[dict[str, Any]] = vendor.requests[-1][1]["messages"]
-    return sent
+    messages: list[dict[str, Any]] = vendor.requests[-1][1]["messages"]
+    return messages
 
 
 def documents_of(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -185,7 +185,7 @@ def test_a_document_has_a_text_beside_it_and_no_cache_point_behind_it(user: mems
 
 
 def test_amazons_models_get_no_cache_point_behind_an_image() -> None:
-    image = {"image": {"format": "png", "source": {"bytes": b"x"}}}
+    image: dict[str, Any] = {"image": {"format": "png", "source": {"bytes": b"x"}}}
     sent: list[tuple[dict[str, Any], bool]] = [({"text": "see"}, False), (image, True)]
     assert [next(iter(block)) for block in with_cache_points(sent, "amazon")] == ["text", "cachePoint", "image"]
     assert [next(iter(block)) for block in with_cache_points(sent, "anthropic")] == ["text", "image", "cachePoint"]
