@@ -71,7 +71,7 @@ pub struct Assembled {
     pub place: SessionKey,
     /// Its id.
     pub session_id: String,
-    /// What providers may call its conversation.
+    /// A name of its conversation, for providers.
     pub cache_key: u128,
     /// Number of the epoch.
     pub epoch: u64,
