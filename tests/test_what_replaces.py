@@ -66,6 +66,73 @@ def test_another_value_of_its_kind_takes_the_place(user: memspan.Scope, first: s
     assert talked(user, first, second) == current
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My name is Ana.", "In my novel, my name is Zed."),
+        ("My name is Ana.", "For the test account, my name is Tester."),
+        ("My name is Ana.", "Call me an idiot."),
+        ("I work for Acme Corp.", "I work for a living."),
+        ("My budget is $500.", "My budget is tight."),
+        ("My budget is $500.", "My budget is not important."),
+        ("My timezone is CET.", "My timezone is irrelevant."),
+        ("My favorite color is blue.", "My favorite color is a secret."),
+    ],
+)
+def test_tales_trials_idioms_and_states_take_no_slot(user: memspan.Scope, first: str, second: str) -> None:
+    told = talked(user, first)
+    talked(user, second)
+    assert [memory.text for memory in user.memories() if memory.kind == "profile" or memory.slot is not None] == told
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Always answer in French.", "From now on answer in English."),
+        ("Always answer in French.", "I want all answers in English from now on."),
+        ("Answer in French, please.", "Please answer in English instead."),
+        ("Always use metric units.", "Always use imperial units."),
+        ("Never use emojis.", "Always use emojis."),
+        ("Always answer in French.", "Stop answering in French."),
+        ("Always answer in German.", "Please stop replying in German."),
+        ("Never use emojis.", "You can use emojis again from now on."),
+        ("Never deploy on Fridays.", "You can deploy on Fridays again."),
+        ("Never deploy on Fridays.", "You can deploy on Fridays now."),
+        ("Always add tests.", "You don't have to add tests any more."),
+        ("Always cite your sources.", "You can stop citing your sources."),
+    ],
+)
+def test_a_newer_order_takes_the_place_of_the_older(user: memspan.Scope, first: str, second: str) -> None:
+    assert talked(user, first, second) == [second]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Always answer in French.", "Answer in English, please."),
+        ("Always answer in French.", "Answer in English just this once."),
+        ("Always answer in French.", "Stop answering in German."),
+        ("Always answer in French.", "Always use metric units."),
+        ("Never use emojis.", "You can use my laptop again."),
+        ("Never use emojis.", "Stop using emojis."),
+        ("Never deploy on Fridays.", "You can deploy on Mondays again."),
+    ],
+)
+def test_an_order_stands_beside_what_does_not_end_it(user: memspan.Scope, first: str, second: str) -> None:
+    assert first in talked(user, first, second)
+    assert [memory.kind for memory in user.memories() if memory.text == first] == ["constraint"]
+
+
+def test_a_permission_of_what_nobody_forbade_is_not_stored(user: memspan.Scope) -> None:
+    assert talked(user, "You can use emojis again.") == []
+    assert list(user.quarantined()) == []
+
+
+def test_an_allergy_that_nobody_knew_of_is_not_over(user: memspan.Scope) -> None:
+    assert talked(user, "I'm not allergic to peanuts anymore.") == []
+    assert [memory.text for memory in user.quarantined()] == ["The user is not allergic to peanuts."]
+
+
 def test_a_denial_of_what_nobody_said_waits(user: memspan.Scope) -> None:
     assert talked(user, "I'm allergic to eggs.", "I'm not allergic to nuts.") == ["The user is allergic to eggs."]
     assert len(list(user.quarantined())) == 1

@@ -76,7 +76,7 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::gate::{assign, corrects, guards, lexicon, manner, over, relates, rules, sentence, told, values};
+    use crate::gate::{assign, corrects, frames, guards, lexicon, manner, orders, over, relates, rules, sentence, told, values};
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
     #[test]
@@ -84,9 +84,11 @@ mod tests {
         let tables = [
             assign::LISTS,
             corrects::LISTS,
+            frames::LISTS,
             guards::LISTS,
             lexicon::LISTS,
             manner::LISTS,
+            orders::LISTS,
             over::LISTS,
             relates::LISTS,
             rules::LISTS,

@@ -6,6 +6,7 @@
 use super::Category;
 use super::guards::is_lasting;
 use super::lists::lists;
+use super::orders;
 use super::rules::Reading;
 use super::sentence::Sentence;
 use super::words::{Word, among, has, starts};
@@ -37,6 +38,8 @@ const SPEAKS: [&str; 9] =
     ["answer me", "answer", "reply to me", "reply", "respond to me", "respond", "speak to me", "talk to me", "write to me"];
 /// Verbs that ask for a language: "speak in French".
 const IN: [&str; 3] = ["speak in", "talk in", "write in"];
+/// Words before answers that somebody wants: "I want all answers in French".
+const WANTS: [&str; 6] = ["i want", "i'd like", "i would like", "i need", "i prefer", "i'd prefer"];
 /// Words that ask that something be left out.
 const OMITS: [&str; 8] = ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no"];
 /// Words of a wish that holds for what is at hand.
@@ -77,7 +80,11 @@ fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
     let omitted =
         opens(s, at, &OMITS).is_some_and(|from| from + 5 > s.words.len() || has(s.words, "answers") || has(s.words, "replies")) && looks;
     let used = starts(s.words, at, "use").is_some_and(|from| opens(s, from, &LOOKS).is_some());
-    s.words.len() >= 3 && (shaped || spoken || omitted || used)
+    let wanted = opens(s, at, &WANTS).is_some_and(|from| {
+        let named = (from..from + 3).find(|at| !["all", "your", "the", "my"].contains(&s.word(*at)));
+        named.is_some_and(|named| among(&ANSWERS, s.word(named))) && orders::order(s.words).is_some()
+    });
+    s.words.len() >= 3 && (shaped || spoken || omitted || used || wanted)
 }
 
 /// Whether it asks for a convention or a habit: "stop apologizing", "use metric units", "keep the tone formal".

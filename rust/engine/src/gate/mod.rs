@@ -12,11 +12,13 @@ mod blocks;
 mod claim;
 mod corrects;
 mod dates;
+mod frames;
 mod guards;
 mod lexicon;
 mod lists;
 mod manner;
 mod model;
+mod orders;
 mod over;
 mod relates;
 mod rules;
@@ -34,9 +36,11 @@ pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use guards::PASTE_BYTES;
 pub use model::described;
+pub use orders::{Lift, Order, lift_of, order_of};
 pub use relates::{Stated, of_slot, related};
 pub use values::{may_follow, spelled, spelling};
 
+use frames::Frame;
 use guards::Guard;
 use rules::Reading;
 use sentence::Sentence;
@@ -44,6 +48,8 @@ use words::{Span, Word, sentences, words};
 
 /// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
 pub const DENIAL: &str = "a denial: it says what is not so";
+/// Why a claim is not stored that only ends an order, where none is known that it speaks of.
+pub const LIFTED: &str = "it ends an order, and none is known";
 /// Corrections of corrections that are followed.
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
@@ -121,8 +127,10 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
             claims.push(claim);
             continue;
         }
-        for clause in clauses(said.text, span, &own) {
-            match sentence(said, span, clause, &own) {
+        let frame = frames::frame(&Sentence { text: said.text, words: within(&own, span) });
+        let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, &own) };
+        for clause in clauses {
+            match sentence(said, span, clause, frame, &own) {
                 Some(claim) => claims.push(claim),
                 None => rest.push(clause),
             }
@@ -201,7 +209,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
 }
 
 /// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
-fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Option<Claim> {
+fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
@@ -215,10 +223,15 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
         return Some(discarded(text, (span.start, span.end), "a request to forget"));
     }
     let asks = text.ends_with('?');
-    let reading = if asks { None } else { rules::read(&Sentence { text: said.text, words }) };
-    match (reading, doubt) {
+    let clause = Sentence { text: said.text, words };
+    let reading = match frame {
+        _ if asks => None,
+        Some(frame) => frames::read(frame, &clause),
+        None => rules::read(&clause),
+    };
+    match (reading.map(|reading| told_of_order(said, words, reading)), doubt) {
         (Some(reading), doubt) => {
-            let doubt = doubt.or_else(|| (reading.rule == DENIAL).then_some(DENIAL));
+            let doubt = doubt.or_else(|| [DENIAL, LIFTED].into_iter().find(|doubt| reading.rule == *doubt));
             Some(claimed(said, span, words, reading, doubt))
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
@@ -239,6 +252,16 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, own: &[Word]) -> Opti
         }
         (None, _) => None,
     }
+}
+
+/// A sentence that only ends an order is stored where it ends one, unless it informs of something by itself: "you don't have to pick me up
+/// any more".
+fn told_of_order(said: &Utterance<'_>, words: &[Word], reading: Reading) -> Reading {
+    let informs = || model::informs(words, said.before, &self::words(said.before)) > 0;
+    if reading.rule != LIFTED || reading.slot.is_some() || !informs() {
+        return reading;
+    }
+    Reading { category: Category::Episodic, importance: 400, rule: "it ends an order, or informs", ..reading }
 }
 
 fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {

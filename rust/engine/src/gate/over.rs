@@ -4,7 +4,7 @@ use super::lexicon::CLASSES;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::words::{among, has, starts};
+use super::words::{among, starts};
 use super::{Category, DENIAL};
 
 lists! { "over":
@@ -58,14 +58,10 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     const NOT: [&str; 4] = ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to"];
     const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let is_over = ["any more", "anymore", "any longer", "after all"].iter().any(|phrase| has(s.words, phrase));
-    let (at, rule) = match opened(&NO_LONGER) {
-        Some(at) => (at, "no allergy any more"),
-        None => (opened(&NOT)?, if is_over { "no allergy any more" } else { DENIAL }),
-    };
+    let at = opened(&NO_LONGER).or_else(|| opened(&NOT))?;
     let (value, _) = s.value(at)?;
     let value = value.strip_suffix(" after all").unwrap_or(&value);
-    Some(Reading::new(Category::Constraint, rule).text(format!("The user is not allergic to {value}.")))
+    Some(Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}.")))
 }
 
 /// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".

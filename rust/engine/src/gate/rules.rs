@@ -1,17 +1,18 @@
 //! Rules: what a sentence of a user claims, where its form says it plainly. A rule gives the category, the slot with its value, and what
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
-use super::Category;
 use super::assign::assigned;
 use super::guards::is_lasting;
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
+use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::sentence::Sentence;
 use super::told::of_oneself;
-use super::values::{identifies, spelled};
+use super::values::{identifies, is_living, spelled};
 use super::words::{Word, among, has, starts};
+use super::{Category, LIFTED};
 use crate::units::calendar::is_named;
 
 lists! { "rules":
@@ -31,6 +32,10 @@ lists! { "rules":
     PREFERS,
     /// How somebody says what they like and dislike.
     TASTES,
+    /// Words behind "call me" that name nobody: "call me back", "call me old-fashioned".
+    NO_CALL,
+    /// Nouns behind "I work for a" that are nobody: "a living", "a while".
+    NO_EMPLOYER,
     /// How a decision begins.
     DECIDED,
     /// Words that say how something ended.
@@ -81,6 +86,11 @@ impl Reading {
         self
     }
 
+    /// Whether it tells a model, or those who work with the user, what to do each time.
+    pub(super) fn is_order(&self) -> bool {
+        ["rule", "how to answer"].contains(&self.rule)
+    }
+
     pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {
         self.slot = Some(slot.into());
         self
@@ -119,6 +129,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| uses(&rest))
         .or_else(|| outcome(&rest))
         .or_else(|| of_oneself(&rest));
+    let reading = reading.map(|reading| ordered(sentence, &rest, reading)).or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {
         Some(reading) => Some(reading),
         None if told && rest.words.len() >= 3 => {
@@ -127,6 +138,33 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
+}
+
+/// An order with the slot of the thing that it is about, and with the order that it ends.
+fn ordered(whole: &Sentence<'_>, s: &Sentence<'_>, mut reading: Reading) -> Reading {
+    if reading.is_order() {
+        let order = orders::order(whole.words).or_else(|| orders::order(s.words));
+        reading.slot = reading.slot.or_else(|| order.and_then(|order| order.gives()).map(str::to_owned));
+        reading.ends = orders::lift(whole.text, whole.words).map(|lift| lift.phrase);
+    }
+    reading
+}
+
+/// "Stop replying in German", "you can use emojis again": the end of an order. Of answers, to stop something is an order, too.
+fn lifted(s: &Sentence<'_>) -> Option<Reading> {
+    let lift = orders::lift(s.text, s.words)?;
+    let wish = lift.order.is_some() && !lift.permits;
+    let mut reading = Reading::new(Category::Preference, if wish { "how to answer" } else { LIFTED });
+    reading.slot = lift.order.filter(|order| order.toggles).map(|order| order.slot.to_owned());
+    reading.ends = Some(lift.phrase);
+    Some(reading)
+}
+
+/// "From now on, no tables please": an order that has no verb.
+fn order(s: &Sentence<'_>) -> Option<Reading> {
+    let order = orders::order(s.words).filter(|_| is_lasting(s.words) && s.words.len() > 2)?;
+    let reading = Reading::new(Category::Constraint, "rule");
+    Some(Reading { slot: order.gives().map(str::to_owned), ..reading })
 }
 
 /// Words that begin a clause of the user's own.
@@ -139,7 +177,7 @@ pub fn opens_clause(words: &[Word]) -> bool {
 }
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
-fn preamble(sentence: &Sentence<'_>) -> usize {
+pub(super) fn preamble(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
         at = next;
@@ -252,9 +290,8 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
     let at = ["call me", "my name is", "my name's", "i'm called", "i am called", "i go by", "you can call me", "please call me"]
         .iter()
         .find_map(|opening| starts(s.words, 0, opening))?;
-    if s.negated(at)
-        || ["when", "if", "at", "back", "a", "later", "on", "tomorrow", "crazy", "by", "only", "before", "after"].contains(&s.word(at))
-    {
+    let article = ["a", "an", "the"].contains(&s.word(at)) && s.words.get(at + 1).is_some_and(|word| !word.capital);
+    if s.negated(at) || among(&NO_CALL, s.word(at)) || article && !s.words[at].capital {
         return None;
     }
     let (value, end) = s.value(at)?;
@@ -263,9 +300,12 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
         .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
 }
 
-/// Words that follow "I work at the ..." and are nobody's name.
-const NO_EMPLOYER: [&str; 14] =
-    ["moment", "weekend", "weekends", "office", "night", "time", "same", "minute", "desk", "kitchen", "table", "end", "beginning", "day"];
+/// Whether words that begin with an article or "my" name no employer, by their noun ("a good cause"), or because they end in "of it".
+fn is_no_employer(s: &Sentence<'_>, at: usize, end: usize) -> bool {
+    let over = |at: &usize| ["of", "in", "with", "without", "that", "from", "at", "on", "to"].contains(&s.word(*at));
+    let noun = (at + 1..end).find(over).unwrap_or(end) - 1;
+    among(&NO_EMPLOYER, s.word(noun)) || starts(s.words, noun + 1, "of it").is_some()
+}
 
 /// Where somebody lives and works, how old they are.
 fn person(s: &Sentence<'_>) -> Option<Reading> {
@@ -280,7 +320,7 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
     }
     if let Some(at) = at(&WORKS) {
         let (company, end) = s.value(at)?;
-        let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !among(&NO_EMPLOYER, s.word(at + 1));
+        let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !is_no_employer(s, at, end);
         if !employs && !s.names(at) {
             return Some(Reading::new(Category::Semantic, "how somebody works"));
         }
@@ -353,9 +393,11 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     };
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
     let text = format!("{owner} {named} {is} {value}.");
+    let identifies = identifies(&attribute, &value);
+    // How something is for now stands beside what it is, and tells nothing of who somebody is.
+    let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
     let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
-    // How something is for now stands beside what it is.
-    Some(if identifies(&attribute, &value) { reading.slot(spelled(&attribute)) } else { reading })
+    Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
 }
 
 /// "we decided to ...", "let's go with ...".

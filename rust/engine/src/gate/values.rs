@@ -12,7 +12,7 @@
 use super::assign::{JUDGEMENTS, KINDS};
 use super::lexicon::{NUMBERS, STATES};
 use super::lists::lists;
-use super::words::{Word, among, words};
+use super::words::{Word, among, starts, words};
 use crate::units::calendar::{MONTHS, is_named};
 
 lists! { "values":
@@ -22,6 +22,18 @@ lists! { "values":
     ADVERBS,
     /// People and animals: what follows "is" says who they are only where it is a name.
     pub(super) LIVING,
+    /// Openings of words that give no value to anything: "a secret", "none of your business".
+    NO_VALUE,
+    /// Words that praise or blame. Nobody's favourite is one of them.
+    PRAISE,
+    /// Attributes that hold an amount, a zone, a date, or a name for something. No adjective gives them a value.
+    HOLDS,
+    /// Attributes that hold an amount.
+    AMOUNTS,
+    /// Words that say how much without a number.
+    NO_NUMBER,
+    /// Words behind an adjective that end what it says: "hard to say", "tight for now".
+    BEHIND,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
     THINGS,
 }
@@ -84,6 +96,9 @@ pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
     let all = words(value);
     let own = &all[usize::from(all.first().is_some_and(|word| ["now", "currently", "actually"].contains(&word.lower.as_str())))..];
     let Some(first) = own.first() else { return ValueKind::Thing };
+    if describes(attribute, own) {
+        return ValueKind::State;
+    }
     if is_time(own) {
         return ValueKind::Time;
     }
@@ -111,6 +126,9 @@ pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
 #[must_use]
 pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
     let (new_kind, old_kind) = (kind_of(attribute, new), kind_of(attribute, old));
+    if describes(attribute, &words(new)) != describes(attribute, &words(old)) {
+        return false;
+    }
     match (new_kind, old_kind) {
         (a, b) if a == b => true,
         (ValueKind::State | ValueKind::Time | ValueKind::Place, _) | (_, ValueKind::State | ValueKind::Time | ValueKind::Place) => {
@@ -130,11 +148,49 @@ pub fn identifies(attribute: &str, value: &str) -> bool {
     }
 }
 
+/// Whether it says of an attribute how it is, and gives no value of the type that the attribute holds: "the budget is tight", "the zone is
+/// irrelevant", "the name is a secret".
+fn describes(attribute: &str, own: &[Word]) -> bool {
+    let last = last(attribute);
+    let Some(first) = own.first().filter(|first| !first.capital) else { return false };
+    if NO_VALUE.iter().any(|phrase| starts(own, 0, phrase).is_some()) {
+        return true;
+    }
+    if among(&AMOUNTS, last) {
+        return !says_how_much(own);
+    }
+    if attribute.starts_with("favorite ") || attribute.starts_with("favourite ") {
+        return own.len() == 1 && among(&PRAISE, &first.lower);
+    }
+    let article = ["a", "an"].contains(&first.lower.as_str()) && own.get(1).is_some_and(|word| !word.capital);
+    let named = among(&["name", "nickname", "surname"], last);
+    (named && article && !own.iter().any(is_name)) || (named || among(&HOLDS, last)) && is_adjective(own)
+}
+
+/// "tight", "very unclear", "hard to say": an adjective alone. "Late afternoon" is a time.
+fn is_adjective(own: &[Word]) -> bool {
+    let adverbs = own.iter().take_while(|word| among(&ADVERBS, &word.lower)).count();
+    let Some(word) = own.get(adverbs).filter(|word| !word.capital) else { return adverbs > 0 };
+    let is_over = own.get(adverbs + 1).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
+    is_over && (among(&PRAISE, &word.lower) || is_state(&own[adverbs..]))
+}
+
+/// An amount: a number among its first words, or a word for one.
+fn says_how_much(own: &[Word]) -> bool {
+    let is_amount = |word: &&Word| word.is_number() || among(&NUMBERS, &word.lower) || among(&NO_NUMBER, &word.lower);
+    let near = own.iter().take(4).position(|word| is_amount(&word));
+    let is_state = |word: &Word| {
+        let lower = word.lower.as_str();
+        !word.capital && (among(&STATES, lower) && !among(&PREPOSITIONS, lower) || lower.ends_with("ed"))
+    };
+    near.is_some_and(|at| !own[..at].iter().any(is_state))
+}
+
 fn last(attribute: &str) -> &str {
     attribute.rsplit(' ').next().unwrap_or(attribute)
 }
 
-fn is_living(attribute: &str) -> bool {
+pub(super) fn is_living(attribute: &str) -> bool {
     among(&LIVING, last(attribute))
 }
 
@@ -231,6 +287,19 @@ mod tests {
             ("boss", "angry with Tom"),
             ("hotel", "very noisy"),
             ("dog", "a good boy"),
+            ("budget", "tight"),
+            ("budget", "pretty flexible"),
+            ("salary", "too low"),
+            ("timezone", "irrelevant"),
+            ("time zone", "hard to explain"),
+            ("deadline", "unrealistic"),
+            ("name", "unusual"),
+            ("name", "a secret"),
+            ("name", "an odd one"),
+            ("dog's name", "silly"),
+            ("favorite color", "a secret"),
+            ("favorite movie", "awesome"),
+            ("favorite color", "hard to choose"),
         ] {
             assert!(!identifies(attribute, value), "{attribute} is {value}");
         }
@@ -252,6 +321,19 @@ mod tests {
             ("reservation", "for March 14th"),
             ("exam", "on June 4"),
             ("address", "14 Canal Street"),
+            ("budget", "unlimited"),
+            ("budget", "around 700 dollars"),
+            ("budget", "up to 800 dollars"),
+            ("salary", "50k"),
+            ("timezone", "pst"),
+            ("timezone", "Europe/Lisbon"),
+            ("deadline", "in two weeks"),
+            ("time", "late afternoon"),
+            ("destination", "new york"),
+            ("name", "faith"),
+            ("name", "Rich"),
+            ("favorite movie", "Frozen"),
+            ("favorite color", "deep red"),
         ] {
             assert!(identifies(attribute, value), "{attribute} is {value}");
         }
@@ -280,6 +362,9 @@ mod tests {
             ("husband", "a diabetic", "Karl"),
             ("car", "in the garage", "a Golf"),
             ("dog", "Rex", "sick"),
+            ("budget", "tight", "$500"),
+            ("timezone", "irrelevant", "CET"),
+            ("favorite color", "a secret", "blue"),
         ] {
             assert!(!may_follow(attribute, new, old), "{attribute}: {new} | {old}");
         }

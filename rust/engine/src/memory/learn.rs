@@ -11,7 +11,7 @@ use super::outcome::{Action, Remembered};
 use super::record::{self, Memory};
 use super::writer::PartitionWriter;
 use crate::Result;
-use crate::gate;
+use crate::gate::{self, Lift};
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table};
@@ -127,32 +127,52 @@ const ASSISTANT: &str = "assistant";
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
     let claim = Statement::of(&memory.text, memory.kind);
-    leave_slot_of_another_kind(writer, memory, &claim)?;
+    let lift = learning.ends.as_ref().and_then(|_| gate::lift_of(&memory.text));
+    leave_slot_of_another_kind(writer, memory, &claim, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
-    let slotted = attribute.map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
+    let about = lift.as_ref().and_then(|lift| lift.order.as_ref()).map(|order| order.slot.to_owned());
+    let slotted = attribute.or(about.as_ref()).map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
     let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
     let next = writer.head.next_number;
     let recent = if claim.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
     let mut met = Met::default();
     for number in learning.near.iter().copied().chain(slotted).chain(batch).chain(recent) {
-        if writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
+        if lift.is_none() && writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
         }
         if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock)) {
             writer.claims.note(&known);
-            compare(&mut met, memory, &claim, known, learning);
+            match &lift {
+                Some(lift) if is_lifted(&met, memory, &known, lift) => end(&mut met, memory, known),
+                _ => compare(&mut met, memory, &claim, known, learning),
+            }
         }
     }
     Ok(met)
 }
 
-/// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234".
-fn leave_slot_of_another_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, claim: &Statement) -> Result<()> {
+/// Whether a claim ends a standing order: it permits what that forbids, or says to stop what that asks for.
+fn is_lifted(met: &Met, memory: &Memory, known: &Memory, lift: &Lift) -> bool {
+    let stands = matches!(known.kind, Kind::Constraint | Kind::Preference) && met.ended.is_none() && may_replace(memory, known);
+    stands && (lift.lifts(&known.text) || Statement::of(&known.text, known.kind).orders(&lift.phrase, lift.permits))
+}
+
+/// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
+/// wish that does not say that it lasts takes no place of an order that does, unless it ends it.
+fn leave_slot_of_another_kind<P: PagesMut>(
+    writer: &mut PartitionWriter<'_, P>,
+    memory: &mut Memory,
+    claim: &Statement,
+    lift: Option<&Lift>,
+) -> Result<()> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
     let Some(number) = slot.current.last() else { return Ok(()) };
     let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock));
-    if known.is_some_and(|known| !claim.may_follow(&Statement::of(&known.text, known.kind))) {
+    let Some(known) = known else { return Ok(()) };
+    let ends = lift.is_some_and(|lift| is_lifted(&Met::default(), memory, &known, lift));
+    let is_weaker = known.kind == Kind::Constraint && memory.kind == Kind::Preference && !ends;
+    if is_weaker || !claim.may_follow(&Statement::of(&known.text, known.kind)) {
         memory.slot = None;
     }
     Ok(())
@@ -163,6 +183,7 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
     let other = Statement::of(&known.text, known.kind);
     let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
     let replaces = may_replace(memory, &known) && met.ended.is_none();
+    let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
         && slot != older
         && gate::spelled(slot) == gate::spelled(older)
@@ -177,7 +198,7 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
         Relation::Same if known.slot == memory.slot && same_event(memory, &known) => met.same = met.same.take().or(Some(known)),
         Relation::Same => {}
         _ if !claim.may_follow(&other) => {}
-        _ if replaces && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
+        _ if replaces && !denies && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
         Relation::Contradicts if comparable && replaces => end(met, memory, known),
         Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => {
             met.dispute(known.number);

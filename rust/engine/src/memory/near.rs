@@ -182,12 +182,33 @@ impl Statement {
         }
     }
 
+    /// Whether it is an order to do what a phrase says, or where the phrase names what is permitted, not to: "answering in French" is what
+    /// "answer in French" asks for.
+    pub fn orders(&self, phrase: &str, permits: bool) -> bool {
+        let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
+        let (text, named) = (lower(&self.tokens), lower(&tokens(phrase)));
+        let denies = self.tokens.iter().any(|token| is_denial(token) || ["avoid", "stop", "quit"].contains(&token.form.as_str()));
+        let same = |window: &[String]| window[1..] == named[1..] && is_act(&window[0], &named[0]);
+        denies == permits && !named.is_empty() && text.windows(named.len()).any(same)
+    }
+
     /// Whether it speaks of what a user names: all its words are there, in order.
     pub fn speaks_of(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
         let (text, named) = (lower(&self.tokens), lower(&tokens(named)));
         !named.is_empty() && text.windows(named.len()).any(|window| window == named)
     }
+}
+
+/// Whether two words are one verb, also where one of them ends in "ing".
+fn is_act(one: &str, other: &str) -> bool {
+    let of = |verb: &str, act: &str| {
+        act.strip_suffix("ing").is_some_and(|root| {
+            let doubled = verb.chars().last().is_some_and(|last| root.strip_suffix(last) == Some(verb));
+            root == verb || verb.strip_suffix('e') == Some(root) || doubled
+        })
+    };
+    one == other || of(one, other) || of(other, one)
 }
 
 fn forms(tokens: &[Token]) -> impl Iterator<Item = &str> {
@@ -237,7 +258,7 @@ fn attribute(text: &str) -> Option<(String, String)> {
     };
     let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
     let name = gate::spelled(&words[begin..verb].join(" ").to_lowercase());
-    let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '\''));
     (verb + 1 < words.len() && is_name).then(|| (name, words[verb + 1..].join(" ")))
 }
 
@@ -313,6 +334,16 @@ mod tests {
         {
             assert_eq!(attribute(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn an_order_is_known_by_what_is_to_be_done() {
+        let orders = |text, phrase, permits| Statement::of(text, Kind::Constraint).orders(phrase, permits);
+        assert!(orders("Always cite your sources.", "citing your sources", false));
+        assert!(orders("Never deploy on Fridays.", "deploy on Fridays", true));
+        assert!(orders("Don't run tests here.", "run tests", true) && orders("Run tests each time.", "running tests", false));
+        assert!(!orders("Never deploy on Fridays.", "deploying on Fridays", false), "what is forbidden needs no stopping");
+        assert!(!orders("Always deploy on Fridays.", "deploy on Mondays", false));
     }
 
     #[test]

@@ -124,13 +124,17 @@ impl Prepared {
 
     /// The answer for a text that the policy refuses: a memory that is stored nowhere, without a text.
     fn refused<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, types: &[String]) -> Remembered {
+        self.not_stored(writer, format!("the policy refuses: {}", types.join(", ")))
+    }
+
+    /// The answer for a text that is not stored.
+    fn not_stored<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>, reason: String) -> Remembered {
         let mut memory = Memory { given_id: Some(self.new.id.clone().unwrap_or_default()), request: 0, ..self.memory(writer) };
         memory.text.clear();
         memory.metadata.clear();
         let (known_until, valid_until) = (writer.now, memory.occurred_at);
         memory.ending = Some(Ending { state: State::Forgotten, known_until, valid_until, superseded_by: None, reason: None });
-        let reason = Some(format!("the policy refuses: {}", types.join(", ")));
-        Remembered { action: Action::Rejected, memory, reason }
+        Remembered { action: Action::Rejected, memory, reason: Some(reason) }
     }
 
     fn store<P: PagesMut>(&self, writer: &mut PartitionWriter<'_, P>) -> Result<Remembered> {
@@ -148,8 +152,11 @@ impl Prepared {
                 return learn::reinforce(writer, known, &memory);
             }
             // A claim that denies something known ends it, and waits for nobody.
-            let denies = learning.doubt.as_deref() == Some(gate::DENIAL) && met.ended.is_some();
-            if let Some(doubt) = learning.doubt.as_ref().filter(|_| !denies) {
+            let ends = learning.doubt.as_deref().is_some_and(|doubt| [gate::DENIAL, gate::LIFTED].contains(&doubt)) && met.ended.is_some();
+            if learning.doubt.as_deref() == Some(gate::LIFTED) && !ends {
+                return Ok(self.not_stored(writer, gate::LIFTED.to_owned()));
+            }
+            if let Some(doubt) = learning.doubt.as_ref().filter(|_| !ends) {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
             memory.provenance.disputes = met.disputed;
