@@ -477,7 +477,7 @@ pub fn carries_block(history: &dyn History) -> Result<bool> {
 struct Ending {
     /// Calls without a result, in order.
     open: Vec<Box<str>>,
-    /// A user message waits for the end of its turn.
+    /// A user message waits for the end of its turn: everything behind it belongs to rounds of tools.
     carried: bool,
 }
 
@@ -490,7 +490,7 @@ impl Ending {
             if message.tool_results().next().is_none() {
                 let open: Vec<_> = message.tool_calls().map(|call| call.id.clone()).filter(|id| !answered.contains(id)).collect();
                 let ended = opens_round(message) && message.tool_calls().next().is_none();
-                return Ok(Self { open, carried: !ended && Self::has_user(history)? });
+                return Ok(Self { open, carried: !ended && !history.is_answered()? && Self::has_user(history)? });
             }
             answered.extend(message.tool_results().map(|result| result.call_id.clone()));
         }

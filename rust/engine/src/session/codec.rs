@@ -537,15 +537,18 @@ pub(super) fn read_set_aside<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Se
     Ok(SetAside { for_block: r.uint()?, as_history: r.uint()? })
 }
 
-/// `[messages, turns, tokens, has a user message, [open], [answered], [closed]]`.
+/// `[messages, turns, tokens, has a user message, [open], [answered], [closed]]`, and behind it whether the turn was answered, if it was.
 pub(super) fn write_tally(w: &mut Writer, tally: &Tally) {
-    w.nested(7);
+    w.nested(7 + u32::from(tally.is_answered));
     w.uint(tally.messages);
     w.uint(tally.turns);
     w.uint(tally.tokens);
     w.bool(tally.has_user);
     for ids in [&tally.open, &tally.answered, &tally.closed] {
         write_list(w, ids, |w, id| w.text(id));
+    }
+    if tally.is_answered {
+        w.bool(true);
     }
 }
 
@@ -563,6 +566,7 @@ pub(super) fn read_tally<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Tally>
         open: ids(&mut r)?,
         answered: ids(&mut r)?,
         closed: ids(&mut r)?,
+        is_answered: r.bool()?,
     })
 }
 

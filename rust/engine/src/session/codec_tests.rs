@@ -187,6 +187,7 @@ fn tally(random: &mut Random) -> Tally {
         turns: number(random),
         tokens: number(random),
         has_user: random.chance(50),
+        is_answered: true, // a version that adds a field writes this one before it
         open: ids(random),
         answered: ids(random),
         closed: ids(random),

@@ -29,6 +29,8 @@ mod open;
 mod policy;
 mod prompt_texts;
 #[cfg(test)]
+mod prompts_tests;
+#[cfg(test)]
 mod properties;
 mod recalls;
 mod record;
