@@ -1,7 +1,9 @@
-//! Prompts of a session's ledger: a turn that goes on keeps its prefix.
+//! Prompts of a session's ledger: a turn that goes on keeps its prefix, and an old call gives its bytes.
 
 use super::properties::{Folder, engine};
 use super::*;
+use crate::context::limit::section;
+use crate::context::{Form, Item, Share};
 use crate::engine::Engine;
 use crate::memory::NewMemory;
 use crate::models::Model;
@@ -20,6 +22,21 @@ fn begun<'e>(engine: &'e Engine, scope: &'e Scope, budget: SessionBudget) -> Ses
 
 fn add(session: Session<'_>, message: &serde_json::Value) {
     session.add(NewMessage::given(message.to_string()), None, 2).unwrap();
+}
+
+/// A chunk of the caller's own.
+fn chunk(text: &str) -> Item {
+    Item {
+        section: section::RETRIEVED.into(),
+        id: "i".into(),
+        attributes: Vec::new(),
+        text: text.into(),
+        memory: None,
+        message: None,
+        document: None,
+        form: Form::default(),
+        score: None,
+    }
 }
 
 fn assembled(session: Session<'_>) -> Assembled {
@@ -66,4 +83,37 @@ fn a_turn_that_goes_on_keeps_its_prefix_also_when_it_is_taken_back_or_copied() {
     session.rewind(1, 6).unwrap();
     assert!(assembled(session).prompt.carried, "its user message is open again");
     assert!(engine.check().unwrap().is_sound(), "{:#?}", engine.check().unwrap().findings);
+}
+
+#[test]
+fn an_old_call_of_a_sliding_window_gives_its_bytes() {
+    let mut gave_way = 0;
+    for (name, factor_of_bill) in [("gpt-4o", 100), ("claude-sonnet-4-5", 80), ("claude-sonnet-4-5", 130)] {
+        let (folder, scope) = (Folder::new(), user());
+        let engine = engine(&folder.0);
+        let session = Session { engine: &engine, scope: &scope, id: "s" };
+        let mut budget = SessionBudget { max_input_tokens: Some(1_200), output_tokens: Some(100), ..SessionBudget::default() };
+        budget.sections.cut_step = Share::new(0);
+        session.open(Options { model: Some(Model::named(name).unwrap()), budget: Some(budget), ..Options::default() }, 1).unwrap();
+        for words in (700..1_200).step_by(20) {
+            add(session, &serde_json::json!({"role": "user", "content": "hi"}));
+            add(session, &serde_json::json!({"role": "assistant", "content": "ok"}));
+            add(session, &serde_json::json!({"role": "user", "content": "word ".repeat(words)}));
+            let items = vec![chunk(&"item ".repeat(40))];
+            let Ok(prompt) = session.assemble(&Ask { now: 3, items, ..Ask::default() }) else {
+                session.rewind(session.status().unwrap().record.tally.messages - 1, 3).unwrap();
+                continue;
+            };
+            gave_way += u64::from(prompt.prompt.block.is_none());
+            let tokens = prompt.prompt.counted_tokens * factor_of_bill / 100;
+            let response = serde_json::json!({
+                "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1},
+            });
+            let done = session.add_response(response.to_string().as_bytes(), Some(&prompt), 3).unwrap();
+            let replayed = session.sent_prompt(done.added.turn, done.call, 4).unwrap().unwrap();
+            assert!(replayed.same_bytes, "{name}, {words} words, {:?}", replayed.erased);
+        }
+    }
+    assert!(gave_way > 0, "the control: some blocks gave way");
 }
