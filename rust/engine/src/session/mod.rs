@@ -15,6 +15,8 @@ mod compact;
 mod core;
 pub(crate) mod doctor;
 mod edit;
+#[cfg(test)]
+mod fits_tests;
 mod fork;
 #[cfg(test)]
 mod interrupted_tests;
