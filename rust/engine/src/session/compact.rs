@@ -220,8 +220,8 @@ impl Session<'_> {
             if plain.kept.left_out <= summary::covered(pages, status.place, status.epoch.epoch.summary_version)? {
                 return Ok(None);
             }
-            let max_tokens = summary_tokens(None, limit)?.min(plain.history_tokens / 2);
-            let room = plain.history_tokens.saturating_sub(max_tokens);
+            let max_tokens = summary_tokens(None, limit)?.min(model.factor.bound(plain.history_tokens / 2));
+            let room = plain.history_tokens.saturating_sub(model.factor.room(max_tokens));
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
             let kept = recount::plan(&view, model, room, &status.record.tally, 0)?;
             make_draft(pages, &status, model.clone(), kept.origin, max_tokens)
@@ -375,7 +375,7 @@ fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
     let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
     let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
     let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
-    Ok((before + leaving / 2).max(*SUMMARY_TOKENS.start()))
+    Ok(status.epoch.model.factor.bound(before + leaving / 2).max(*SUMMARY_TOKENS.start()))
 }
 
 /// The first message that stays: the beginning of the oldest of the newest exchanges. A turn without its answer always stays.
