@@ -502,6 +502,26 @@ def test_a_brief_is_bounded_and_writes_nothing(user: memspan.Scope) -> None:
         session.brief("word " * 400, max_tokens=300)
 
 
+def test_limits_are_in_the_tokens_of_a_model_with_a_closed_tokenizer(user: memspan.Scope) -> None:
+    model = "claude-sonnet-4-5"
+    session = user.session("s-closed", model=model)
+    session.add_many([{"role": "user", "content": f"We must run build {n} on host-{n}, and never deploy service-{n}."} for n in range(60)])
+    brief = session.brief("review the deploy script", max_tokens=500)
+    assert 350 < brief.tokens == memspan.count_tokens(brief.text, model) <= 500
+    assert brief.summary.tokens == memspan.count_tokens(brief.summary.text, model)
+    summary = session.compact(keep_exchanges=0, max_tokens=500).summary
+    assert summary is not None
+    assert 350 < summary.tokens == memspan.count_tokens(summary.text, model) <= 500
+
+
+@pytest.mark.parametrize("limit", [1, 5, 20])
+def test_a_limit_without_room_for_a_line_gives_no_text(limit: int) -> None:
+    talk = [{"role": "user", "content": "My build runs on host-4. See https://a.b/c?d=1."}]
+    summary = memspan.compact(talk, keep_exchanges=0, max_tokens=limit)
+    assert summary.tokens == memspan.count_tokens(summary.text) <= limit
+    assert summary.left_out > 0
+
+
 def test_notes_are_shown_in_their_session_only(user: memspan.Scope) -> None:
     session = session_of(user, 5)
     number = session.note("The user is on a train.")

@@ -99,16 +99,25 @@ def test_what_cannot_be(session: memspan.Session) -> None:
     with pytest.raises(memspan.UnknownModel):
         session.switch_model("gpt-17")
     session.add({"role": "user", "content": "word " * 6_000})
-    with pytest.raises(memspan.BudgetExceeded) as raised:
-        _assembled_for(session, "gpt-4")
-    assert raised.value.limit_tokens == 4_096
-    session.switch_model("gpt-4o")
-    session.assemble()
+    prompt, epoch = session.assemble(), session.epoch
+    for switch in (session.plan_switch, session.switch_model):
+        with pytest.raises(memspan.BudgetExceeded) as raised:
+            switch("gpt-4")
+        assert raised.value.limit_tokens == 4_096
+    assert (session.model, session.epoch, session.summary) == ("gpt-4o", epoch, None)
+    assert session.assemble() == prompt
 
 
-def _assembled_for(session: memspan.Session, model: str) -> memspan.Prompt:
-    session.switch_model(model)
-    return session.assemble()
+def test_recovering_passes_over_a_model_that_is_too_small(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o", system="You are terse.")
+    session.add({"role": "user", "content": "word " * 6_000})
+    prompt = session.assemble()
+    down = RuntimeError("529 Overloaded")
+    with pytest.raises(RuntimeError) as raised:
+        session.recover(prompt, down, models=["gpt-4"])
+    assert raised.value is down
+    assert (session.model, session.assemble()) == ("gpt-4o", prompt)
+    assert session.recover(prompt, down, models=["gpt-4", "gpt-4.1"]).model == "gpt-4.1"
 
 
 def test_the_ledger_before_it_stays(session: memspan.Session) -> None:

@@ -85,10 +85,12 @@ def recover(
         smaller = Prompt(core.refused(prompt._core, *numbers))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         return smaller if compact is None or refusal.shrink == "reply" else _compacted(core, session, store, smaller, compact)
     if refusal is not None and refusal.kind in _ELSEWHERE:
-        following = _model_after(prompt.model, tuple(models))
-        if following is not None:
+        for following in _models_after(prompt.model, tuple(models)):
             if session.model == prompt.model:
-                session.switch_model(following)
+                try:
+                    session.switch_model(following)
+                except BudgetExceeded:  # its window is too small for what the session must show
+                    continue
             return Prompt(core.again(prompt._core))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     raise _unrecovered(error, refusal)
 
@@ -113,10 +115,9 @@ def _words(error: BaseException) -> str:
         return ""
 
 
-def _model_after(failed: str, models: tuple[str | Model, ...]) -> str | Model | None:
+def _models_after(failed: str, models: tuple[str | Model, ...]) -> tuple[str | Model, ...]:
     names = [model if isinstance(model, str) else model.name for model in models]
-    first = names.index(failed) + 1 if failed in names else 0
-    return next((model for model in models[first:]), None)
+    return models[names.index(failed) + 1 :] if failed in names else models
 
 
 def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:

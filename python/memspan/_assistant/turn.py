@@ -24,7 +24,7 @@ from memspan._asking import END, Asked
 from memspan._assistant.values import AssistantEvent, AssistantReply
 from memspan._fence import is_mapping
 from memspan._patience import begun
-from memspan.exceptions import Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
+from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
 from memspan.model import models
 from memspan.providers.provider import chunks_of, is_awaited, response_of
 from memspan.session_tools import failure, result_message, run_call, text_of_result
@@ -116,8 +116,12 @@ class Answering:
         """
         model = self._session.model
         if model not in self._of.models or (model != self._of.model and _is_cold(self._session, model)):
-            model = self._of.model
-            self._session.switch_model(self._of.located(model), **self._of.instructions)
+            try:
+                self._session.switch_model(self._of.located(self._of.model), **self._of.instructions)
+                model = self._of.model
+            except BudgetExceeded:
+                if model not in self._of.models:
+                    raise  # else the model that it runs on answers what is too long for the first
         self._scope.session(self._session.id, self._of.located(model), **self._seen, **self._of.instructions)
 
     def _rounds(self, lease: Lease, turn: int) -> Generator[AssistantEvent | Asked, Any, tuple[int, int, Stopped]]:

@@ -112,7 +112,8 @@ class Calls(Transcript):
         Args:
             prompt: The prompt that was sent.
             error: The SDK's exception, its message, or the body of the error.
-            models: Models to continue with, in this order. The one that failed and those before it are passed over.
+            models: Models to continue with, in this order. The one that failed and those before it are passed over, and so are those whose
+                window is too small for the newest message and the instructions.
             compact: A function that makes a summary of the old turns that a smaller prompt leaves out, `memspan.Session.compact` for
                 instance. If it raises, they are left out without a summary, and `on_event` is told.
 

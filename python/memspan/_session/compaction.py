@@ -177,8 +177,8 @@ class Compacting(SessionPart):
             UnknownModel: The model is not in the registry.
             BudgetExceeded: The system prompt, the tools and the newest message do not fit its window.
         """
-        draft = self._core.switch_draft(model)
-        return _switched(self._core.plan_switch(model, draft), draft, Written())
+        plan, draft = self._planned(model)
+        return _switched(plan, draft, Written())
 
     def switch_model(
         self,
@@ -215,11 +215,22 @@ class Compacting(SessionPart):
         """
         check_writer(llm, timeout_seconds)
         system, tools = text_of(system), tools_of(tools)
-        draft = self._core.switch_draft(model)
+        # Whether other instructions fit is known once they are there.
+        draft = self._core.switch_draft(model) if system is not None or tools is not None else self._planned(model)[1]
         if draft is not None:
             flush(self._session, draft, None, policy=self._store.policy.learn)
         written = Written() if draft is None else write(draft, llm, timeout_seconds)
         return _switched(self._core.switch_model(model, system, tools, draft, written), draft, written)
+
+    def _planned(self, model: str | Model) -> tuple[_records.PlannedSwitch, _core.CompactionDraft | None]:
+        """The plan of a switch, and the draft of its summary; none where only the summary does not fit."""
+        draft = self._core.switch_draft(model)
+        try:
+            return self._core.plan_switch(model, draft), draft
+        except BudgetExceeded:
+            if draft is None:
+                raise
+            return self._core.plan_switch(model, None), None
 
     acompact = awaitable(compact, waits=True)
     abrief = awaitable(brief, waits=True)

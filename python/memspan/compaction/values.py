@@ -75,7 +75,7 @@ class Summary:
         sections: Its sections that have a line, in order.
         identifiers: Its identifiers, each once.
         covers: Indices of the messages that it stands for.
-        tokens: Tokens of `text`.
+        tokens: Tokens of `text`, as `count_tokens(text, model)` counts them.
         left_out: Identifiers of those messages that found no room. They are in the transcript.
         recent: Of a summary without a store: the newest messages, which stay as they are.
         model: The model whose tokens were counted.

@@ -101,10 +101,14 @@ pub struct Summary {
 const NAMED_TOOLS: usize = 8;
 
 impl Summary {
-    /// The text. Lines begin with `- `, so that no line of a user can be a heading.
+    /// The text. Lines begin with `- `, so that no line of a user can be a heading. A summary without anything in it has none, because a
+    /// note of what it left out could be larger than its limit.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
+        if self.is_empty() {
+            return out;
+        }
         for section in Section::ALL {
             let mut lines: Vec<String> = self.of(section).map(|line| format!("- {}\n", line.text)).collect();
             match section {

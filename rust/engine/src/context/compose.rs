@@ -141,6 +141,8 @@ struct Composer<'a> {
     pending: u64,
     /// Tokens of a block that was sent and may not go again: it counts as history from then on.
     held: u64,
+    /// History's grant, where the window slides.
+    cut_by: Option<u64>,
 }
 
 impl<'a> Composer<'a> {
@@ -150,7 +152,7 @@ impl<'a> Composer<'a> {
         let end = Ending::of(inputs.history)?;
         let pending = end.open.iter().map(|id| inputs.framing.interrupted(id, inputs.counter)).sum();
         let grid = Grid { origin: 0, grant: 0, step: 0, rounds: 1, parts_turns: false };
-        let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0 };
+        let mut composer = Self { inputs, grid, room, fixed, carried: end.carried, pending, held: 0, cut_by: None };
         if fixed > room {
             let least =
                 Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
@@ -165,7 +167,7 @@ impl<'a> Composer<'a> {
         Ok(composer)
     }
 
-    fn compose(&self) -> Result<Prompt> {
+    fn compose(mut self) -> Result<Prompt> {
         if self.grid.step > 0 {
             let window = self.window(self.grid)?;
             let (window, squeezed) = self.fit_newest(window)?;
@@ -176,7 +178,11 @@ impl<'a> Composer<'a> {
         let history = self.inputs.budget.grant(section::HISTORY, self.space());
         let chosen = self.choose(self.available() - reserve.max(history.floor).min(self.available()))?;
         let used = chosen.block.as_ref().map_or(0, |block| block.tokens + self.overhead());
-        let grant = (self.available() - used).min(history.ceiling);
+        let grant = match self.inputs.volatile {
+            Volatile::Sent(_, SetAside { for_history: Some(grant), .. }) => grant,
+            _ => (self.available() - used).min(history.ceiling),
+        };
+        self.cut_by = Some(grant);
         let window = self.window(Grid { grant, ..self.grid })?;
         let (window, squeezed) = self.fit_newest(window)?;
         if window.tokens + used <= self.available() {
@@ -454,7 +460,11 @@ impl<'a> Composer<'a> {
             explained,
             block: chosen.block,
             carried: self.carried,
-            set_aside: SetAside { for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() }, as_history: self.held },
+            set_aside: SetAside {
+                for_block: if squeezed.is_empty() { 0 } else { self.block_tokens() },
+                as_history: self.held,
+                for_history: self.cut_by,
+            },
             window: window.clone(),
             total_tokens: total,
             counted_tokens: counted,
@@ -477,7 +487,7 @@ pub fn carries_block(history: &dyn History) -> Result<bool> {
 struct Ending {
     /// Calls without a result, in order.
     open: Vec<Box<str>>,
-    /// A user message waits for the end of its turn.
+    /// A user message waits for the end of its turn: everything behind it belongs to rounds of tools.
     carried: bool,
 }
 
@@ -490,7 +500,7 @@ impl Ending {
             if message.tool_results().next().is_none() {
                 let open: Vec<_> = message.tool_calls().map(|call| call.id.clone()).filter(|id| !answered.contains(id)).collect();
                 let ended = opens_round(message) && message.tool_calls().next().is_none();
-                return Ok(Self { open, carried: !ended && Self::has_user(history)? });
+                return Ok(Self { open, carried: !ended && !history.is_answered()? && Self::has_user(history)? });
             }
             answered.extend(message.tool_results().map(|result| result.call_id.clone()));
         }

@@ -10,7 +10,7 @@ use super::block::{Block, Item};
 use super::framing::Framing;
 use super::image::Cost;
 use super::message::{Digest, Message, REDACTED};
-use super::turns::{Placed, Tally};
+use super::turns::{self, Placed, Tally};
 use crate::tokens::Counter;
 use crate::{Error, ErrorKind, Result};
 
@@ -63,6 +63,11 @@ pub trait History {
     /// The turn at which a window is likely to begin, since the last one did. Where it does not, finding it takes two look-ups more.
     fn likely_turn(&self) -> Option<u64> {
         None
+    }
+
+    /// Whether an assistant message without calls stands behind the last user message ([`Tally::is_answered`]).
+    fn is_answered(&self) -> Result<bool> {
+        turns::is_answered(self, self.messages())
     }
 
     /// Message `index`.
@@ -133,6 +138,10 @@ impl History for Transcript {
             None if index as usize == self.messages.len() => Ok(self.tally.tokens),
             None => Err(outside("message", index, self.messages.len())),
         }
+    }
+
+    fn is_answered(&self) -> Result<bool> {
+        Ok(self.tally.is_answered)
     }
 
     fn message(&self, index: u64) -> Result<Arc<Stored>> {

@@ -34,6 +34,8 @@ pub struct SetAside {
     pub for_block: u64,
     /// Counted as history, because it may not go again; else 0.
     pub as_history: u64,
+    /// The tokens of history's grant, where a window that slides was cut beside a block that changed its size later.
+    pub for_history: Option<u64>,
 }
 
 /// A prompt.

@@ -50,6 +50,8 @@ pub struct Tally {
     pub tokens: u64,
     /// The newest turn has its user message.
     pub has_user: bool,
+    /// An assistant message without calls stands behind that user message: the turn was answered, whatever follows.
+    pub is_answered: bool,
     /// Ids of the newest round's calls that have no result, in the order of the calls.
     pub open: Vec<Box<str>>,
     /// Ids of the newest round's calls that have one.
@@ -73,6 +75,7 @@ impl Tally {
         let opens_turn = self.turns == 0 || message.opens_turn() && self.has_user;
         self.turns += u64::from(opens_turn);
         self.has_user = self.has_user && !opens_turn || message.opens_turn();
+        self.is_answered = !message.opens_turn() && (self.is_answered || answers_turn(message));
         let placed = Placed { index: self.messages, turn: self.turns - 1, opens_turn, tokens_before: self.tokens };
         self.messages += 1;
         self.tokens = self.tokens.saturating_add(tokens);
@@ -96,6 +99,7 @@ impl Tally {
         let turns = turns_before(history, at)?;
         let mut tally = Self { messages: at, turns, tokens: history.tokens_before(at)?, ..Self::default() };
         tally.has_user = turns > 1 || Self::any_user(history, at)?;
+        tally.is_answered = is_answered(history, at)?;
         tally.reopen(history, at)?;
         if at < history.messages() && history.message(at)?.message.tool_results().next().is_none() {
             tally.tokens = tally.tokens.saturating_sub(tally.pending_tokens(framing, counter)); // an origin counts from 0
@@ -167,6 +171,17 @@ impl Tally {
     }
 }
 
+/// Whether an assistant message without calls stands behind the last user message before `at`. Reads the messages of a turn.
+pub(super) fn is_answered<H: History + ?Sized>(history: &H, at: u64) -> Result<bool> {
+    for index in (0..at).rev() {
+        let stored = history.message(index)?;
+        if stored.message.opens_turn() || answers_turn(&stored.message) {
+            return Ok(!stored.message.opens_turn());
+        }
+    }
+    Ok(false)
+}
+
 /// How many turns begin before message `at`.
 fn turns_before(history: &dyn History, at: u64) -> Result<u64> {
     let (mut low, mut high) = (0, history.turns());
@@ -181,6 +196,11 @@ fn turns_before(history: &dyn History, at: u64) -> Result<u64> {
 #[must_use]
 pub fn opens_round(message: &Message) -> bool {
     message.role == Role::Assistant
+}
+
+/// Whether a message ends the tool rounds of its turn: an assistant speaks and calls nothing.
+fn answers_turn(message: &Message) -> bool {
+    opens_round(message) && message.tool_calls().next().is_none()
 }
 
 #[cfg(test)]

@@ -524,28 +524,36 @@ pub(super) fn read_section_use<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<
     })
 }
 
-/// `[for the block, as history]`.
+/// `[for the block, as history]`, and behind it what history was granted, where that is needed.
 pub(super) fn write_set_aside(w: &mut Writer, set_aside: SetAside) {
-    w.nested(2);
+    w.nested(2 + u32::from(set_aside.for_history.is_some()));
     w.uint(set_aside.for_block);
     w.uint(set_aside.as_history);
+    if let Some(grant) = set_aside.for_history {
+        w.uint(grant);
+    }
 }
 
 /// See [`write_set_aside`].
 pub(super) fn read_set_aside<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<SetAside> {
     let mut r = inner(r, key)?;
-    Ok(SetAside { for_block: r.uint()?, as_history: r.uint()? })
+    let (for_block, as_history) = (r.uint()?, r.uint()?);
+    let for_history = r.maybe_int()?.and_then(|grant| u64::try_from(grant).ok());
+    Ok(SetAside { for_block, as_history, for_history })
 }
 
-/// `[messages, turns, tokens, has a user message, [open], [answered], [closed]]`.
+/// `[messages, turns, tokens, has a user message, [open], [answered], [closed]]`, and behind it whether the turn was answered, if it was.
 pub(super) fn write_tally(w: &mut Writer, tally: &Tally) {
-    w.nested(7);
+    w.nested(7 + u32::from(tally.is_answered));
     w.uint(tally.messages);
     w.uint(tally.turns);
     w.uint(tally.tokens);
     w.bool(tally.has_user);
     for ids in [&tally.open, &tally.answered, &tally.closed] {
         write_list(w, ids, |w, id| w.text(id));
+    }
+    if tally.is_answered {
+        w.bool(true);
     }
 }
 
@@ -563,6 +571,7 @@ pub(super) fn read_tally<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Tally>
         open: ids(&mut r)?,
         answered: ids(&mut r)?,
         closed: ids(&mut r)?,
+        is_answered: r.bool()?,
     })
 }
 

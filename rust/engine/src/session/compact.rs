@@ -9,18 +9,19 @@ use std::sync::Arc;
 use super::edit::check_not_hidden;
 use super::key::SessionKey;
 use super::policy::Policy;
-use super::record::{SessionBudget, SessionState, StoredEpoch};
+use super::record::{SessionBudget, SessionRecord, SessionState, StoredEpoch};
 use super::session::{Session, Status};
 use super::summary::{self, StoredSummary};
 use super::switch::SwitchPlan;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::View;
-use super::window::fixed::scopes;
-use super::window::recount;
+use super::window::assemble::check_fits;
+use super::window::fixed::{fixed_for, scopes};
+use super::window::{epochs, recount};
 use super::writer::{SessionWriter, moved};
 use crate::compaction::{Source, Summary};
 use crate::context::turns::opens_round;
-use crate::context::{History, Message, Reason, Role, Share};
+use crate::context::{Epoch, History, Message, Opening, Reason, Role, Share, Transcript};
 use crate::limits;
 use crate::models::Model;
 use crate::store::pages::{Pages, PagesMut};
@@ -219,8 +220,8 @@ impl Session<'_> {
             if plain.kept.left_out <= summary::covered(pages, status.place, status.epoch.epoch.summary_version)? {
                 return Ok(None);
             }
-            let max_tokens = summary_tokens(None, limit)?.min(plain.history_tokens / 2);
-            let room = plain.history_tokens.saturating_sub(max_tokens);
+            let max_tokens = summary_tokens(None, limit)?.min(model.factor.bound(plain.history_tokens / 2));
+            let room = plain.history_tokens.saturating_sub(model.factor.room(max_tokens));
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
             let kept = recount::plan(&view, model, room, &status.record.tally, 0)?;
             make_draft(pages, &status, model.clone(), kept.origin, max_tokens)
@@ -228,11 +229,48 @@ impl Session<'_> {
     }
 
     /// The plan of a switch to `model`, with a summary that is not written yet.
+    ///
+    /// # Errors
+    /// `BudgetExceeded` where the fixed sections and the newest message do not fit the model.
     pub fn plan_switch_with(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            self.planned(pages, &status, model, new, now)
+            let plan = self.planned(pages, &status, model, new, now)?;
+            self.check_planned(pages, &status, &plan, new, now)?;
+            Ok(plan)
         })
+    }
+
+    /// The same for a switch that may bring other instructions, so that nothing is known yet of what fits.
+    pub(super) fn plan_without_check(&self, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
+        self.engine.store().read(|pages| self.planned(pages, &self.expect(pages)?, model, new, now))
+    }
+
+    /// Composes the smallest prompt behind a switch: with the newest turn alone, counted for the model.
+    fn check_planned<P: Pages>(&self, pages: &P, status: &Status, plan: &SwitchPlan, new: Option<&Summary>, now: i64) -> Result<()> {
+        let (model, view) = (&plan.to, View::cold(pages, status.place, &status.record, &status.epoch));
+        let mut epoch = StoredEpoch { model: model.clone(), ..status.epoch.clone() };
+        let shown = shown_summary(pages, status.place, &epoch, new)?;
+        let scopes = scopes(self.scope, &status.record);
+        let fixed = fixed_for(pages, status.place, &epoch, &scopes, plan.limit, now, shown.as_ref())?.0;
+        let (counter, mut newest) = (CachedCounter::new(model.encoding), Transcript::default());
+        let start = view.turns().checked_sub(1).map_or(Ok(0), |turn| view.turn_start(turn))?;
+        for index in start.max(plan.kept.origin)..view.messages() {
+            newest.push(view.message(index)?.message.clone(), &model.framing, &counter)?;
+        }
+        let pending = newest.tally().pending_tokens(&model.framing, &counter);
+        let opening = Opening {
+            previous: None,
+            reason: Reason::ModelSwitched,
+            origin: 0,
+            pinned: Vec::new(),
+            versions: [0; 3],
+            factor: epochs::factor_now(pages, model, &status.record)?,
+            fixed_tokens: fixed.tokens(&model.framing),
+        };
+        epoch.epoch = Epoch::open(opening, plan.limit, &status.record.budget.sections, &newest, pending)?;
+        let record = SessionRecord { window: None, ..status.record.clone() }; // what is known of its cost is known of the other model
+        check_fits(pages, &record, &epoch, &fixed, &newest)
     }
 
     fn planned<P: Pages>(&self, pages: &P, status: &Status, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
@@ -337,7 +375,7 @@ fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
     let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
     let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
     let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
-    Ok((before + leaving / 2).max(*SUMMARY_TOKENS.start()))
+    Ok(status.epoch.model.factor.bound(before + leaving / 2).max(*SUMMARY_TOKENS.start()))
 }
 
 /// The first message that stays: the beginning of the oldest of the newest exchanges. A turn without its answer always stays.

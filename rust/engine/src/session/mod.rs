@@ -15,6 +15,8 @@ mod compact;
 mod core;
 pub(crate) mod doctor;
 mod edit;
+#[cfg(test)]
+mod fits_tests;
 mod fork;
 #[cfg(test)]
 mod interrupted_tests;
@@ -28,6 +30,8 @@ mod notes;
 mod open;
 mod policy;
 mod prompt_texts;
+#[cfg(test)]
+mod prompts_tests;
 #[cfg(test)]
 mod properties;
 mod recalls;

@@ -4,6 +4,8 @@ use super::compact::{self, Draft, check_fresh};
 use super::open::{Instructions, ToolsChange, instruct};
 use super::session::Session;
 use super::summary::StoredSummary;
+use super::window::assemble::check_fits;
+use super::window::fixed::fixed_of;
 use super::window::recount::{self, Kept};
 use crate::Result;
 use crate::context::Reason;
@@ -43,6 +45,9 @@ impl Session<'_> {
 
     /// Moves the session to another model: recounted inside its window, a new budget, a new epoch; `compacted` is a summary of what
     /// does not fit it, made from [`Self::switch_draft`], committed with the switch.
+    ///
+    /// # Errors
+    /// `BudgetExceeded` where the fixed sections and the newest message do not fit the model. Nothing is written then.
     pub fn switch_model(
         &self,
         model: &Model,
@@ -51,7 +56,7 @@ impl Session<'_> {
         now: i64,
     ) -> Result<SwitchPlan> {
         let new = compacted.as_ref().map(|(_, made)| &made.summary);
-        let plan = self.plan_switch_with(model, new, now)?; // counts outside of the transaction: a second count finds the cache
+        let plan = self.plan_without_check(model, new, now)?; // counts outside of the transaction: a second count finds the cache
         let (model, parsed) = (model.clone(), super::open::read_tools(told.tools)?);
         let (system, replaces) = (told.system.map(str::to_owned), told.tools.is_some());
         let compacted = compacted.map(|(draft, made)| (draft.place, draft.seen, made));
@@ -64,7 +69,9 @@ impl Session<'_> {
                 check_fresh(writer, *place, *seen)?;
                 compact::put(writer, made)?;
             }
-            recount::switch(writer, model.clone(), Reason::ModelSwitched)
+            recount::switch(writer, model.clone(), Reason::ModelSwitched)?;
+            let fixed = fixed_of(&*writer.pages, writer.place, &writer.epoch, writer.now)?;
+            check_fits(&*writer.pages, &writer.record, &writer.epoch, &fixed, &writer.view())
         })?;
         Ok(plan)
     }

@@ -54,7 +54,7 @@ pub struct SummaryText {
     pub text: String,
     /// As a prompt has it.
     pub shown: String,
-    /// Tokens of the text.
+    /// Tokens of the text, as the model counts a text: the most that they can be where its tokenizer is closed.
     pub tokens: u64,
     /// Its identifiers.
     pub identifiers: Vec<Identifier>,
@@ -79,7 +79,8 @@ impl SummaryText {
     pub fn new(summary: &Summary, model: &Model) -> Self {
         let (counter, text) = (CachedCounter::new(model.encoding), summary.text());
         let shown = FixedText::summary(&text, &model.framing, &counter).text.to_string();
-        Self { json: to_json(summary), shown, tokens: counter.count(&text), identifiers: summary.identifiers(), text }
+        let tokens = model.factor.bound(counter.count(&text));
+        Self { json: to_json(summary), shown, tokens, identifiers: summary.identifiers(), text }
     }
 }
 
@@ -139,8 +140,9 @@ impl Writing {
 
     fn compacted(&self) -> &Compacted {
         self.made.get_or_init(|| {
-            let Draft { previous, sources, max_tokens, boundary, .. } = &self.draft;
-            let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), *max_tokens, &self.counter());
+            let Draft { previous, sources, max_tokens, boundary, model, .. } = &self.draft;
+            let limit = model.factor.room(*max_tokens);
+            let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), limit, &self.counter());
             made.summary.covers.end = *boundary; // a message that was redacted is no source, and left all the same
             made
         })
@@ -187,6 +189,21 @@ mod tests {
         writing.check("nothing that a summary is made of");
         assert_eq!(writing.make().summary, made.summary);
         assert_eq!(writing.stored(Written::default()).summary.text(), made.summary.text);
+    }
+
+    #[test]
+    fn a_summary_is_within_its_limit_in_the_models_tokens() {
+        let said = |n: u64| Message::text(Role::User, &format!("We must run build {n} on host-{n}, and never deploy service-{n}."));
+        for name in ["gpt-4o", "claude-sonnet-4-5"] {
+            let model = Model::named(name).unwrap();
+            for most in (1..40).chain([100, 500]) {
+                let draft = Draft::of_messages(None, (0..60).map(said).collect(), 0, most, model.clone()).unwrap().0;
+                let summary = Writing::new(draft).make().summary;
+                assert!(summary.tokens <= most, "{name}: {} tokens of {most}", summary.tokens);
+                assert_eq!(summary.tokens, model.count_text(&summary.text), "{name}: as count_tokens counts");
+                assert!(most < 500 || summary.tokens > 350, "the control: {}", summary.tokens);
+            }
+        }
     }
 
     #[test]

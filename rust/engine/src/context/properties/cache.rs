@@ -39,6 +39,37 @@ fn a_prompt_without_an_open_user_message_ends_with_its_block() {
     }
 }
 
+/// The block of an answered turn stands at the end of the prompt, and stays out of what was answered.
+#[test]
+fn a_turn_that_goes_on_behind_its_answer_keeps_its_prefix() {
+    let mut blocks = 0;
+    for seed in 0..30 {
+        let mut session = Session::new(seed, 3_000, Budget::default(), true);
+        session.turn(40, |_, _| {});
+        for _ in 0..4 {
+            session.add(Message::text(Role::User, "which port does payments-api use?"));
+            session.assemble();
+            session.add(Message::text(Role::Assistant, "I will look it up."));
+            session.assemble(); // each prompt is held against the one before
+            if session.random.chance(30) {
+                session.add(Message::text(Role::System, "a note"));
+                session.assemble();
+            }
+            for _ in 0..=session.random.below(2) {
+                session.round(40);
+                let prompt = session.assemble();
+                assert!(!prompt.carried);
+                blocks += u64::from(prompt.segments.last().is_some_and(|last| last.kind == segment::SegmentKind::Block));
+            }
+            if session.random.chance(50) {
+                session.add(Message::text(Role::Assistant, "It is 8443."));
+                session.assemble();
+            }
+        }
+    }
+    assert!(blocks > 50, "the control: {blocks} blocks were shown");
+}
+
 /// 1,000 turns of 500 tokens at gpt-4o's default limit.
 #[test]
 fn nine_tenths_of_all_tokens_stand_before_the_boundary() {

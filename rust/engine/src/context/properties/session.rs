@@ -135,8 +135,9 @@ impl Session {
     }
 
     fn is_open(&self) -> bool {
-        let last = self.transcript.message(self.transcript.messages() - 1).unwrap();
-        last.message.role != Role::Assistant || last.message.tool_calls().next().is_some()
+        let newest = self.transcript.turn_start(self.transcript.turns() - 1).unwrap();
+        let answers = |message: &Message| message.role == Role::Assistant && message.tool_calls().next().is_none();
+        (newest..self.transcript.messages()).all(|index| !answers(&self.transcript.message(index).unwrap().message))
     }
 
     /// Within an epoch a prompt begins with the bytes of the one before, up to that one's boundary. Only where a round that
@@ -196,7 +197,7 @@ impl Session {
         }
     }
 
-    fn round(&mut self, size: u64) {
+    pub(super) fn round(&mut self, size: u64) {
         let ids: Vec<String> = (0..=self.random.below(3)).map(|n| format!("call_{}_{n}", self.calls)).collect();
         self.calls += 1;
         let call = |id: &String| {

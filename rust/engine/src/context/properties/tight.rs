@@ -48,6 +48,27 @@ fn any_limit_gives_a_prompt_or_every_number() {
 }
 
 #[test]
+fn a_sliding_window_is_cut_again_where_it_was_cut() {
+    let mut differs = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let sliding = Budget { cut_step: Share::new(0), ..Budget::default() };
+        let mut session = Session::new(seed, 1_000, sliding, false);
+        session.append_only = seed % 5 == 0;
+        session.add(Message::text(Role::User, "hi"));
+        session.add(Message::text(Role::Assistant, "ok"));
+        session.add(Message::text(Role::User, &words(400 + random.below(90))));
+        let candidates = [item("recalled", &words(random.below(60)), 1, Some(9)), item("notes", &words(random.below(60)), 2, None)];
+        let Ok(prompt) = compose(&session.inputs(Volatile::Fresh(&candidates))) else { continue };
+        let items = prompt.block.as_ref().map_or(&[][..], |block| &block.items);
+        let replayed = |set_aside| compose(&session.inputs(Volatile::Sent(items, set_aside))).unwrap().chain;
+        assert_eq!(replayed(prompt.set_aside), prompt.chain, "an old call gives the same bytes");
+        differs += u64::from(replayed(SetAside { for_history: None, ..prompt.set_aside }) != prompt.chain);
+    }
+    assert!(differs > 0, "the control: beside the block as it was sent, some windows are cut elsewhere");
+}
+
+#[test]
 fn a_result_too_large_is_shortened_before_it_is_first_sent() {
     let mut session = Session::new(1, 1_000, Budget::default(), true);
     session.add(Message::text(Role::User, "find it"));

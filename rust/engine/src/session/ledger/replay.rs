@@ -91,7 +91,7 @@ fn again<P: Pages>(
     items: &[crate::context::Item],
     now: i64,
 ) -> Result<Prompt> {
-    let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens };
+    let extent = Extent { messages: sent.messages, turns: sent.turns, tokens: sent.tokens, is_answered: !sent.carried };
     let view = View::new(pages, place, extent, epoch, Arc::default(), now);
     let factor = sent.factor.unwrap_or(epoch.epoch.factor);
     let cut_by = crate::context::Epoch { factor, ..epoch.epoch.clone() };

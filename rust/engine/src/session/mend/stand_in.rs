@@ -43,7 +43,7 @@ pub(super) fn place<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey
     let state = turns.tally;
     let mut writer = SessionWriter::at(pages, scope, place, i64::MIN)?;
     let tally = &mut writer.record.tally;
-    (tally.open, tally.answered, tally.has_user) = (state.open, state.answered, state.has_user);
+    (tally.open, tally.answered, tally.has_user, tally.is_answered) = (state.open, state.answered, state.has_user, state.is_answered);
     writer.record.edits += 1;
     let origin = writer.epoch.epoch.origin;
     writer.begin(Reason::Rewound, origin)?;

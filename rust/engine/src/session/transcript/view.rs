@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
-use crate::context::{Block, History, Item, MemoryRef, Stored};
+use crate::context::{Block, History, Item, MemoryRef, Stored, Tally};
 use crate::session::key::SessionKey;
 use crate::session::ledger::Call;
 use crate::session::record::{SessionRecord, StoredEpoch};
@@ -51,11 +51,14 @@ pub(in crate::session) struct Extent {
     pub turns: u64,
     /// Tokens of everything rendered so far, without results that are still open.
     pub tokens: u64,
+    /// Whether the newest turn was answered. Of an old call: whether its prompt was composed so.
+    pub is_answered: bool,
 }
 
 impl Extent {
     pub fn of(record: &SessionRecord) -> Self {
-        Self { messages: record.tally.messages, turns: record.tally.turns, tokens: record.tally.tokens }
+        let Tally { messages, turns, tokens, is_answered, .. } = record.tally;
+        Self { messages, turns, tokens, is_answered }
     }
 }
 
@@ -261,6 +264,10 @@ impl<P: Pages> History for View<'_, P> {
             std::cmp::Ordering::Equal => Ok(self.extent.tokens),
             std::cmp::Ordering::Greater => Err(outside("message", index, self.extent.messages)),
         }
+    }
+
+    fn is_answered(&self) -> Result<bool> {
+        Ok(self.extent.is_answered)
     }
 
     fn message(&self, index: u64) -> Result<Arc<Stored>> {

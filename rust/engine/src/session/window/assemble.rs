@@ -12,7 +12,9 @@ use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
-use crate::context::{Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block};
+use crate::context::{
+    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose,
+};
 use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
@@ -160,7 +162,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     room::bound(&mut budget.sections, space, most_recalled);
     let bounds = bounds_of(pages, &record, &epoch, frozen)?;
     let counter = CachedCounter::new(epoch.model.encoding);
-    let composed = |bounds: Option<&Bounds>| {
+    let (mut prompt, output_tokens) = trusting(bounds.as_ref(), epoch.model.factor, |bounds| {
         let inputs = Inputs {
             framing: &epoch.model.framing,
             counter: &counter,
@@ -175,13 +177,6 @@ pub(in crate::session) fn assemble<P: Pages>(
             bounds,
         };
         refused::compose_within(pages, place, &epoch.model.name, &inputs)
-    };
-    // A provider's figure may be wrong. It makes prompts smaller, and never impossible.
-    let (mut prompt, output_tokens) = composed(bounds.as_ref()).or_else(|error| match &bounds {
-        Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => {
-            composed(Some(&bounds.unlearned(epoch.model.factor)))
-        }
-        _ => Err(error),
     })?;
     if frozen {
         let waits = |item: &Item| Explained::other(&item.section, Arc::clone(&item.id), 0, Why::NextTurn);
@@ -202,6 +197,46 @@ pub(in crate::session) fn assemble<P: Pages>(
     let (model, session_id, epoch, sent, ask) = (epoch.model, record.id, record.epoch, Arc::new(sent), Arc::new(ask.clone()));
     let assembled = Assembled { prompt, model, place, session_id, cache_key, epoch, sent, degraded, ask, question, others };
     Ok(Done { assembled, warm, recalled })
+}
+
+/// Composes by what was learned of a tokenizer. A provider's figure may be wrong: it makes prompts smaller, and never impossible.
+fn trusting<T>(bounds: Option<&Bounds>, prior: Factor, composed: impl Fn(Option<&Bounds>) -> Result<T>) -> Result<T> {
+    composed(bounds).or_else(|error| match bounds {
+        Some(bounds) if error.kind() == ErrorKind::BudgetExceeded && bounds.informed() => composed(Some(&bounds.unlearned(prior))),
+        _ => Err(error),
+    })
+}
+
+/// Refuses a session of which not even the fixed sections and the newest message fit a prompt.
+///
+/// # Errors
+/// `BudgetExceeded` with every number.
+pub(in crate::session) fn check_fits<P: Pages>(
+    pages: &P,
+    record: &SessionRecord,
+    epoch: &StoredEpoch,
+    fixed: &Fixed,
+    history: &dyn History,
+) -> Result<()> {
+    let budget = effective(&record.budget, &epoch.model, &Ask::default());
+    let (limit, output_tokens) = budget.limit(&epoch.model)?;
+    let (bounds, counter) = (bounds_of(pages, record, epoch, false)?, CachedCounter::new(epoch.model.encoding));
+    let prompt = trusting(bounds.as_ref(), epoch.model.factor, |bounds| {
+        compose(&Inputs {
+            framing: &epoch.model.framing,
+            counter: &counter,
+            limit,
+            output_tokens,
+            budget: &budget.sections,
+            epoch: &epoch.epoch,
+            fixed,
+            history,
+            volatile: Volatile::Fresh(&[]),
+            append_only: epoch.model.append_only,
+            bounds,
+        })
+    });
+    prompt.map(drop)
 }
 
 /// The partitions and ids of the other scopes that a session reads, as far as there is something in them.

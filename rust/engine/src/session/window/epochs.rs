@@ -5,14 +5,16 @@ use std::sync::Arc;
 use super::fixed::{fixed_for, scopes};
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Reason, Window, bounded};
+use crate::models::Model;
 use crate::session::ledger::Call;
+use crate::session::record::SessionRecord;
 use crate::session::transcript::blob;
 use crate::session::transcript::view::kept_turns;
 use crate::session::window::assemble::Assembled;
 use crate::session::window::bounds::{self, StoredAnchor, WindowContent};
 use crate::session::window::pinned::{self, Pinned};
 use crate::session::writer::SessionWriter;
-use crate::store::pages::PagesMut;
+use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::bound::{Anchor, Class, Learned, Tally};
 use crate::units::clock::AHEAD;
 use crate::{Error, ErrorKind, Result};
@@ -150,7 +152,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.epoch.own_names = self.epoch.names_memories && scopes.len() > 1;
         let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.told, None)?;
         let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
-        let mut factor = self.factor_now()?;
+        let mut factor = factor_now(&*self.pages, &self.epoch.model, &self.record)?;
         self.epoch.epoch = match self.next_epoch((reason, &mut factor), origin, limit, &fixed, &pinned) {
             // The caller's own floors leave no room for pinned memory: a message is not refused for that.
             Err(error) if error.kind() == ErrorKind::BudgetExceeded && fixed.pinned.take().is_some() => {
@@ -166,17 +168,6 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.record.epoch = self.epoch.epoch.number;
         self.unsettled = false;
         self.epoch.write(self.pages, self.place)
-    }
-
-    /// The factor that an epoch begins with: the learned one, for content like that of the window before it.
-    fn factor_now(&self) -> Result<Factor> {
-        let model = &self.epoch.model;
-        if model.factor == Factor::EXACT {
-            return Ok(model.factor);
-        }
-        let learned = bounds::read(&*self.pages, model)?;
-        let content = self.record.window.as_ref().map(|window| window.content).filter(|content| content.tokens() > 0);
-        Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
     }
 
     /// The content of the epoch's window by class, where the tokenizer is closed.
@@ -259,6 +250,16 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
         Ok(self.epoch.epoch.fixed_tokens + window.tokens)
     }
+}
+
+/// The factor that an epoch of a session begins with: the learned one, for content like that of the window before it.
+pub(in crate::session) fn factor_now<P: Pages>(pages: &P, model: &Model, record: &SessionRecord) -> Result<Factor> {
+    if model.factor == Factor::EXACT {
+        return Ok(model.factor);
+    }
+    let learned = bounds::read(pages, model)?;
+    let content = record.window.as_ref().map(|window| window.content).filter(|content| content.tokens() > 0);
+    Ok(content.filter(|_| learned.has_samples()).map_or(model.factor, |content| learned.factor_of(&content)))
 }
 
 /// Requests of so many counted tokens tell what tokens cost, whatever a provider adds to each.

@@ -12,7 +12,7 @@ use crate::session::key::SessionKey;
 use crate::session::record::{BlobRef, SessionRecord, StoredEpoch};
 use crate::session::summary::StoredSummary;
 use crate::session::transcript::blob;
-use crate::session::window::pinned::Pinned;
+use crate::session::window::pinned::{self, Pinned};
 use crate::store::envelope;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
@@ -53,6 +53,11 @@ pub(in crate::session) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Sco
 fn summary_text(summary: &Summary, model: &Model) -> Option<Arc<FixedText>> {
     let shown = || FixedText::summary(&summary.text(), &model.framing, &CachedCounter::new(model.encoding));
     (!summary.is_empty()).then(shown)
+}
+
+/// The fixed sections of an epoch, less what was forgotten since it began.
+pub(in crate::session) fn fixed_of<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, now: i64) -> Result<Fixed> {
+    fixed(pages, place, epoch, pinned::snapshot(pages, epoch, place.partition, now)?)
 }
 
 /// The fixed sections of an epoch with these pinned memories.
