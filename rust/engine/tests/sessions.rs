@@ -9,7 +9,7 @@ use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{AddAction, NewMessage, Session};
+use memspan_engine::session::{AddAction, NewMessage, Options, Session, SessionBudget};
 use support::talk::{answered, begin, body, calling, completion, everything, interrupted, reply, result, said, say};
 use support::{Folder, assert_sound, join, open, role, spawn, talk, user, wait_until};
 
@@ -115,6 +115,29 @@ fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
     let late = session.add(NewMessage::given(result("never", "late").to_string()), None, 8).expect("its call is open again");
     assert_eq!(late.index, 2);
     assert_sound(&engine);
+}
+
+#[test]
+fn redacting_what_another_model_counted_keeps_the_sums_true() {
+    // The marker was compared with the count of the model before, and counted more than the message did with the one of now.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    let budget = Some(SessionBudget { max_input_tokens: Some(500), ..SessionBudget::default() });
+    let options = Options { model: Some(Model::named("gpt-4").expect("a model")), budget, ..Options::default() };
+    session.open(options, 1).expect("opened");
+    for _ in 0..40 {
+        say(session, &said("\u{421}\u{43f}\u{430}\u{441}\u{438}\u{431}\u{43e}"), 2);
+        say(session, &answered("\u{421}\u{43f}\u{430}\u{441}\u{438}\u{431}\u{43e}"), 2);
+    }
+    let model = Model::named("gpt-4o").expect("a model");
+    session.switch_model(&model, memspan_engine::session::NewInstructions::default(), None, 3).expect("switched");
+    for index in 0..80 {
+        session.redact(index, None, 4).expect("redacted");
+    }
+    assert_sound(&engine);
+    say(session, &said("hello"), 5);
+    assert!(talk::assemble(session, 6).prompt.total_tokens <= 500);
 }
 
 const EACH: usize = 40;
