@@ -71,7 +71,7 @@ fn read_sessions(engine: &Engine, scope: &Scope) {
         }
         for turn in 0..4 {
             for call in session.turn(turn).map(|turn| turn.calls).unwrap_or_default() {
-                let _ = session.sent_prompt(turn, call.number, NOW);
+                let _ = session.sent_prompt(turn, call.id(), NOW);
             }
         }
     }

@@ -140,6 +140,26 @@ fn redacting_what_another_model_counted_keeps_the_sums_true() {
     assert!(talk::assemble(session, 6).prompt.total_tokens <= 500);
 }
 
+#[test]
+fn the_prompt_of_a_call_that_was_taken_back_is_not_that_of_another() {
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    say(session, &said("the first"), 2);
+    reply(session, None, &answered("yes"), 3);
+    let call = session.turn(0).expect("there").calls[0].id();
+    assert!(session.sent_prompt(0, call, 4).expect("there").is_some());
+    session.rewind(0, 5).expect("taken back");
+    let kind = || session.sent_prompt(0, call, 9).expect_err("it was taken back").kind();
+    assert_eq!(kind(), ErrorKind::NotFound);
+    say(session, &said("another"), 6);
+    reply(session, None, &answered("no"), 7);
+    assert_eq!(kind(), ErrorKind::NotFound, "though another call has its number");
+    session.rewind(1, 8).expect("taken back");
+    assert_eq!(kind(), ErrorKind::NotFound);
+}
+
 const EACH: usize = 40;
 
 /// The other process: adds to one session as fast as it can, every third message only where it expects.

@@ -68,7 +68,7 @@ pub(crate) use ledger::remains::clear_ledgers;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};
-pub use ledger::{Call, SentPrompt};
+pub use ledger::{Call, CallId, SentPrompt};
 pub use messages::{ResultText, StoredMessage, format_named};
 pub use policy::Policy;
 pub use prompt_texts::PromptTexts;
