@@ -9,7 +9,7 @@ use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{AddAction, NewMessage, Options, Session, SessionBudget};
+use memspan_engine::session::{AddAction, Due, NewMessage, Options, Policy, Session, SessionBudget};
 use support::talk::{answered, begin, body, calling, completion, everything, interrupted, reply, result, said, say};
 use support::{Folder, assert_sound, join, open, role, spawn, talk, user, wait_until};
 
@@ -158,6 +158,39 @@ fn the_prompt_of_a_call_that_was_taken_back_is_not_that_of_another() {
     assert_eq!(kind(), ErrorKind::NotFound, "though another call has its number");
     session.rewind(1, 8).expect("taken back");
     assert_eq!(kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_task_that_ended_in_what_was_taken_back_makes_no_compaction_due() {
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    session.set_policy(Policy { every_turns: 100, ..Policy::default() }, 1).expect("set");
+    let talk = |session: Session<'_>, turns: usize| {
+        for turn in 0..turns {
+            say(session, &said(&format!("question {turn}")), 2);
+            say(session, &answered(&format!("answer {turn}")), 2);
+        }
+    };
+    talk(session, 6);
+    session.task_ended(3).expect("noted");
+    let due = |id| of(&engine, &scope, id).compaction_due().expect("read");
+    assert_eq!(due("s"), Some(Due::TaskEnd));
+    session.fork("before", Some(2), 4).expect("copied");
+    session.fork("whole", None, 4).expect("copied");
+    session.rewind(2, 4).expect("taken back");
+    for id in ["s", "before"] {
+        assert_eq!(due(id), None, "{id}");
+        talk(of(&engine, &scope, id), 6);
+        assert_eq!(due(id), None, "{id} is as long as it was when the task ended");
+    }
+    assert_eq!(due("whole"), Some(Due::TaskEnd));
+    assert_eq!(session.budget().expect("read").1.every_turns, 100, "what its caller wants stays");
+    session.task_ended(5).expect("noted");
+    session.rewind(14, 6).expect("nothing to take back");
+    assert_eq!(due("s"), Some(Due::TaskEnd));
+    assert_sound(&engine);
 }
 
 const EACH: usize = 40;

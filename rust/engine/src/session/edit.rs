@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::key::SessionKey;
 use super::ledger::{self, Call};
+use super::policy::Policy;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::reply::partial;
 use super::summary;
@@ -84,6 +85,10 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
         }
         partial::remove(self.pages, self.place)?;
+        let policy = Policy::read(&*self.pages, self.place)?;
+        if policy.before(at) != policy {
+            policy.before(at).write(self.pages, self.place)?;
+        }
         self.record.tally = before;
         self.record.origins = self.record.origins_before(at);
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
