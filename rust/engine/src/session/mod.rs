@@ -84,7 +84,7 @@ pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as 
 pub use session::{Options, Session, Status, TurnView};
 pub use summary::StoredSummary;
 pub use sweep::sweep;
-pub(crate) use sweep::sweep_unfinished;
+pub(crate) use sweep::{drop_unfinished, sweep_unfinished};
 pub use switch::{NewInstructions, SwitchPlan};
 pub use task::TaskState;
 pub use tasks::TaskEdit;
