@@ -176,6 +176,15 @@ def test_replay_says_which_line_is_no_message(tmp_path: Path, capsys: pytest.Cap
     assert "bad.jsonl" in err
 
 
+def test_replay_says_which_line_is_not_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "latin1.jsonl"
+    file.write_bytes(b'{"role": "user", "content": "a"}\n' + '{"role": "user", "content": "ü"}\n'.encode("latin-1"))
+    code, _, err = run(capsys, "replay", file, "--model", "gpt-4o")
+    assert code == 2
+    assert "latin1.jsonl, line 2" in err
+    assert "UTF-8" in err
+
+
 def test_show_lists_sessions_and_turns_and_what_a_model_saw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "a.memspan"
     with memspan.open(store) as engine:

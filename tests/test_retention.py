@@ -122,7 +122,14 @@ def test_what_waits_for_approval_goes_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"sessions_days": -1}, {"sessions_days": "90"}, {"kinds": {"episode": 3}}, {"kinds": {"episodic": float("nan")}}, {"kinds": 7}],
+    [
+        {"sessions_days": -1},
+        {"sessions_days": "90"},
+        {"kinds": {"episode": 3}},
+        {"kinds": {"episodic": float("nan")}},
+        {"kinds": {"episodic": None}},
+        {"kinds": 7},
+    ],
 )
 def test_what_is_no_retention_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput):

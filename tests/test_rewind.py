@@ -43,6 +43,17 @@ def test_rewinding_takes_everything_behind_it(session: memspan.Session, user: me
     assert session.add({"role": "user", "content": "something else"}, id="m-2").action == "added"
 
 
+def test_a_turn_that_was_taken_back_has_no_prompt(session: memspan.Session) -> None:
+    """It was StoreCorrupt, and then the prompt of the turn that had its number."""
+    taken = session.add_response(openai_response("deployed"), prompt=session.assemble())
+    session.rewind(0)
+    for _ in range(2):
+        with pytest.raises(memspan.NotFound, match="taken back"):
+            _ = taken.prompt
+        session.add({"role": "user", "content": "something else"})
+        session.add_response(openai_response("no"), prompt=session.assemble())
+
+
 def test_rewinding_to_the_ends(session: memspan.Session) -> None:
     session.rewind(1)
     assert len(session.messages) == 1

@@ -68,10 +68,15 @@ def read_transcript(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         InvalidInput: A line is neither.
     """
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
-                yield from _messages(line, f"{path}, line {number}")
+            where = f"{path}, line {number}"
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise InvalidInput(f"reading a transcript: the file must be UTF-8 ({where}): {error}: save it as UTF-8") from None
+            if text.strip():
+                yield from _messages(text, where)
 
 
 def _messages(line: str, where: str) -> list[dict[str, Any]]:

@@ -50,8 +50,9 @@ class Retention:
             raise InvalidInput(
                 f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is {self.kinds!r}: change it"
             )
-        for name, days in (("sessions_days", self.sessions_days), *self.kinds.items()):
-            if days is not None and not (is_number(days) and 0 <= days <= Limits.MAX_DAYS):
+        named = [] if self.sessions_days is None else [("sessions_days", self.sessions_days)]
+        for name, days in (*named, *self.kinds.items()):
+            if not (is_number(days) and 0 <= days <= Limits.MAX_DAYS):
                 raise InvalidInput(f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {days!r}: change it")
 
 

@@ -53,8 +53,11 @@ class Call(StoredCall):
         """The prompt that the model was sent, composed again: the same bytes, and the same reasons.
 
         `None` where `add_response` was not told. Texts that were erased since are missing, and `Prompt.erased` names them.
+
+        Raises:
+            NotFound: The call was taken back.
         """
-        core = self._core.sent_prompt(self.turn, self.number) if self.sent else None
+        core = self._core.sent_prompt(self.turn, self.number, self.reply, self.added_at) if self.sent else None
         return None if core is None else Prompt(core)
 
     def __repr__(self) -> str:

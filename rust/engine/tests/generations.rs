@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
-use memspan_engine::memory::Memory;
+use memspan_engine::memory::{EngineOptions, Memory};
 use memspan_engine::store::folder::{FORMAT_VERSION, Folder as StoreFolder};
 use memspan_engine::store::repair::repair;
 use memspan_engine::store::{WriteTransaction, meta};
@@ -153,6 +153,73 @@ fn died_with_the_old_generation_retired_and_current_not_rewritten() {
         retire(engine);
     });
     assert_whole(&folder, 2);
+}
+
+/// Those who may not write wait for no disk, and LMDB refuses to sync what is open for reading.
+#[test]
+fn who_only_reads_moves_over_from_a_retired_generation() {
+    let folder = Folder::new();
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        retire(engine);
+    });
+    let reader = read_only(&folder.0);
+    assert_eq!(memories(&reader, &user("u"), 0).len() as i64, MEMORIES);
+    assert_eq!(reader.contents().expect("contents").generation, 2);
+    drop(reader);
+    assert_whole(&folder, 2);
+}
+
+fn read_only(path: &Path) -> Engine {
+    Engine::open(path, EngineOptions { read_only: true, ..options(true) }).expect("opened for reading")
+}
+
+#[test]
+fn who_only_reads_beside_compactions_is_never_refused() {
+    if let Some((_, store)) = role() {
+        let engine = read_only(&store);
+        while !store.join("stop").exists() {
+            assert_eq!(memories(&engine, &user("u"), 0).len() as i64, MEMORIES);
+            fs::write(store.join("reading"), "").expect("told");
+        }
+        return;
+    }
+    let folder = Folder::new();
+    let engine = filled(&folder.0);
+    let reader = spawn("who_only_reads_beside_compactions_is_never_refused", "reader", &folder.0);
+    wait_until("the reader", || folder.0.join("reading").exists());
+    for _ in 0..20 {
+        engine.compact().expect("compacted");
+    }
+    fs::write(folder.0.join("stop"), "").expect("told");
+    join(reader);
+}
+
+/// The next to open the generation alone takes that commit back and writes there, and who reads in the next one must not miss it.
+#[test]
+fn who_only_reads_and_moved_over_by_a_commit_that_is_not_in_the_log_sees_what_is_written_next() {
+    if let Some((_, store)) = role() {
+        one(&open(&store, true), &user("u"), with_vector("written behind it"), 500);
+        return;
+    }
+    let folder = Folder::new();
+    let files = ["gen-1/log", "gen-1/progress"].map(|name| folder.0.join(name));
+    let before = std::cell::RefCell::new(Vec::new());
+    died(&folder, |store, engine| {
+        build(store, engine, "gen-2");
+        *before.borrow_mut() = files.iter().map(|file| fs::read(file).expect("read")).collect();
+        retire(engine);
+    });
+    for (file, bytes) in files.iter().zip(before.take()) {
+        fs::write(file, bytes).expect("written");
+    }
+    let reader = read_only(&folder.0);
+    assert_eq!(memories(&reader, &user("u"), 0).len() as i64, MEMORIES);
+    let test = "who_only_reads_and_moved_over_by_a_commit_that_is_not_in_the_log_sees_what_is_written_next";
+    join(spawn(test, "writer", &folder.0));
+    assert_eq!(memories(&reader, &user("u"), 0).len() as i64, MEMORIES + 1);
+    assert_sound(&reader);
+    assert_eq!(reader.contents().expect("contents").generation, 2, "the writer brought it to the disk");
 }
 
 #[test]

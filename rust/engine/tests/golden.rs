@@ -295,7 +295,7 @@ fn conversation(engine: &Engine) -> String {
     }
     let options = RequestOptions::new(Some("m"), false);
     let next = session.assemble(&Ask { now: START + 62 * DAY, ..Ask::default() }).expect("assembled");
-    let sent = session.sent_prompt(0, 0, START + 62 * DAY).expect("read").expect("sent");
+    let sent = session.sent_prompt(0, session.turn(0).expect("turn").calls[0].id(), START + 62 * DAY).expect("read").expect("sent");
     assert!(sent.same_bytes && sent.erased.is_empty(), "{:?}", sent.erased);
     for prompt in [&next.prompt, &sent.assembled.prompt] {
         let _ = writeln!(lines, "{} {}", prompt.total_tokens, String::from_utf8_lossy(&to_openai(prompt, options)));

@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,7 +44,7 @@ fn sealed(key: &[u8], value: &[u8], body: &[u8]) -> Vec<u8> {
 /// All that can be read. An error of one part does not keep the others from being read.
 fn read_all(engine: &Engine) {
     let _ = (engine.contents(), engine.check(), session::learned(engine));
-    let _ = engine.store().read(|snapshot| export::write(snapshot, &mut std::io::sink()));
+    let _ = engine.store().read(|snapshot| export::write(snapshot, &BTreeSet::new(), &mut std::io::sink()));
     let Ok(scopes) = engine.scopes(0, 100) else { return };
     for (_, scope) in scopes {
         let _ = (engine.memories(&scope, 0, usize::MAX, ALL_KINDS, NOW), engine.slots(&scope, None, NOW), engine.quarantined(&scope));
@@ -71,7 +72,7 @@ fn read_sessions(engine: &Engine, scope: &Scope) {
         }
         for turn in 0..4 {
             for call in session.turn(turn).map(|turn| turn.calls).unwrap_or_default() {
-                let _ = session.sent_prompt(turn, call.number, NOW);
+                let _ = session.sent_prompt(turn, call.id(), NOW);
             }
         }
     }

@@ -9,7 +9,7 @@ use memspan_engine::ErrorKind;
 use memspan_engine::engine::Engine;
 use memspan_engine::models::Model;
 use memspan_engine::scope::Scope;
-use memspan_engine::session::{AddAction, NewMessage, Session};
+use memspan_engine::session::{AddAction, Due, NewMessage, Options, Policy, Session, SessionBudget};
 use support::talk::{answered, begin, body, calling, completion, everything, interrupted, reply, result, said, say};
 use support::{Folder, assert_sound, join, open, role, spawn, talk, user, wait_until};
 
@@ -114,6 +114,82 @@ fn rewinding_to_where_a_switch_left_off_keeps_the_sums_true() {
     assert_eq!(interrupted(&body(&talk::assemble(session, 7))), 1);
     let late = session.add(NewMessage::given(result("never", "late").to_string()), None, 8).expect("its call is open again");
     assert_eq!(late.index, 2);
+    assert_sound(&engine);
+}
+
+#[test]
+fn redacting_what_another_model_counted_keeps_the_sums_true() {
+    // The marker was compared with the count of the model before, and counted more than the message did with the one of now.
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    let budget = Some(SessionBudget { max_input_tokens: Some(500), ..SessionBudget::default() });
+    let options = Options { model: Some(Model::named("gpt-4").expect("a model")), budget, ..Options::default() };
+    session.open(options, 1).expect("opened");
+    for _ in 0..40 {
+        say(session, &said("\u{421}\u{43f}\u{430}\u{441}\u{438}\u{431}\u{43e}"), 2);
+        say(session, &answered("\u{421}\u{43f}\u{430}\u{441}\u{438}\u{431}\u{43e}"), 2);
+    }
+    let model = Model::named("gpt-4o").expect("a model");
+    session.switch_model(&model, memspan_engine::session::NewInstructions::default(), None, 3).expect("switched");
+    for index in 0..80 {
+        session.redact(index, None, 4).expect("redacted");
+    }
+    assert_sound(&engine);
+    say(session, &said("hello"), 5);
+    assert!(talk::assemble(session, 6).prompt.total_tokens <= 500);
+}
+
+#[test]
+fn the_prompt_of_a_call_that_was_taken_back_is_not_that_of_another() {
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    say(session, &said("the first"), 2);
+    reply(session, None, &answered("yes"), 3);
+    let call = session.turn(0).expect("there").calls[0].id();
+    assert!(session.sent_prompt(0, call, 4).expect("there").is_some());
+    session.rewind(0, 5).expect("taken back");
+    let kind = || session.sent_prompt(0, call, 9).expect_err("it was taken back").kind();
+    assert_eq!(kind(), ErrorKind::NotFound);
+    say(session, &said("another"), 6);
+    reply(session, None, &answered("no"), 7);
+    assert_eq!(kind(), ErrorKind::NotFound, "though another call has its number");
+    session.rewind(1, 8).expect("taken back");
+    assert_eq!(kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_task_that_ended_in_what_was_taken_back_makes_no_compaction_due() {
+    let folder = Folder::in_memory();
+    let (engine, scope) = (open(&folder.0, false), user("u"));
+    let session = of(&engine, &scope, "s");
+    begin(session, 1);
+    session.set_policy(Policy { every_turns: 100, ..Policy::default() }, 1).expect("set");
+    let talk = |session: Session<'_>, turns: usize| {
+        for turn in 0..turns {
+            say(session, &said(&format!("question {turn}")), 2);
+            say(session, &answered(&format!("answer {turn}")), 2);
+        }
+    };
+    talk(session, 6);
+    session.task_ended(3).expect("noted");
+    let due = |id| of(&engine, &scope, id).compaction_due().expect("read");
+    assert_eq!(due("s"), Some(Due::TaskEnd));
+    session.fork("before", Some(2), 4).expect("copied");
+    session.fork("whole", None, 4).expect("copied");
+    session.rewind(2, 4).expect("taken back");
+    for id in ["s", "before"] {
+        assert_eq!(due(id), None, "{id}");
+        talk(of(&engine, &scope, id), 6);
+        assert_eq!(due(id), None, "{id} is as long as it was when the task ended");
+    }
+    assert_eq!(due("whole"), Some(Due::TaskEnd));
+    assert_eq!(session.budget().expect("read").1.every_turns, 100, "what its caller wants stays");
+    session.task_ended(5).expect("noted");
+    session.rewind(14, 6).expect("nothing to take back");
+    assert_eq!(due("s"), Some(Due::TaskEnd));
     assert_sound(&engine);
 }
 

@@ -263,7 +263,8 @@ fn verify(engine: &Engine, scope: &Scope, name: &str, log: &Path) -> Talks {
         let prompt = body(&assemble(session, NOW));
         assert!(interrupted(&prompt) >= waiting, "{id}: what was interrupted is shown as that");
         for (turn, call, sent, _) in &talk.calls {
-            let replayed = session.sent_prompt(*turn, *call as u16, NOW).expect("read").expect("it is known what was sent");
+            let sent_by = session.turn(*turn).expect("there").calls[*call as usize].id();
+            let replayed = session.sent_prompt(*turn, sent_by, NOW).expect("read").expect("it is known what was sent");
             let same = hash(&body(&replayed.assembled)) == *sent;
             // A prompt may show what another session said, which may have been taken back since: then it says what is gone.
             assert!(same || !replayed.erased.is_empty(), "{id}: turn {turn}, call {call} was sent something else");

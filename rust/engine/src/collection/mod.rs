@@ -37,7 +37,7 @@ pub(crate) use pending::{adopt, fill, next_pending, pending};
 pub(crate) use read::{is_gone, is_missing};
 pub(crate) use remove::expire;
 pub use sweep::sweep;
-pub(crate) use sweep::sweep_unfinished;
+pub(crate) use sweep::{drop_unfinished, sweep_unfinished};
 
 /// The words of chunks, among the indexes of a partition.
 const CHUNKS: u8 = 2;

@@ -25,7 +25,7 @@ pub(super) fn revision(engine: &Core, partition: Partition, number: u32, now: i6
     Ok(())
 }
 
-fn step<P: PagesMut>(pages: &mut P, partition: Partition, number: u32, now: i64) -> Result<bool> {
+pub(super) fn step<P: PagesMut>(pages: &mut P, partition: Partition, number: u32, now: i64) -> Result<bool> {
     let Some(seed) = seed_of(pages, partition)? else { return Ok(false) };
     let mut writer = Writer::at(pages, partition, seed, now, None)?;
     let revision = Revision::read(writer.pages, partition, number)?.filter(|revision| revision.state != State::Current);

@@ -3,11 +3,12 @@
 use super::name::is_collection;
 use super::record::{Revision, State};
 use super::remove;
-use crate::Result;
 use crate::memory::Core;
 use crate::scope::{self, Row};
 use crate::store::keys::{Key, Partition, STORE, Table};
+use crate::store::pages::PagesMut;
 use crate::store::reserve;
+use crate::{Result, interrupt};
 
 /// A revision that nothing was written to for so long is not being written any more: a day, in microseconds.
 const ABANDONED: i64 = crate::units::calendar::DAY;
@@ -55,6 +56,16 @@ fn collection(engine: &Core, partition: Partition, now: i64) -> Result<u64> {
 pub(crate) fn sweep_unfinished(engine: &Core, partition: Partition) -> Result<()> {
     for number in engine.store().read(|pages| Revision::unfinished(pages, partition))? {
         remove::revision(engine, partition, number, 0)?;
+    }
+    Ok(())
+}
+
+/// Removes the same from `pages` that are nobody else's: an export shows nothing of it.
+pub(crate) fn drop_unfinished<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<()> {
+    for number in Revision::unfinished(&*pages, partition)? {
+        while remove::step(pages, partition, number, 0)? {
+            interrupt::check()?;
+        }
     }
     Ok(())
 }

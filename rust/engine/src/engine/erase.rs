@@ -96,7 +96,7 @@ enum Stage {
 
 /// A partition that is being erased.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Erasing {
+pub(super) struct Erasing {
     stage: Stage,
     erased: Erased,
 }
@@ -204,7 +204,7 @@ impl Engine {
 }
 
 /// Takes the names of a scope and of its collections away, also where sessions of others read them; the partitions that are to be emptied.
-fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
+pub(super) fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
     let Some(partition) = scope.find(&*pages)? else { return Ok(Vec::new()) };
     let mut partitions = vec![partition];
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
@@ -223,7 +223,7 @@ fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Partition>> {
 }
 
 /// The partitions that are being erased.
-fn under_way<P: Pages>(pages: &P) -> Result<Vec<(Partition, Erasing)>> {
+pub(super) fn under_way<P: Pages>(pages: &P) -> Result<Vec<(Partition, Erasing)>> {
     let range = Key::new(STORE, Table::Erasing).prefix_range();
     let mut partitions = Vec::new();
     pages.scan_stored(&range.start, &range.end, &mut |key, _| {
@@ -238,7 +238,7 @@ fn under_way<P: Pages>(pages: &P) -> Result<Vec<(Partition, Erasing)>> {
 }
 
 /// Removes some values of a partition; how far it is then. `None` where its erasure has ended.
-fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<Option<Erasing>> {
+pub(super) fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<Option<Erasing>> {
     let Some(mut erasing) = Erasing::read(&*pages, partition)? else { return Ok(None) };
     if erasing.stage != Stage::Empty {
         return Ok(Some(erasing));

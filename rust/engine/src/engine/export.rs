@@ -3,22 +3,30 @@
 //! A file appears whole or not at all, and so does what is loaded from one. Neither holds anything that was forgotten, redacted or erased:
 //! before it writes, an export takes out what a compaction would.
 
+use std::collections::BTreeSet;
 use std::fs::{File, Permissions};
 use std::io::{BufReader, BufWriter, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::erase::under_way;
 use super::{Engine, audit};
 use crate::audit::Finding;
+use crate::collection;
 use crate::export::{self, Loading};
 use crate::memory::embedding::{self, Embedding};
+use crate::memory::maintain::STEP;
+use crate::scope::{self, Row};
+use crate::session;
 use crate::store::Snapshot;
 use crate::store::files::own;
 use crate::store::folder::io_error;
 use crate::store::fork;
 use crate::store::identity::Secret;
+use crate::store::keys::Partition;
 use crate::store::load::{self, Values};
+use crate::store::overlay::Overlay;
 use crate::store::reserve;
 use crate::{Error, Result};
 
@@ -26,7 +34,10 @@ impl Engine {
     /// Writes everything that the store holds to a file, one JSON object a line; how many values that are. Readable by its owner alone: it
     /// has what everybody said, and what the store's hashes are keyed with. It is plain text where the store is encrypted, too.
     ///
-    /// Cost: one read transaction; one line in memory at a time.
+    /// It leaves out scopes and collections that are being erased or dropped, sessions that are being deleted or copied, and documents that
+    /// are being added or deleted, also where that was interrupted.
+    ///
+    /// Cost: one read transaction; one line in memory at a time, and the keys of what is being removed.
     pub fn export(&self, path: &Path) -> Result<u64> {
         if !self.is_read_only() {
             self.flush_accesses_if_there_is_room()?;
@@ -45,7 +56,10 @@ impl Engine {
         let file = own().write(true).create(true).truncate(true).mode(0o600).open(beside).map_err(refused)?;
         file.set_permissions(Permissions::from_mode(0o600)).map_err(refused)?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
-        let written = self.store().read(|snapshot| export::write(snapshot, &mut out))?;
+        let written = self.store().read(|snapshot| {
+            let (pages, gone) = without_remains(snapshot)?;
+            export::write(&pages, &gone, &mut out)
+        })?;
         out.flush().map_err(refused)?;
         out.get_ref().sync_all().map_err(refused)?;
         std::fs::rename(beside, path).map_err(refused)?;
@@ -74,6 +88,24 @@ impl Engine {
         match audit(snapshot)?.findings.first() {
             None => Ok(()),
             Some(finding) => Err(contradicts(name, finding)),
+        }
+    }
+}
+
+/// A snapshot without what no call has finished, and the partitions whose values are being removed.
+fn without_remains(snapshot: &Snapshot) -> Result<(Overlay<'_, Snapshot>, BTreeSet<Partition>)> {
+    let (mut pages, mut after) = (Overlay::new(snapshot), 0);
+    let mut gone: BTreeSet<Partition> = under_way(snapshot)?.into_iter().map(|(partition, _)| partition).collect();
+    loop {
+        let rows = scope::rows(snapshot, after, STEP)?;
+        let Some((last, _)) = rows.last() else { return Ok((pages, gone)) };
+        after = *last;
+        for (partition, row) in rows {
+            match row {
+                Row::Scope(scope) => session::drop_unfinished(&mut pages, partition, &scope)?,
+                Row::Collection { .. } => collection::drop_unfinished(&mut pages, partition)?,
+                Row::Dropped { .. } => drop(gone.insert(partition)),
+            }
         }
     }
 }
@@ -115,5 +147,141 @@ impl Values for Lines {
 
     fn next(&mut self, put: &mut load::Put<'_>) -> Result<bool> {
         self.0.next(put)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::erase::{empty_step, unlink};
+    use super::*;
+    use crate::collection::{CollectionName, NewDocument, Prepared};
+    use crate::interrupt::counted::after;
+    use crate::memory::{EngineOptions, NewMemory};
+    use crate::models::Model;
+    use crate::scope::{Scope, ScopeType};
+    use crate::session::{NewMessage, Options, Session};
+    use crate::store::vault::StoreKey;
+
+    struct Place(PathBuf);
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let place = Self(std::env::temp_dir().join(format!("memspan-export-{name}-{}", std::process::id())));
+            let _ = std::fs::remove_dir_all(&place.0);
+            std::fs::create_dir_all(&place.0).unwrap();
+            place
+        }
+
+        fn open(&self, name: &str, is_encrypted: bool, read_only: bool) -> Engine {
+            let key = is_encrypted.then(|| StoreKey::new(&[7; 32]).unwrap());
+            Engine::open_as(&self.0.join(name), EngineOptions { read_only, ..EngineOptions::default() }, false, key).unwrap()
+        }
+
+        /// The lines of an export, which a new store takes and gives back.
+        fn exported(&self, engine: &Engine) -> String {
+            let [first, second] = ["first", "second"].map(|name| self.0.join(name));
+            engine.export(&first).unwrap();
+            let loaded = self.open("loaded", false, false);
+            loaded.load(&first).unwrap();
+            drop(loaded);
+            let loaded = self.open("loaded", false, true);
+            assert!(loaded.check().unwrap().findings.is_empty());
+            loaded.export(&second).unwrap();
+            drop(loaded);
+            std::fs::remove_dir_all(self.0.join("loaded")).unwrap();
+            let [first, second] = [first, second].map(|path| std::fs::read_to_string(path).unwrap());
+            assert!(first == second, "what was loaded is what was exported");
+            first
+        }
+    }
+
+    fn user(name: &str) -> Scope {
+        Scope::new(None, ScopeType::User, name).unwrap()
+    }
+
+    /// A session with a text that is a blob, and a document; all of it has the word.
+    fn talk(engine: &Engine, scope: &Scope, word: &str) {
+        let session = Session { engine, scope, id: word };
+        session.open(Options { model: Some(Model::named("gpt-4o").unwrap()), ..Options::default() }, 2).unwrap();
+        let said = |number: usize| {
+            let content = format!("{word} asks {number} ").repeat(if number == 3 { 3_000 } else { 1 });
+            let role = ["user", "assistant"][number % 2];
+            NewMessage::given(serde_json::json!({"role": role, "content": content}).to_string())
+        };
+        session.add_many((0..600).map(said).collect(), 3).unwrap();
+        let text: String = (0..400).map(|number| format!("{word} says in paragraph {number} what nobody asked.\n\n")).collect();
+        let document = Prepared::new(NewDocument::new("d", &text)).unwrap();
+        collection::add::add(engine, &CollectionName::new(scope, word).unwrap(), document, None, 4).unwrap();
+    }
+
+    /// The same with memories, of which some expire.
+    fn fill(engine: &Engine, scope: &Scope, word: &str) {
+        for number in 0..20 {
+            let ttl = (number % 4 == 0).then_some(1 << 50);
+            engine.remember(scope, NewMemory { ttl, ..NewMemory::new(format!("{word} has port {number}")) }, 1).unwrap();
+        }
+        talk(engine, scope, word);
+    }
+
+    #[test]
+    fn nothing_of_a_scope_that_is_being_erased_is_exported() {
+        for is_encrypted in [false, true] {
+            let place = Place::new(if is_encrypted { "erased-encrypted" } else { "erased" });
+            let engine = place.open("store", is_encrypted, false);
+            fill(&engine, &user("stays"), "zqkept");
+            fill(&engine, &user("goes"), "zqgone");
+            let exported = place.exported(&engine);
+            assert!(exported.contains("zqgone") && exported.contains("zqkept"));
+            let partitions = engine.write(|txn| unlink(txn, &user("goes"))).unwrap();
+            let expected = place.exported(&engine);
+            assert!(!expected.contains("zqgone") && !expected.contains("Erasing") && expected.contains("zqkept"));
+            for partition in partitions {
+                engine.write(move |txn| empty_step(txn, partition)).unwrap();
+                assert!(place.exported(&engine) == expected, "however far it is");
+            }
+            drop(engine);
+            let reader = place.open("store", is_encrypted, true);
+            assert_eq!(reader.store().read(under_way).unwrap().len(), 2, "who only reads ends no erasure");
+            assert!(place.exported(&reader) == expected);
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_being_dropped_deleted_or_copied_is_exported_by_who_only_reads() {
+        let mut met = [0; 3];
+        for looks in [1, 20, 60, 200] {
+            let (place, scope) = (Place::new("deleted"), user("u"));
+            let engine = place.open("store", false, false);
+            for word in ["zqkept", "zqgone", "zqdropped"] {
+                talk(&engine, &scope, word);
+            }
+            let session = |id| Session { engine: &engine, scope: &scope, id };
+            let letters = |name| CollectionName::new(&scope, name).unwrap();
+            let is_left = [
+                after(looks, || session("zqgone").delete(5).map(drop)).0,
+                after(looks, || collection::remove::delete(&engine, &letters("zqgone"), "d", 6).map(drop)).0,
+                after(looks, || collection::remove::drop_collection(&engine, &letters("zqdropped")).map(drop)).0,
+                after(looks, || session("zqkept").fork("zqcopy", None, 7)).0,
+            ];
+            assert!(is_left.iter().any(Result::is_err), "something was interrupted");
+            let documents = |name| engine.store().read(|pages| collection::count(pages, &letters(name))).unwrap().documents;
+            let is_gone = [session("zqgone").status().is_err(), documents("zqgone") == 0, documents("zqdropped") == 0];
+            let is_copied = session("zqcopy").status().is_ok();
+            drop(engine);
+            let exported = place.exported(&place.open("store", false, true));
+            assert!(exported.contains("zqkept asks") && exported.contains("zqkept says"));
+            for (at, text) in ["zqgone asks", "zqgone says", "zqdropped says"].into_iter().enumerate() {
+                assert!(!is_gone[at] || !exported.contains(text), "{text}");
+                met[at] += usize::from(is_gone[at] && is_left[at].is_err());
+            }
+            assert_eq!(exported.contains("zqcopy"), is_copied);
+        }
+        assert!(met.iter().all(|met| *met > 0), "each was half done: {met:?}");
     }
 }

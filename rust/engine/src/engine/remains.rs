@@ -26,21 +26,28 @@ impl Engine {
             let Some((last, _)) = page.last() else { return Ok(()) };
             after = *last;
             for (partition, row) in page {
-                if let Row::Scope(scope) = &row {
-                    session::sweep_unfinished(self, partition, scope)?;
-                    self.settle_tail(partition)?;
-                    self.remove_empty_slots(partition, scope)?;
-                    session::clear_ledgers(self, partition, scope)?;
-                }
-                if let Row::Collection { .. } = row {
-                    collection::sweep_unfinished(self, partition)?;
-                }
-                if !matches!(row, Row::Dropped { .. }) {
-                    self.end_merges(partition)?;
-                    self.blank_graphs(partition)?;
+                let cleared = self.clear_partition(partition, &row);
+                // Of one that is erased meanwhile no value can be read any more where the store is encrypted.
+                if cleared.is_err() && !self.store().read(|snapshot| scope::is_dropped(snapshot, partition))? {
+                    return cleared;
                 }
             }
         }
+    }
+
+    fn clear_partition(&self, partition: Partition, row: &Row) -> Result<()> {
+        match row {
+            Row::Scope(scope) => {
+                session::sweep_unfinished(self, partition, scope)?;
+                self.settle_tail(partition)?;
+                self.remove_empty_slots(partition, scope)?;
+                session::clear_ledgers(self, partition, scope)?;
+            }
+            Row::Collection { .. } => collection::sweep_unfinished(self, partition)?,
+            Row::Dropped { .. } => return Ok(()),
+        }
+        self.end_merges(partition)?;
+        self.blank_graphs(partition)
     }
 
     fn settle_tail(&self, partition: Partition) -> Result<()> {

@@ -1,29 +1,30 @@
 //! Writing an export: one walk over a snapshot, one line after the other.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 
 use super::line::{self, Stored};
 use super::{Header, Trailer};
 use crate::interrupt;
-use crate::store::Snapshot;
 use crate::store::envelope::{self, CONTINUES, damaged};
-use crate::store::keys::{Key, STORE, Table};
+use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
 use crate::store::vault::is_exempt;
 use crate::{Error, Result};
 
-/// Writes every value of a snapshot to `out`; how many lines have one. Holds one line at a time.
-pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
+/// Writes every value of a snapshot to `out`, but none of the partitions that are `gone`, whose values are being removed; how many lines
+/// have one. Holds one line at a time.
+pub fn write<P: Pages>(snapshot: &P, gone: &BTreeSet<Partition>, out: &mut dyn Write) -> Result<u64> {
     let mut lines = Lines { out, crc: crc32fast::Hasher::new(), count: 0 };
     lines.write(&header(snapshot)?)?;
     lines.count = 0;
     let (mut pending, mut line) = (None, String::new());
-    snapshot.scan(&[0], &[u8::MAX; 32], &mut |key, value| {
+    let mut visit = |key: &[u8], value: &[u8]| {
         interrupt::check()?;
         line::table_of(key).ok_or_else(|| damaged(key, "this format has no such table"))?;
-        if is_exempt(key) {
+        if is_exempt(key) || is_of(key, gone) {
             return Ok(ControlFlow::Continue(())); // records of the generation about itself, and keys
         }
         if let Some(whole) = join(&mut pending, key, value)? {
@@ -31,14 +32,28 @@ pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
             lines.write(&line)?;
         }
         Ok(ControlFlow::Continue(()))
-    })?;
+    };
+    // Of a partition that is being erased the key is gone, so that nobody can look at its values.
+    let mut from = vec![0];
+    for partition in gone {
+        snapshot.scan(&from, &partition.to_be_bytes(), &mut visit)?;
+        from = partition.saturating_add(1).to_be_bytes().to_vec();
+    }
+    snapshot.scan(&from, &[u8::MAX; 32], &mut visit)?;
     if let Some(Stored { key, .. }) = pending {
         return Err(damaged(&key, "a chunk of a long body is missing"));
     }
     lines.end()
 }
 
-fn header(snapshot: &Snapshot) -> Result<String> {
+/// Whether a value of the store itself is about a partition that is gone: when something of it expires, or how far its erasure is.
+fn is_of(key: &[u8], gone: &BTreeSet<Partition>) -> bool {
+    let about = |at| u32_at(key, at).is_some_and(|partition| gone.contains(&partition));
+    let is = |table: Table| key.starts_with(Key::new(STORE, table).as_slice());
+    is(Table::Expiry) && about(13) || is(Table::Erasing) && about(5)
+}
+
+fn header<P: Pages>(snapshot: &P) -> Result<String> {
     let meta = Meta::read(snapshot)?.ok_or_else(|| damaged(Key::new(STORE, Table::Meta).as_slice(), "it is missing"))?;
     Ok(Header::of(&Meta { secret: snapshot.secret(), ..meta }).write()) // in an encrypted store the record has it sealed
 }

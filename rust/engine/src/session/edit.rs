@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::key::SessionKey;
 use super::ledger::{self, Call};
+use super::policy::Policy;
 use super::record::{self, SentBlock, SessionRecord, SessionState, StoredEpoch};
 use super::reply::partial;
 use super::summary;
@@ -16,6 +17,7 @@ use super::transcript::words::Words;
 use super::window::recount;
 use super::writer::{KnownId, SessionWriter, put_id};
 use crate::Result;
+use crate::context::image::Cost;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
 use crate::memory::forget;
@@ -83,6 +85,10 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             TurnRecord { kept: None, ..turn }.write(self.pages, self.place, newest)?;
         }
         partial::remove(self.pages, self.place)?;
+        let policy = Policy::read(&*self.pages, self.place)?;
+        if policy.before(at) != policy {
+            policy.before(at).write(self.pages, self.place)?;
+        }
         self.record.tally = before;
         self.record.origins = self.record.origins_before(at);
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
@@ -133,8 +139,9 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             put_id(self.pages, self.place, self.seed, &id, KnownId { index, request: 0, gone: true })?;
         }
         let (framing, counter) = (self.epoch.model.framing, CachedCounter::new(self.epoch.model.encoding));
-        let bare = without_text(&stored, |message| Stored::new(message, &framing, &counter));
         let recounted = self.recount_of(index)?;
+        let counted = recounted.map_or(stored.cost.tokens, |(cost, _)| cost.tokens);
+        let bare = without_text(&stored.message, counted, |message| Stored::new(message, &framing, &counter));
         record = MessageRecord {
             cost: if recounted.is_some() { record.cost } else { bare.1.cost },
             digest: bare.1.digest,
@@ -150,7 +157,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             ..record
         };
         record.write(self.pages, self.place)?;
-        if let Some(before) = recounted {
+        if let Some((_, before)) = recounted {
             write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
         }
         self.forget_calls(record.placed.turn, index)?;
@@ -182,11 +189,12 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.words.remove(self.pages, (self.place.partition, self.seed), record.document, &message, record.author.as_deref())
     }
 
-    fn recount_of(&self, index: u64) -> Result<Option<u64>> {
+    /// The count that prompts have of a message that was counted anew, and the tokens before it.
+    fn recount_of(&self, index: u64) -> Result<Option<(Cost, u64)>> {
         if self.epoch.switch == 0 || !(self.epoch.recounted.0..self.epoch.recounted.1).contains(&index) {
             return Ok(None);
         }
-        read_recount(&*self.pages, self.place, self.epoch.switch, index).map(|(_, before)| Some(before))
+        read_recount(&*self.pages, self.place, self.epoch.switch, index).map(Some)
     }
 
     /// Questions to memory of a turn's calls may repeat what its messages said, and a reply has a hash.
@@ -260,14 +268,14 @@ fn remove_calls(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, turn: 
     Ok(())
 }
 
-/// A message without its text, as JSON and as it is sent. It never counts more than before, so that stored sums stay a bound: where
-/// the marker is longer than what it stands for, nothing stands there.
-fn without_text(stored: &Stored, count: impl Fn(Message) -> Stored) -> (Vec<u8>, Stored) {
-    let marked = count(stored.message.redacted(REDACTED));
-    let marker = if marked.cost.tokens <= stored.cost.tokens { REDACTED } else { "" };
-    let json = bare_json(&stored.message.redacted(marker));
+/// A message without its text, as JSON and as it is sent. It never counts more than it was `counted`, so that stored sums stay a bound:
+/// where the marker is longer than what it stands for, nothing stands there.
+fn without_text(message: &Message, counted: u64, count: impl Fn(Message) -> Stored) -> (Vec<u8>, Stored) {
+    let marked = count(message.redacted(REDACTED));
+    let marker = if marked.cost.tokens <= counted { REDACTED } else { "" };
+    let json = bare_json(&message.redacted(marker));
     let read = Message::parse(&json, Some(Format::Anthropic), crate::context::Arguments::Keep);
-    (json, count(read.unwrap_or_else(|_| stored.message.redacted(marker))))
+    (json, count(read.unwrap_or_else(|_| message.redacted(marker))))
 }
 
 /// A redacted message in Anthropic's shape, which has a place for calls and results alike.

@@ -245,7 +245,7 @@ impl Copy {
         let covered = super::summary::copy(writer.pages, self.source.place, place, self.at)?;
         writer.epoch.epoch.summary_version = writer.epoch.epoch.summary_version.min(covered);
         super::notes::copy(writer.pages, self.source.place, place)?;
-        Policy::read(&*writer.pages, self.source.place)?.write(writer.pages, place)?;
+        Policy::read(&*writer.pages, self.source.place)?.before(self.at).write(writer.pages, place)?;
         if self.at <= origin && origin > 0 {
             let model = writer.epoch.model.clone();
             super::window::recount::switch(&mut writer, model, Reason::Forked)?;

@@ -72,7 +72,7 @@ pub(crate) use ledger::remains::clear_ledgers;
 pub use ledger::replay::Replayed;
 pub use ledger::response::{Response, UsageTokens};
 pub use ledger::usage::{CallUsage, Fill};
-pub use ledger::{Call, SentPrompt};
+pub use ledger::{Call, CallId, SentPrompt};
 pub use messages::{ResultText, StoredMessage, format_named};
 pub use policy::Policy;
 pub use prompt_texts::PromptTexts;
@@ -88,7 +88,7 @@ pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as 
 pub use session::{Options, Session, Status, TurnView};
 pub use summary::StoredSummary;
 pub use sweep::sweep;
-pub(crate) use sweep::sweep_unfinished;
+pub(crate) use sweep::{drop_unfinished, sweep_unfinished};
 pub use switch::{NewInstructions, SwitchPlan};
 pub use task::TaskState;
 pub use tasks::TaskEdit;

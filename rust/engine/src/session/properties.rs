@@ -207,7 +207,11 @@ impl Play {
     /// Every call that is still there gives back its bytes.
     fn check_ledger(&self) {
         for sent in &self.sent {
-            let replayed = self.session().sent_prompt(sent.turn, sent.call, self.now).unwrap().unwrap();
+            let replayed = self
+                .session()
+                .sent_prompt(sent.turn, self.session().turn(sent.turn).unwrap().calls[usize::from(sent.call)].id(), self.now)
+                .unwrap()
+                .unwrap();
             let same = body(&replayed.assembled) == sent.body;
             assert_eq!(same, replayed.same_bytes, "the chain proves the bytes");
             assert!(

@@ -6,8 +6,8 @@ use super::add::check_name;
 use super::core::SessionCore;
 use super::edit;
 use super::key::SessionKey;
-use super::ledger::Call;
 use super::ledger::replay::{Replayed, replay};
+use super::ledger::{Call, CallId};
 use super::record::{self, SessionRecord, SessionState, StoredEpoch};
 use super::sweep;
 use super::transcript::blob;
@@ -221,11 +221,15 @@ impl Session<'_> {
     }
 
     /// The prompt that a call was sent, composed again; `None` where its caller did not pass it.
-    pub fn sent_prompt(&self, turn: u64, call: u16, now: i64) -> Result<Option<Replayed>> {
+    ///
+    /// # Errors
+    /// `NotFound` where the call was taken back, though another may have its place in the ledger by now.
+    pub fn sent_prompt(&self, turn: u64, call: CallId, now: i64) -> Result<Option<Replayed>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let call = Call::read(pages, status.place, turn, call)?;
-            replay(pages, self.scope, status.place, &status.record, &call, now)
+            let stored = Call::find(pages, status.place, turn, call.number)?.filter(|stored| stored.id() == call);
+            let stored = stored.ok_or_else(|| taken_back(self.id, turn, call))?;
+            replay(pages, self.scope, status.place, &status.record, &stored, now)
         })
     }
 
@@ -306,4 +310,12 @@ impl Session<'_> {
     pub fn fork(&self, new_id: &str, at: Option<u64>, now: i64) -> Result<()> {
         super::fork::fork(self, new_id, at, now)
     }
+}
+
+fn taken_back(session: &str, turn: u64, call: CallId) -> Error {
+    let message = format!(
+        "reading a prompt of session {session:?}: the call that it was sent by must be there, and call {} of turn {turn} was taken back: read the turns of the session anew",
+        call.number
+    );
+    Error::new(ErrorKind::NotFound, message).with("turn", turn as i64).with("call", i64::from(call.number))
 }

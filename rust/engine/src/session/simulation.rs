@@ -301,7 +301,7 @@ fn an_answered_prompt_is_the_anchor_of_the_next_and_replays_as_it_was() {
     session.add(NewMessage::given(json!({"role": "user", "content": "and the other?"}).to_string()), None, 13).unwrap();
     let second = session.assemble(&Ask { now: 14, ..Ask::default() }).unwrap();
     assert!(second.prompt.total_tokens > cost && second.prompt.total_tokens < cost + 120, "{} after {cost}", second.prompt.total_tokens);
-    let replayed = session.sent_prompt(0, 0, 15).unwrap().unwrap();
+    let replayed = session.sent_prompt(0, session.turn(0).unwrap().calls[0].id(), 15).unwrap().unwrap();
     assert!(replayed.same_bytes);
     assert_eq!(replayed.assembled.prompt.total_tokens, first.prompt.total_tokens);
     let usage = session.usage(0, 10).unwrap();

@@ -12,12 +12,13 @@ use super::key::{SessionKey, SessionsHead};
 use super::record::{SessionRecord, SessionState};
 use super::task;
 use super::transcript::blob;
-use crate::Result;
 use crate::memory::Core;
 use crate::scope::Scope;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
+use crate::store::pages::{Pages, PagesMut};
 use crate::store::reserve;
+use crate::{Result, interrupt};
 
 /// A session hidden for so long is no longer being worked on: a day, in microseconds.
 const ABANDONED: i64 = crate::units::calendar::DAY;
@@ -56,6 +57,18 @@ pub(crate) fn sweep_unfinished(engine: &Core, partition: Partition, scope: &Scop
     sweep_blobs(engine, partition, i64::MAX)
 }
 
+/// Removes the same from `pages` that are nobody else's: an export shows nothing of it.
+pub(crate) fn drop_unfinished<P: PagesMut>(pages: &mut P, partition: Partition, scope: &Scope) -> Result<()> {
+    let seed = scope.seed(pages.secret());
+    for place in hidden_in(&*pages, partition, i64::MAX)? {
+        while purge_step(pages, place, seed)? {
+            interrupt::check()?;
+        }
+    }
+    while blob::sweep(pages, partition, i64::MAX, CHUNKS)? {}
+    Ok(())
+}
+
 /// Sweeps every scope; how many abandoned sessions it removed.
 pub fn sweep(engine: &Core, now: i64) -> Result<u64> {
     reserve::freeing(|| sweep_all(engine, now))
@@ -82,16 +95,18 @@ fn sweep_all(engine: &Core, now: i64) -> Result<u64> {
 
 /// The hidden sessions of a scope to which nothing was written since `before`.
 fn hidden(engine: &Core, partition: Partition, before: i64) -> Result<Vec<SessionKey>> {
-    engine.store().read(|pages| {
-        let mut found = Vec::new();
-        for session in 1..=SessionsHead::read(pages, partition)?.sessions {
-            let place = SessionKey { partition, session };
-            let record = SessionRecord::read(pages, place)?;
-            let last = |record: &SessionRecord| record.clock.map_or(record.last_time, |at| at.min(record.last_time));
-            if record.is_some_and(|record| record.state == SessionState::Hidden && last(&record) < before) {
-                found.push(place);
-            }
+    engine.store().read(|pages| hidden_in(pages, partition, before))
+}
+
+fn hidden_in<P: Pages>(pages: &P, partition: Partition, before: i64) -> Result<Vec<SessionKey>> {
+    let mut found = Vec::new();
+    for session in 1..=SessionsHead::read(pages, partition)?.sessions {
+        let place = SessionKey { partition, session };
+        let record = SessionRecord::read(pages, place)?;
+        let last = |record: &SessionRecord| record.clock.map_or(record.last_time, |at| at.min(record.last_time));
+        if record.is_some_and(|record| record.state == SessionState::Hidden && last(&record) < before) {
+            found.push(place);
         }
-        Ok(found)
-    })
+    }
+    Ok(found)
 }

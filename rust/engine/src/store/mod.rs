@@ -25,6 +25,7 @@ pub mod meta_pages;
 pub mod metrics;
 pub mod migrate;
 pub mod msgpack;
+pub(crate) mod overlay;
 pub mod pages;
 pub mod prefetch;
 pub mod presence;

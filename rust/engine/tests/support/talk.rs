@@ -107,7 +107,7 @@ pub fn everything(engine: &Engine, scope: &Scope, now: i64) -> Vec<String> {
         all.push(format!("{:?}", session.tasks(now).expect("read")));
         for turn in 0..listed.record.tally.turns {
             for call in session.turn(turn).expect("there").calls {
-                let replayed = session.sent_prompt(turn, call.number, now).expect("read").expect("its caller said what was sent");
+                let replayed = session.sent_prompt(turn, call.id(), now).expect("read").expect("its caller said what was sent");
                 all.push(format!("{} {}", replayed.same_bytes, String::from_utf8_lossy(&body(&replayed.assembled))));
             }
         }

@@ -182,6 +182,17 @@ impl SentPrompt {
     }
 }
 
+/// A call in its turn. Another may have its number once it was taken back, and then it was added at another time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallId {
+    /// Its place in its turn.
+    pub number: u16,
+    /// The message that is its reply.
+    pub reply: u64,
+    /// When the reply was added.
+    pub added_at: i64,
+}
+
 /// One call of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
@@ -208,6 +219,12 @@ pub struct Call {
 }
 
 impl Call {
+    /// It tells the call from others of its session.
+    #[must_use]
+    pub fn id(&self) -> CallId {
+        CallId { number: self.number, reply: self.reply, added_at: self.added_at }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let mut w = Writer::array(9);
         w.uint(self.reply);
@@ -303,6 +320,11 @@ impl Call {
         let missing = || damaged(key.as_slice(), "its turn refers to it and it is missing");
         let (_, body) = chunks::get(pages, key)?.ok_or_else(missing)?;
         Self::decode(key.as_slice(), number, &body)
+    }
+
+    /// The same; `None` where the turn does not have so many.
+    pub(in crate::session) fn find<P: Pages>(pages: &P, place: SessionKey, turn: u64, number: u16) -> Result<Option<Self>> {
+        if number < count(pages, place, turn)? { Self::read(pages, place, turn, number).map(Some) } else { Ok(None) }
     }
 
     /// The calls of a turn, in order.

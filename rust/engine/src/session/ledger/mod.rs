@@ -7,5 +7,5 @@ pub(super) mod replay;
 pub(super) mod response;
 pub(super) mod usage;
 
-pub use call::{Call, SentPrompt};
+pub use call::{Call, CallId, SentPrompt};
 pub(super) use call::{count, find_response, is_taken_out, shown};

@@ -146,6 +146,8 @@ pub enum State {
 #[derive(Debug)]
 pub struct Opened {
     environment: Environment,
+    /// The generation before, where it must not be alone.
+    left: Option<Environment>,
     lock: Option<WriterLock>,
     presence: Option<Presence>,
 }
@@ -164,6 +166,7 @@ impl Opened {
             self.environment.mark_closed(for_good);
         }
         self.environment.close();
+        self.left.into_iter().for_each(Environment::close);
     }
 }
 

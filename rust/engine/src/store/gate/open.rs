@@ -12,7 +12,6 @@ use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
 use crate::store::fork::registry;
 use crate::store::generation;
 use crate::store::identity::{Secret, StoreId};
-use crate::store::log::recovery;
 use crate::store::meta::{self, Meta};
 use crate::store::metrics::Metrics;
 use crate::store::migrate::{self, Formats};
@@ -244,25 +243,30 @@ impl Store {
         };
         let lock = writable(WriterLock::open(self.folder.root()))?;
         let mut number = self.folder.start()?;
-        let (mut tries, first) = (0, number);
+        let (mut tries, first, mut left) = (0, number, None);
         loop {
             match self.open_generation(number, mode, deadline) {
                 Ok((environment, None)) => {
                     self.openings.fetch_add(1, Relaxed);
-                    let opened = self.recognise(Opened { environment, lock, presence })?;
+                    let opened = self.recognise(Opened { environment, left, lock, presence })?;
                     if number != first && !mode.read_only && opened.environment.unverified().is_none() {
                         opened.at_leisure(|| generation::name(&self.folder, &opened.environment));
                     }
                     return Ok(opened);
                 }
+                Ok((environment, Some(next))) if mode.read_only => {
+                    left = leave(environment, lock.as_ref(), deadline);
+                    number = next;
+                }
                 Ok((environment, Some(next))) => {
-                    let after = successor(&self.folder.generation(number), &environment, next, lock.as_ref(), deadline);
+                    let after = successor(&environment, next, lock.as_ref(), deadline);
                     environment.close();
                     number = after?;
                 }
                 // It was swept between reading CURRENT and opening: read again, and never create.
                 Err(_) if tries < 100 && !self.folder.generation(number).is_dir() => {
                     tries += 1;
+                    left = None;
                     number = self.folder.start()?;
                 }
                 Err(error) => return Err(error),
@@ -293,21 +297,27 @@ impl Store {
     }
 }
 
-/// The generation to go over to from `environment`, which `next` replaced. That commit must be in the log before anything is built on it:
-/// where its process died in between, the next to open the generation alone takes it back. The answer is the same generation then.
-fn successor(
-    folder: &Path,
-    environment: &Environment,
-    next: GenerationNumber,
-    lock: Option<&WriterLock>,
-    deadline: Instant,
-) -> Result<GenerationNumber> {
-    if environment.is_logged()? {
-        // Nor need its process have waited for the disk.
-        return lock.map_or(Ok(()), |_| environment.sync()).map(|()| next);
+/// Leaves a generation that was replaced, for one who may not write: nothing of theirs depends on that commit, and so they wait for no disk.
+/// But where its process died before it was in the log, the next to open the generation alone takes it back, and writes there. So such a
+/// generation stays open: then nobody is alone in it, and the next writer brings the commit to the disk.
+fn leave(environment: Environment, lock: Option<&WriterLock>, deadline: Instant) -> Option<Environment> {
+    let is_logged = || environment.is_logged().unwrap_or(false);
+    // One who lives holds the writer lock until it is there.
+    if is_logged() || (lock.is_some_and(|lock| lock.acquire(deadline).is_ok()) && is_logged()) {
+        environment.close();
+        return None;
     }
-    let lock = lock.ok_or_else(|| recovery::unrecovered(folder))?;
-    let _guard = lock.acquire(deadline)?;
+    Some(environment)
+}
+
+/// The generation to go over to from `environment`, which `next` replaced, for one who writes. That commit must be in the log before
+/// anything is built on it: where its process died in between, the next to open the generation alone takes it back. The answer is the same
+/// generation then.
+fn successor(environment: &Environment, next: GenerationNumber, lock: Option<&WriterLock>, deadline: Instant) -> Result<GenerationNumber> {
+    if environment.is_logged()? {
+        return environment.sync().map(|()| next); // nor need its process have waited for the disk
+    }
+    let _guard = lock.map(|lock| lock.acquire(deadline)).transpose()?;
     match environment.write() {
         Ok(transaction) => Ok(meta::retired(&transaction)?.unwrap_or(environment.number())),
         Err(error) if error.kind() == ErrorKind::FilesReplaced => Ok(next), // swept, which others do who have seen to it

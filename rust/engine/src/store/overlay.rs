@@ -1,0 +1,166 @@
+//! Pages as they would be behind changes that nobody writes down: for one who may only read and has to show what a write would leave.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::ops::ControlFlow;
+
+use super::identity::Secret;
+use super::pages::{Pages, PagesMut};
+use crate::Result;
+
+/// Changes over pages that stay as they are. It holds each key that is removed, and each value that is put.
+#[derive(Debug)]
+pub struct Overlay<'p, P> {
+    pages: &'p P,
+    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl<'p, P: Pages> Overlay<'p, P> {
+    /// No changes over `pages`.
+    #[must_use]
+    pub fn new(pages: &'p P) -> Self {
+        Self { pages, changes: BTreeMap::new() }
+    }
+
+    /// The greatest key at or below `key` of the pages that was not changed.
+    fn floor_of_pages(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        let mut found = self.pages.floor(key)?;
+        while let Some((below, _)) = found.filter(|(key, _)| self.changes.contains_key(*key)) {
+            found = match before(below) {
+                Some(before) => self.pages.floor(&before)?,
+                None => None,
+            };
+        }
+        Ok(found)
+    }
+}
+
+/// The greatest key before one, among those that the store has.
+fn before(key: &[u8]) -> Option<Vec<u8>> {
+    let (last, rest) = key.split_last()?;
+    let mut before = rest.to_vec();
+    if let Some(less) = last.checked_sub(1) {
+        before.push(less);
+        before.resize(super::keys::MAX_KEY.max(key.len()) + 1, u8::MAX);
+    }
+    Some(before)
+}
+
+impl<P: Pages> Pages for Overlay<'_, P> {
+    fn secret(&self) -> Secret {
+        self.pages.secret()
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
+        self.changes.get(key).map_or_else(|| self.pages.get(key), |changed| Ok(changed.as_deref()))
+    }
+
+    fn floor(&self, key: &[u8]) -> Result<Option<(&[u8], &[u8])>> {
+        let mut changed = self.changes.range::<[u8], _>((Unbounded, Included(key))).rev();
+        let put = changed.find_map(|(key, value)| Some((key.as_slice(), value.as_deref()?)));
+        Ok(self.floor_of_pages(key)?.max(put))
+    }
+
+    fn scan<'p>(&'p self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&'p [u8], &'p [u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+        if from >= to {
+            return Ok(());
+        }
+        let mut changes = self.changes.range::<[u8], _>((Included(from), Excluded(to))).peekable();
+        let mut flow = ControlFlow::Continue(());
+        self.pages.scan(from, to, &mut |key, value| {
+            while let Some((put, changed)) = changes.next_if(|(changed, _)| changed.as_slice() < key) {
+                flow = changed.as_ref().map_or(Ok(flow), |value| visit(put, value))?;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+            }
+            flow = match changes.next_if(|(changed, _)| changed.as_slice() == key) {
+                Some((_, changed)) => changed.as_ref().map_or(Ok(flow), |value| visit(key, value))?,
+                None => visit(key, value)?,
+            };
+            Ok(flow)
+        })?;
+        for (key, value) in changes.filter_map(|(key, changed)| Some((key, changed.as_ref()?))) {
+            if flow.is_break() {
+                break;
+            }
+            flow = visit(key, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl<P: Pages> PagesMut for Overlay<'_, P> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.changes.insert(key.to_vec(), Some(value.to_vec()));
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        let was_there = self.get(key)?.is_some();
+        self.changes.insert(key.to_vec(), None);
+        Ok(was_there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::pages::MemoryPages;
+
+    /// Both must give the same at a key, and from it on.
+    fn compare(overlay: &impl Pages, model: &MemoryPages, key: &[u8], most: usize) {
+        assert_eq!(Pages::get(overlay, key).unwrap(), Pages::get(model, key).unwrap(), "{key:?}");
+        assert_eq!(overlay.floor(key).unwrap(), model.floor(key).unwrap(), "{key:?}");
+        let entries = |pages: &dyn Fn(&mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()>| {
+            let mut found = Vec::new();
+            pages(&mut |key, value| {
+                found.push((key.to_vec(), value.to_vec()));
+                Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            })
+            .unwrap();
+            found
+        };
+        let end = [6, 2];
+        assert_eq!(entries(&|visit| overlay.scan(key, &end, visit)), entries(&|visit| model.scan_to(key, &end, visit)), "{key:?}");
+    }
+
+    trait ScanTo {
+        fn scan_to(&self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()>;
+    }
+
+    impl ScanTo for MemoryPages {
+        fn scan_to(&self, from: &[u8], to: &[u8], visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>) -> Result<()> {
+            if from < to { self.scan(from, to, visit) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn it_reads_like_pages_that_were_written_to() {
+        let mut random = 7_u64;
+        let mut below = |end: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % end
+        };
+        for _ in 0..40 {
+            let mut base = MemoryPages::new();
+            for _ in 0..30 {
+                base.insert(vec![below(8) as u8, below(4) as u8], vec![below(256) as u8]);
+            }
+            let (mut overlay, mut model) = (Overlay::new(&base), base.clone());
+            for step in 0..60 {
+                let key: Vec<u8> = [below(8) as u8, below(4) as u8, 0][..1 + below(3) as usize].to_vec();
+                if below(3) > 0 {
+                    assert_eq!(overlay.delete(&key).unwrap(), PagesMut::delete(&mut model, &key).unwrap());
+                } else {
+                    overlay.put(&key, &[step]).unwrap();
+                    model.put(&key, &[step]).unwrap();
+                }
+                for first in 0..8 {
+                    compare(&overlay, &model, &[first], 1 + below(9) as usize);
+                    compare(&overlay, &model, &[first, below(4) as u8], usize::MAX);
+                }
+            }
+        }
+    }
+}
