@@ -43,6 +43,11 @@ fn assembled(session: Session<'_>) -> Assembled {
     session.assemble(&Ask { now: 3, ..Ask::default() }).unwrap()
 }
 
+/// The call that a reply answered.
+fn call_of(session: Session<'_>, replied: &Replied) -> CallId {
+    session.turn(replied.added.turn).unwrap().calls[usize::from(replied.call)].id()
+}
+
 fn reply(session: Session<'_>, prompt: &Assembled, message: &serde_json::Value) -> Replied {
     let response = serde_json::json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string();
     session.add_response(response.as_bytes(), Some(prompt), 3).unwrap()
@@ -71,7 +76,7 @@ fn a_turn_that_goes_on_keeps_its_prefix_also_when_it_is_taken_back_or_copied() {
     let last = assembled(session);
     assert!(!last.prompt.carried && last.prompt.block.is_some());
     assert!(goes_on_from(&last, &answered), "the answered message stays as it was");
-    let replayed = session.sent_prompt(replied.added.turn, replied.call, 4).unwrap().unwrap();
+    let replayed = session.sent_prompt(replied.added.turn, call_of(session, &replied), 4).unwrap().unwrap();
     assert!(replayed.same_bytes && replayed.erased.is_empty());
     session.fork("copy", Some(replied.added.index + 1), 5).unwrap();
     let copy = Session { engine: &engine, scope: &scope, id: "copy" };
@@ -111,7 +116,7 @@ fn an_old_call_of_a_sliding_window_gives_its_bytes() {
                 "usage": {"prompt_tokens": tokens, "completion_tokens": 1, "total_tokens": tokens + 1},
             });
             let done = session.add_response(response.to_string().as_bytes(), Some(&prompt), 3).unwrap();
-            let replayed = session.sent_prompt(done.added.turn, done.call, 4).unwrap().unwrap();
+            let replayed = session.sent_prompt(done.added.turn, call_of(session, &done), 4).unwrap().unwrap();
             assert!(replayed.same_bytes, "{name}, {words} words, {:?}", replayed.erased);
         }
     }
