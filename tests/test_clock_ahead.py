@@ -194,6 +194,7 @@ def test_maintenance_with_a_clock_that_is_behind_deletes_nothing_later(tmp_path:
         user.remember("Ran another marathon", "episodic")
         user.session("t", "gpt-4o").add({"role": "user", "content": "hello"})
         clock.set(START + 29 * DAY)
+        assert len(list(user.memories(since=START))) == 2
         done = engine.maintain(retention=keep)
         assert (done.sessions_deleted, done.memories_forgotten) == (1, 0), "only the session that was made in 1970 seems that old"
         clock.set(START + 31 * DAY)

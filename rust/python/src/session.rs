@@ -101,8 +101,10 @@ calls! {
         usage(first: u64, limit: u64) Waits |session| session.usage(first, limit);
         fill() Short |session| session.fill();
         turn(number as "a turn's number": u64) Short |session| session.turn(number);
-        sent_prompt(turn: u64, call: u16, reply: u64, added_at: Moment) Long |session, now|
-            Ok(session.sent_prompt(turn, CallId { number: call, reply, added_at: added_at.0 }, now)?.map(|replayed| PromptCore::new(&it.named, replayed)));
+        sent_prompt(turn: u64, call: u16, reply: u64, added_at: Moment) Long |session, now| {
+            let call = CallId { number: call, reply, added_at: added_at.0 };
+            Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::new(&it.named, replayed)))
+        };
         rewind(index: u64) Long |session, now| session.rewind(index, now);
         redact(index: u64, reason: Option<String>) Long |session, now| session.redact(index, reason.as_deref(), now);
         end() Long |session, now| session.end(now);

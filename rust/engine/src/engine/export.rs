@@ -215,8 +215,8 @@ mod tests {
             NewMessage::given(serde_json::json!({"role": role, "content": content}).to_string())
         };
         session.add_many((0..600).map(said).collect(), 3).unwrap();
-        let text: String = (0..400).map(|number| format!("{word} says in paragraph {number} what nobody asked.\n\n")).collect();
-        let document = Prepared::new(NewDocument::new("d", &text)).unwrap();
+        let text: Vec<String> = (0..400).map(|number| format!("{word} says in paragraph {number} what nobody asked.\n\n")).collect();
+        let document = Prepared::new(NewDocument::new("d", text.concat())).unwrap();
         collection::add::add(engine, &CollectionName::new(scope, word).unwrap(), document, None, 4).unwrap();
     }
 

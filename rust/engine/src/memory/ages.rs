@@ -9,6 +9,7 @@ use super::record::{self, Memory};
 use crate::Result;
 use crate::scope::Head;
 use crate::store::keys::Partition;
+use crate::store::meta::Meta;
 use crate::store::pages::Pages;
 use crate::units::clock::AHEAD;
 
@@ -66,12 +67,17 @@ impl Ages {
     }
 }
 
+/// Whether a clock may be right: it is not behind the time at which the store was made.
+pub(crate) fn may_be_right<P: Pages + ?Sized>(pages: &P, now: i64) -> Result<bool> {
+    Ok(Meta::read(pages)?.is_none_or(|meta| meta.created_at <= now))
+}
+
 /// The latest time of the clock, up to `now`, of the writes of a partition before `own`.
 pub(super) fn told_before<P: Pages + ?Sized>(pages: &P, partition: Partition, own: i64, now: i64) -> Result<Option<i64>> {
     let mut latest = None;
     each(pages, partition, &mut |memory| {
         if memory.known_from < own {
-            latest = latest.max(Some(memory.written_at()).filter(|at| *at <= now));
+            latest = latest.max(Some(memory.written_at(now)).filter(|at| *at <= now));
         }
     })?;
     Ok(latest)

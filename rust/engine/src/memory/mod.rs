@@ -35,7 +35,7 @@ mod succession;
 mod to_embed;
 mod writer;
 
-pub(crate) use ages::Ages;
+pub(crate) use ages::{Ages, may_be_right};
 pub use core::{Core, EngineOptions, Written};
 pub use forget::Origin;
 pub use kind::{Kind, KindRule};

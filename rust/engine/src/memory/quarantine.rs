@@ -116,8 +116,8 @@ pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock:
 /// clock ran ahead when it arrived, nobody knows how long that was, and it keeps its end.
 #[must_use]
 pub fn approved(memory: &Memory, now: i64) -> NewMemory {
-    let written_at = memory.written_at();
-    let occurred_at = if memory.had_happened() { memory.occurred_at.min(now) } else { memory.occurred_at };
+    let written_at = memory.written_at(now);
+    let occurred_at = if memory.had_happened(now) { memory.occurred_at.min(now) } else { memory.occurred_at };
     let life = |end: i64| if end > written_at { end - written_at } else { end.saturating_sub(now).max(1) };
     NewMemory {
         kind: memory.kind,

@@ -126,7 +126,7 @@ fn wanted<P: Pages>(pages: &P, partition: Partition, number: u32, listing: Listi
     let mut revisions = if listing.all { record::history(pages, partition, number)? } else { Vec::new() };
     revisions.extend(record::current(pages, partition, number)?);
     // A time after now is one of the scope's own, as a memory shows it.
-    let written_at = |memory: &Memory, since: i64| if since > now { memory.known_from } else { memory.written_at() };
+    let written_at = |memory: &Memory, since: i64| if since > now { memory.known_from } else { memory.written_at(now) };
     revisions.retain(|memory| {
         let readable = !matches!(memory.state(), State::Forgotten | State::Expired) && !memory.is_expired(now);
         readable && memory.kind.bit() & listing.kinds != 0 && listing.since.is_none_or(|since| written_at(memory, since) >= since)

@@ -133,16 +133,16 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
-    /// When this revision was written, by the clock.
+    /// When this revision was written, by the clock, as far as that is known at `now`: the scope's own time is believed once it is past.
     #[must_use]
-    pub fn written_at(&self) -> i64 {
-        self.clock.unwrap_or(self.known_from)
+    pub fn written_at(&self, now: i64) -> i64 {
+        if self.known_from <= now { self.known_from } else { self.clock.unwrap_or(self.known_from) }
     }
 
-    /// Whether its event had happened by the clock of its own write: then it has happened by now, whatever that clock said.
+    /// Whether its event had happened by the clock of its own write: then it has happened by `now`, whatever that clock said.
     #[must_use]
-    pub fn had_happened(&self) -> bool {
-        self.occurred_at <= self.written_at() || self.occurred_at.abs_diff(self.known_from) <= AHEAD as u64
+    pub fn had_happened(&self, now: i64) -> bool {
+        self.occurred_at <= self.written_at(now) || self.occurred_at.abs_diff(self.known_from) <= AHEAD as u64
     }
 
     /// When it was said last.

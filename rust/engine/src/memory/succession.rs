@@ -28,7 +28,7 @@ impl<P: PagesMut> PartitionWriter<'_, P> {
         if known.occurred_at <= memory.occurred_at {
             return Ok(false);
         }
-        if known.occurred_at <= self.told || memory.occurred_at > self.told || !known.had_happened() {
+        if known.occurred_at <= self.told || memory.occurred_at > self.told || !known.had_happened(self.told) {
             return Ok(true);
         }
         let before = ages::told_before(&*self.pages, self.partition, known.known_from, self.told)?;

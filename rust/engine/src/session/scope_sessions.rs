@@ -6,7 +6,7 @@ use super::metadata;
 use super::record::{SessionRecord, SessionState, StoredEpoch};
 use super::session::Session;
 use crate::Result;
-use crate::memory::Core;
+use crate::memory::{Core, may_be_right};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -60,11 +60,11 @@ pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed
 pub fn delete_old(engine: &SessionCore, scope: &Scope, before: i64, now: i64) -> Result<u64> {
     let old = engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-        let (mut found, mut made) = (Vec::new(), i64::MIN);
+        let (mut found, mut made, dates) = (Vec::new(), i64::MIN, may_be_right(pages, now)?);
         for session in 1..=SessionsHead::read(pages, partition)?.sessions {
             let Some(record) = SessionRecord::read(pages, SessionKey { partition, session })? else { continue };
             made = made.max(Some(record.created_at).filter(|at| *at <= now).unwrap_or(made));
-            if record.state != SessionState::Hidden && (record.is_old(before, made, now) || record.is_ahead(made, now)) {
+            if record.state != SessionState::Hidden && (record.is_old(before, made, now) || dates && record.is_ahead(made, now)) {
                 found.push((record.id, made));
             }
         }

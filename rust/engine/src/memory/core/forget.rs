@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Core;
 use crate::Result;
 use crate::memory::access::{self, Accesses};
-use crate::memory::ages::Ages;
+use crate::memory::ages::{Ages, may_be_right};
 use crate::memory::forget::{self, Origin, Stale, Which};
 use crate::memory::kind::{Kind, KindRule};
 use crate::memory::maintain;
@@ -98,16 +98,18 @@ impl Core {
             let ages = Ages::read(snapshot, partition, now)?;
             let (mut numbers, mut ahead) = (Vec::new(), Vec::new());
             let mut visit = |memory: Memory| {
-                if memory.kind.bit() & kinds == 0 {
-                } else if forget::is_old(&memory, before, &ages, now) {
+                let gone = matches!(memory.state(), State::Forgotten | State::Expired);
+                let wanted = memory.kind.bit() & kinds != 0 && !gone;
+                if wanted && forget::is_old(&memory, before, &ages, now) {
                     numbers.push(memory.number);
-                } else if ages.of(memory.known_from).is_none() && !matches!(memory.state(), State::Forgotten | State::Expired) {
+                } else if wanted && ages.of(memory.known_from).is_none() {
                     ahead.push(memory.number);
                 }
                 std::ops::ControlFlow::Continue(())
             };
             record::each_current(snapshot, partition, 0, &mut visit)?;
             record::each_ended(snapshot, partition, &mut visit)?;
+            ahead.truncate(if may_be_right(snapshot, now)? { usize::MAX } else { 0 });
             Ok(Some((partition, numbers, ahead, ages)))
         })?;
         let Some((partition, numbers, ahead, ages)) = found else { return Ok(0) };
