@@ -329,6 +329,7 @@ def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.Cap
         session.add_response({"role": "assistant", "content": evil}, prompt=session.assemble())
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")  # rich's own escapes are not looked for
+    monkeypatch.setenv("COLUMNS", "300")
     commands = [("users",), ("recall", "v\x1b[31mred", "note"), ("show", "v\x1b[31mred", "s"), ("recall", "v\x1b[31mred", "note", "--json")]
     for name, *arguments in [*commands, ("show", "v\x1b[31mred", "s", "--turn", "0", "--text"), ("show", "\x1b[2J", "s")]:
         _, out, err = run(capsys, name, tmp_path / "s", *arguments)

@@ -108,7 +108,7 @@ def test_a_child_makes_a_cache_that_a_thread_of_the_parent_was_making() -> None:
 
     begun, over = threading.Event(), threading.Event()
     request = {"model": "m", "config": {"system_instruction": "long"}, "contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
-    prompt: Any = SimpleNamespace(session_id="s", counted_tokens=9_000)
+    prompt: Any = SimpleNamespace(cache_key="s", counted_tokens=9_000)
 
     def create(**_: Any) -> SimpleNamespace:
         begun.set()

@@ -1,13 +1,17 @@
-"""Text that UTF-8 can hold. JSON may write a character as two halves (surrogates), and a stream may cut between them."""
+"""Text that UTF-8 can hold, and that a terminal can show. JSON may write a character as two halves, and a stream may cut between them."""
 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, cast
 
-__all__ = ["Halves", "whole", "whole_text", "with_finite_usage"]
+__all__ = ["Halves", "visible", "whole", "whole_text", "with_finite_usage"]
 
 _USAGES = ("usage", "usageMetadata", "usage_metadata")
+
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but for tab and line feed, and those that set the direction of writing."""
 
 
 def whole_text(text: str) -> str:
@@ -28,6 +32,11 @@ def whole(value: Any) -> Any:
     if isinstance(value, list):
         return [whole(one) for one in cast("list[object]", value)]
     return value
+
+
+def visible(text: object) -> str:
+    """A text for a terminal, where what strangers wrote moves no cursor, sets no title and turns no line around."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
 
 
 def with_finite_usage(response: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from memspan._cli.printing import visible
+from memspan._characters import visible
 from memspan.assistant import Assistant
 from memspan.exceptions import Error, UnknownModel
 from memspan.model import Model, models

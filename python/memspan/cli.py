@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import memspan
+from memspan._characters import visible
 from memspan._cli import EXIT_ERROR, checking, contents, copies, playing, sessions, upkeep
-from memspan._cli.printing import visible
 from memspan.encryption import ENVIRONMENT, ENVIRONMENT_FILE
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import memspan
+from memspan._characters import visible
 from memspan._cli import EXIT_DAMAGED, EXIT_ERROR
 from memspan._cli.opening import check_folder, key_of, open_store
-from memspan._cli.printing import say, visible
+from memspan._cli.printing import say
 
 if TYPE_CHECKING:
     import argparse

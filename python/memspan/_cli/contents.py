@@ -6,8 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import memspan
+from memspan._characters import visible
 from memspan._cli.opening import open_store, scope_of
-from memspan._cli.printing import cell, say, table_printer, visible
+from memspan._cli.printing import cell, say, table_printer
 
 if TYPE_CHECKING:
     import argparse

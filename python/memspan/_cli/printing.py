@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
+
+from memspan._characters import visible
 
 if TYPE_CHECKING:
     import argparse
@@ -13,10 +14,7 @@ if TYPE_CHECKING:
 
     Table = Callable[[object, Sequence[str], Iterable[Sequence[object]]], None]
 
-__all__ = ["cell", "print_json", "say", "share", "table_printer", "visible"]
-
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but for tab and line feed, and those that set the direction of writing."""
+__all__ = ["cell", "print_json", "say", "share", "table_printer"]
 
 
 def table_printer(options: argparse.Namespace) -> Table:
@@ -59,11 +57,6 @@ def say(options: argparse.Namespace, value: object, text: str) -> None:
 def print_json(value: object) -> None:
     """Prints one JSON value."""
     print(visible(json.dumps(value, default=_plain, ensure_ascii=False)))
-
-
-def visible(text: object) -> str:
-    """A text for a terminal, where what strangers wrote moves no cursor, sets no title and turns no line around."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
 
 
 def _plain(value: object) -> object:

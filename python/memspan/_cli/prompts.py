@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import memspan
-from memspan._cli.printing import print_json, table_printer, visible
+from memspan._characters import visible
+from memspan._cli.printing import print_json, table_printer
 
 if TYPE_CHECKING:
     import argparse

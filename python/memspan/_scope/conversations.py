@@ -170,8 +170,8 @@ class Conversations(ScopePart):
         Messages are found by their words, by the built-in embedding whatever embedder memories have, by who spoke (`name` of the message,
         else `author` of `add`) and by when. Messages beside one that has the words count too, and the person and the time that a question
         names is preferred. A message that holds every identifier of the question comes first. One that shares no word with the question,
-        has none within two messages that does, and is not near its meaning is not a hit. What a fork has of its session, and a question
-        that is asked again, is one hit. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
+        has none within two messages that does, and is not near its meaning is not a hit. The copies of a message in forks are one hit, and
+        so is a question that is asked again. `TranscriptHit.explain` names the parts of a score. Cost: one read transaction, a scan of one
         vector a message.
 
         Args:

@@ -50,7 +50,8 @@ keeps! {
         total_tokens = it.assembled.prompt.total_tokens, counted_tokens = it.assembled.prompt.counted_tokens,
         max_input_tokens = it.assembled.prompt.max_input_tokens, max_output_tokens = it.assembled.prompt.max_output_tokens,
         exact = it.assembled.prompt.exact, degraded = it.assembled.degraded.as_deref(), erased = Tuple(it.erased.clone()),
-        same_bytes = it.same_bytes, session_id = &*it.assembled.session_id, cache_key = Hex(it.assembled.cache_key), model = &*it.assembled.model.name, epoch = it.assembled.epoch,
+        same_bytes = it.same_bytes, session_id = &*it.assembled.session_id, cache_key = Hex(it.assembled.cache_key),
+        model = &*it.assembled.model.name, epoch = it.assembled.epoch,
         format = it.assembled.model.framing.format.name(), prefix_hash = Hex(it.assembled.prompt.prefix_hash()),
         prefix_tokens = it.assembled.prompt.boundary().map_or(0, |boundary| boundary.tokens), digest = Hex(it.assembled.prompt.digest()),
         breakpoints = Tuple(it.assembled.prompt.breakpoints.clone()), sections = Tuple(it.assembled.prompt.sections.clone())

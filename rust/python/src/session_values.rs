@@ -28,7 +28,8 @@ shows! {
         max_input_tokens = it.0.max_input_tokens, order = it.0.sections.order.name(), fill = it.0.fill.as_f64(),
         output_tokens = it.0.output_tokens, cut_step = it.0.sections.cut_step.as_f64(),
         sections = it.0.sections.grants.into_iter().map(|(name, grant)| Granted(name, grant)).collect::<Vec<_>>(),
-        compact_at = it.1.compact_at(), compact_every_turns = it.1.compact_every_turns(), result_tokens = it.1.most_of_result(), keep_rounds = it.0.sections.keep_rounds
+        compact_at = it.1.compact_at(), compact_every_turns = it.1.compact_every_turns(), result_tokens = it.1.most_of_result(),
+        keep_rounds = it.0.sections.keep_rounds
     }
     Granted as StoredGrant |it| { section = it.0, floor = it.1.floor, weight = it.1.weight, ceiling = it.1.most() }
     CallUsage as StoredUsage |it| { turn, call, model, planned, counted, billed = it.billed.map(|tokens| Billed(tokens, None)) }

@@ -18,7 +18,6 @@ use crate::store::identity::{Secret, Seed};
 use crate::store::load;
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::{self, Analysis, analyze};
-use crate::units::clock::AHEAD;
 use crate::{Error, ErrorKind, Result};
 
 /// A new memory, checked and analysed before its transaction begins.
@@ -262,9 +261,7 @@ impl Prepared {
 
     fn memory<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>) -> Memory {
         let new = &self.new;
-        // A message that it was learnt from was said before now, whatever the clock was when it came.
-        let is_ahead = |at: i64| new.learning.is_some() && at.saturating_sub(writer.told) > AHEAD;
-        let occurred_at = new.occurred_at.filter(|at| !is_ahead(*at)).unwrap_or(writer.told);
+        let occurred_at = new.occurred_at.unwrap_or(writer.told);
         Memory {
             number: 0,
             given_id: new.id.clone(),

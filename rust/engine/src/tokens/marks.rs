@@ -92,7 +92,7 @@ impl Kinds {
     }
 }
 
-/// What vectors of so many bytes tell of a block, by operations of that width under common names.
+/// Vectors of one width, which tell bytes of a block apart, by operations under common names.
 #[cfg(target_arch = "x86_64")]
 macro_rules! kinds_by {
     ($feature:literal, $bytes:literal, $vector:ty) => {
@@ -105,7 +105,7 @@ macro_rules! kinds_by {
                 let (part, shift) = (load(part), $bytes * number);
                 let spaces = is(part, b' ');
                 let letters = bits(within(or(part, all(0x20)), b'a', b'z'));
-                // What tells the case of a letter is moved to where a mask is taken.
+                // The bit that tells the case of a letter is moved to where a mask is taken.
                 kinds.lower |= (letters & bits(left::<2>(part))) << shift;
                 kinds.letters |= letters << shift;
                 kinds.digits |= bits(within(part, b'0', b'9')) << shift;

@@ -82,7 +82,7 @@ fn lowest_of<const PAIRS: usize>(mut pairs: [u64; PAIRS]) -> u64 {
     pairs[0]
 }
 
-/// A pair as [`count_short`] orders them. What is no token is above every other.
+/// A pair as [`count_short`] orders them. Bytes that are not a token are above every other.
 #[inline]
 fn ordered(id: u32, position: usize) -> u64 {
     u64::from(id) << 4 | position as u64

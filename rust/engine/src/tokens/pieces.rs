@@ -33,7 +33,7 @@ pub(super) struct PieceTable {
 }
 
 /// The tokens of up to 15 bytes. Open addressing with linear probing, two thirds full. Four keys are one cache line, with their ids in the bits
-/// that most spellings leave free. What is common is in the first slot that is looked at, since older tokens were put in before others.
+/// that most spellings leave free. A common token is in the first slot that is looked at, since older tokens were put in before others.
 ///
 /// In front stands a filter of about ten bits a token, small enough for the second-level cache: merging mostly asks for what is
 /// no token, and without the filter each such question is a miss in the caches.
@@ -250,7 +250,7 @@ impl PieceTable {
         self.words.find_rare(word_key(word, start, end))
     }
 
-    /// False of most of `text[start..end]`, 1 to 15 bytes, that are no token.
+    /// False of most of `text[start..end]`, 1 to 15 bytes, that are not a token.
     #[inline]
     pub(super) fn may_have_word(&self, text: &[u8], start: usize, end: usize) -> bool {
         self.words.may_have(hash(word_key(text, start, end)))
