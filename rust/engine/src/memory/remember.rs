@@ -261,7 +261,6 @@ impl Prepared {
 
     fn memory<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>) -> Memory {
         let new = &self.new;
-        let occurred_at = new.occurred_at.unwrap_or(writer.told);
         Memory {
             number: 0,
             given_id: new.id.clone(),
@@ -277,7 +276,7 @@ impl Prepared {
             created_at: writer.now,
             known_from: writer.now,
             clock: writer.behind(),
-            occurred_at,
+            occurred_at: new.occurred_at.unwrap_or(writer.told),
             expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.clock.saturating_add(ttl)),
             metadata: new.metadata.clone(),
             supersedes: None,

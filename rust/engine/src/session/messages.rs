@@ -18,6 +18,7 @@ use crate::life::judgement::{Judgement, ReadFrom};
 use crate::limits::{self, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::store::pages::Pages;
 use crate::units::clip::first_chars;
+use crate::units::clock::told;
 use crate::{Error, ErrorKind, Result, interrupt};
 
 /// Above so many bytes a blob is written ahead, before the transaction that refers to it.
@@ -48,7 +49,12 @@ impl Session<'_> {
             Ok((status, messages))
         })?;
         let said_in = |index| status.record.origin_of(index).map(str::to_owned);
-        let heard = messages.iter().map(|message| Ok(Heard { origin: said_in(message.record.placed.index), ..message.heard()? }));
+        let heard = messages.iter().map(|message| {
+            let record = &message.record;
+            // It was said before now, whatever the clock was when it came.
+            let at = record.created_at.unwrap_or_else(|| told(record.added_at, now));
+            Ok(Heard { origin: said_in(record.placed.index), at: Some(at), ..message.heard()? })
+        });
         let heard = heard.collect::<Result<_>>()?;
         let (place, mark) = (status.place, status.learn_mark());
         let from = ReadFrom { partition: Some(place.partition), session: Some((place.session, mark.edits, mark.created_at)) };
