@@ -11,7 +11,7 @@ import re
 import statistics
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core
 from memspan._fence import guarded, is_mapping
@@ -206,12 +206,16 @@ def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> I
             rule = f'question {number} is a mapping with "user" (or "shared") and "question" (or "message")'
             raise InvalidInput(f"evaluating: {rule}, and it is {row!r:.80}: correct it")
         answers = asked.get("answers")
-        if answers is not None and not (isinstance(answers, list | tuple) and all(isinstance(one, str) and one for one in answers)):
+        if answers is not None and not _are_texts(answers):
             raise InvalidInput(
                 f'evaluating: "answers" is a list of texts or ids, none of them empty, and in question {number} it is {answers!r:.80}: '
                 "correct it"
             )
         yield row
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(one, str) and one for one in cast("Iterable[object]", given))
 
 
 def _lines(path: Path) -> Iterable[Any]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from memspan._asking import END, Asked
 from memspan._assistant.values import AssistantEvent, AssistantReply
-from memspan._fence import is_mapping
+from memspan._fence import is_list, is_mapping
 from memspan._patience import begun
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
 from memspan.model import models
@@ -303,4 +303,4 @@ def _calls(given: Mapping[str, Any]) -> bool:
 
 
 def _parts(value: Any) -> list[Mapping[str, Any]]:
-    return [part for part in value if is_mapping(part)] if isinstance(value, list) else []
+    return [part for part in value if is_mapping(part)] if is_list(value) else []

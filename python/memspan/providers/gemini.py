@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan import InvalidInput
 from memspan._copies import of_process
@@ -13,7 +13,7 @@ from memspan.providers import gemini_caches
 from memspan.providers.provider import MOST_SECONDS, Provider
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 
     from memspan import Prompt
 
@@ -97,7 +97,7 @@ class Gemini(Provider):
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
         is_begun = False
         try:
-            async with aclosing(super().astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]  a generator
+            async with aclosing(cast("AsyncGenerator[Any]", super().astream(prompt, **options))) as chunks:
                 async for chunk in chunks:
                     is_begun = True
                     yield chunk
@@ -105,7 +105,7 @@ class Gemini(Provider):
         except Exception as error:
             if is_begun or not self._has_lost(prompt, error):
                 raise
-        async with aclosing(super().astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
+        async with aclosing(cast("AsyncGenerator[Any]", super().astream(prompt, **options))) as chunks:
             async for chunk in chunks:
                 yield chunk
 
