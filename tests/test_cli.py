@@ -334,4 +334,4 @@ def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.Cap
     for name, *arguments in [*commands, ("show", "v\x1b[31mred", "s", "--turn", "0", "--text"), ("show", "\x1b[2J", "s")]:
         _, out, err = run(capsys, name, tmp_path / "s", *arguments)
         assert not set("\x1b\x07\x9b\u202e") & set(out + err), (name, arguments)
-        assert "\\u001b" in out + err
+        assert "\\u001b" in out + err or name == "show"  # which names what it found, and escapes the prompt's text as a prompt does

@@ -122,8 +122,8 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
         let is_copy = |hit: &TranscriptHit| {
-            let is_same = hit.message.given == message.given;
-            is_same && (found.is_empty == Some(true) || hit.message.record.added_at == message.record.added_at)
+            let times = |message: &StoredMessage| (message.record.added_at, message.record.created_at);
+            hit.message.given == message.given && (found.is_empty == Some(true) || times(&hit.message) == times(&message))
         };
         if !hits.iter().any(is_copy) {
             let Found { score, confidence, features, said_then, .. } = found;
