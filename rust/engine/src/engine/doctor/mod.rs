@@ -1,7 +1,7 @@
 //! The doctor: reads a whole store and reports contradictions.
 //!
 //! It compares every value with its checksum. Then, scope by scope, it compares the records with counters, postings, rows,
-//! vectors, slots, the expiry index and history. [`crate::session::doctor`] looks at the sessions, `collection/doctor.rs` at the
+//! vectors, slots, the expiry index and history. `session/doctor` looks at the sessions, `collection/doctor.rs` at the
 //! collections. A text is analysed again, and the index must hold exactly its terms. The doctor repairs nothing. It lists the damaged
 //! parts, which only a backup can restore, and the intact ones.
 //!
