@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,16 @@ import pytest
 import memspan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+@pytest.fixture(autouse=True)
+def no_collection() -> Iterator[None]:
+    """Garbage of other tests is not to be collected where the stack has no room for what pytest does then."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def below(depth: int, work: Callable[[], object]) -> object:
