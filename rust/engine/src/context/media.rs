@@ -1,13 +1,13 @@
 //! The images and documents that each API takes, by their media types.
 //!
-//! A request with one that it does not take is refused, and so is every later one, because the message stays in the conversation. A text is sent
-//! as one then, whatever file it came in; the rest becomes a short text that names it. A type that an API refuses for its spelling is written
-//! as the API wants it.
+//! A request with one that it does not take is refused, and so is every later one, because the message stays in the conversation. A text is
+//! sent as one then, whatever file it came in; the rest becomes a short text that names it. A type that an API refuses for its spelling is
+//! written as the API wants it.
 //!
 //! Sources: Anthropic API reference, "Messages": images are JPEG, PNG, GIF and WebP, documents PDF and plain text, both by web address too.
-//! `OpenAI`, "File inputs": chat completions take PDF alone, responses most documents; no page lists SVG among images, and servers that speak
-//! chat completions read the others. Gemini API, "Image understanding", "Document understanding": texts and PDF, and no office files; it answers
-//! 400 to `image/jpg` (ogkalu2/comic-translate pull request 399) and to SVG (google/adk-python issue 5693).
+//! `OpenAI`, "File inputs": chat completions take PDF alone, responses most documents; no page lists SVG among images, and servers that
+//! speak chat completions read the others. Gemini API, "Image understanding", "Document understanding": texts and PDF, and no office files;
+//! it answers 400 to `image/jpg` (ogkalu2/comic-translate pull request 399) and to SVG (google/adk-python issue 5693).
 
 use std::borrow::Cow;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::record::{SessionRecord, StoredEpoch};
+use super::record::SessionRecord;
+use super::stored_epoch::StoredEpoch;
 use super::transcript::blob::{self, Hole};
 use super::transcript::message::{result_key, results_mut, show};
 use super::transcript::words::{self, Findable};

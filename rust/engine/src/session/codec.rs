@@ -578,3 +578,9 @@ pub(super) fn read_tally<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Tally>
 #[cfg(test)]
 #[path = "codec_tests.rs"]
 mod tests;
+
+/// A 128-bit hash.
+pub(super) fn read_hash(r: &mut Reader<'_>, key: &[u8]) -> Result<u128> {
+    let bytes = r.bin()?;
+    bytes.try_into().map(u128::from_be_bytes).map_err(|_| damaged(key, "a hash in it does not have 16 bytes"))
+}

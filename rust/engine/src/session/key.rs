@@ -91,13 +91,13 @@ impl SessionKey {
     }
 }
 
-/// The key under which a session's number is found by its id.
 /// A name of a conversation for what providers keep of it: no other session of this store or of another one has it, and it says nothing of
 /// its user.
 pub(super) fn cache_key<P: Pages>(pages: &P, scope: &Scope, id: &str) -> u128 {
     scope.seed(pages.secret()).hash128(id.as_bytes())
 }
 
+/// The key under which a session's number is found by its id.
 pub(super) fn by_name(partition: Partition, seed: Seed, id: &str) -> Key {
     Key::new(partition, Table::SessionByName).u128(seed.hash128(id.as_bytes()))
 }

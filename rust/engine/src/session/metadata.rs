@@ -53,7 +53,7 @@ impl Session<'_> {
     pub fn instructions(&self) -> Result<(Option<String>, Option<String>)> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let text = |blob: Option<super::record::BlobRef>| {
+            let text = |blob: Option<super::stored_epoch::BlobRef>| {
                 let bytes = blob.map(|blob| super::transcript::blob::get(pages, status.place.partition, blob.hash)).transpose()?;
                 Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
             };

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::recalls::Recalls;
-use super::record::{self, BlobRef, SessionRecord, SessionState};
+use super::record::{self, SessionRecord, SessionState};
 use super::session::{Options, Status};
+use super::stored_epoch::BlobRef;
 use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::{Reason, Tally, Tools};

@@ -3,7 +3,7 @@
 use super::properties::{Folder, engine};
 use super::*;
 use crate::context::limit::section;
-use crate::context::{Form, Item, Share};
+use crate::context::{Item, Share};
 use crate::engine::Engine;
 use crate::memory::NewMemory;
 use crate::models::Model;
@@ -26,17 +26,7 @@ fn add(session: Session<'_>, message: &serde_json::Value) {
 
 /// A chunk of the caller's own.
 fn chunk(text: &str) -> Item {
-    Item {
-        section: section::RETRIEVED.into(),
-        id: "i".into(),
-        attributes: Vec::new(),
-        text: text.into(),
-        memory: None,
-        message: None,
-        document: None,
-        form: Form::default(),
-        score: None,
-    }
+    Item::given(0, section::RETRIEVED, Some("i"), text, None)
 }
 
 fn assembled(session: Session<'_>) -> Assembled {

@@ -3,8 +3,9 @@
 use super::core::SessionCore;
 use super::key::{SessionKey, SessionsHead};
 use super::metadata;
-use super::record::{SessionRecord, SessionState, StoredEpoch};
+use super::record::{SessionRecord, SessionState};
 use super::session::Session;
+use super::stored_epoch::StoredEpoch;
 use crate::Result;
 use crate::memory::{Core, may_be_right};
 use crate::scope::Scope;

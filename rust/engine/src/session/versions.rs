@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use super::key::SessionKey;
-use super::record::{BlobRef, StoredEpoch};
 use super::session::Session;
+use super::stored_epoch::{BlobRef, StoredEpoch};
 use super::transcript::blob;
 use crate::Result;
 use crate::store::envelope::damaged;

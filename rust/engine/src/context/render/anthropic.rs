@@ -306,8 +306,8 @@ fn say_result(out: &mut impl Parts, result: &ToolResult, before: usize, shape: S
     }
 }
 
-/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct. One that `before` calls
-/// had is numbered.
+/// Anthropic takes letters, digits, `_` and `-`; other characters are spelled by their number, so that ids stay distinct. One that
+/// `before` calls had is numbered.
 fn tool_id(id: &str, before: usize) -> String {
     let mut out = String::with_capacity(id.len());
     for character in id.chars() {

@@ -2,7 +2,8 @@
 
 use super::super::ledger::Call;
 use super::super::properties::{Folder, engine};
-use super::super::record::{self, SessionRecord, StoredEpoch};
+use super::super::record::{self, SessionRecord};
+use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::blob;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::view::{TurnRecord, find_recount, write_recount};

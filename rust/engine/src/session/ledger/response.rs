@@ -1,8 +1,8 @@
 //! Parses a provider's response: the assistant's message as it stands in the response, its usage, why it ended.
 //!
 //! It reads chat completions (of `OpenAI` and compatible servers), Anthropic messages, responses, Gemini's answers, and an assistant
-//! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front. Calls without an id are
-//! given one.
+//! message alone. The message is not rewritten: it is the very bytes of the answer, or for Anthropic its `content` with the role in front.
+//! Calls without an id are given one.
 //! A bill is read leniently, because a reply must not be lost over a counter. The reply itself is not.
 //!
 //! It reads no streams (a chunk is an error that says so) and no other APIs, and it does not store the reply.
@@ -175,8 +175,8 @@ fn completion(object: &Object<'_>, choices: &str) -> Result<Response> {
     Ok(Response::about(object, with_call_ids(message).as_bytes().into(), Format::OpenAi, owned(&choice, "finish_reason")))
 }
 
-/// The message of a chat completion with an id for each call that has none, as some servers leave it out. Other servers refuse a call without one
-/// later on. It is the id that the same reply gets as a stream: `call_` and its place.
+/// The message of a chat completion with an id for each call that has none, as some servers leave it out. Other servers refuse a call
+/// without one later on. It is the id that the same reply gets as a stream: `call_` and its place.
 fn with_call_ids(message: &str) -> Cow<'_, str> {
     let id_of = |raw| json::object(raw).and_then(|call| call.get("id").map_or(Some(Cow::Borrowed("")), json::text));
     let calls = json::object(message).and_then(|object| object.get("tool_calls")).and_then(json::list).unwrap_or_default();

@@ -5,8 +5,8 @@
 use super::call::Call;
 use super::response::UsageTokens;
 use crate::Result;
-use crate::session::record::StoredEpoch;
 use crate::session::session::Session;
+use crate::session::stored_epoch::StoredEpoch;
 use crate::session::transcript::view::View;
 
 /// The planned and the billed cost of one call.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::key::SessionKey;
-use super::super::record::{SessionRecord, StoredEpoch};
+use super::super::record::SessionRecord;
+use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::blob;
 use super::super::transcript::message::MessageRecord;
 use super::{readable, sessions};

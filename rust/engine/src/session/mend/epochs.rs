@@ -1,7 +1,8 @@
 //! Epochs: one that was lost is again what its neighbour was, without the texts that are lost.
 
 use super::super::key::SessionKey;
-use super::super::record::{BlobRef, SessionRecord, StoredEpoch};
+use super::super::record::SessionRecord;
+use super::super::stored_epoch::{BlobRef, StoredEpoch};
 use super::super::summary::{self, StoredSummary};
 use super::super::transcript::blob;
 use super::readable;

@@ -1,7 +1,8 @@
 //! Counts that were made anew at a switch of models: where one is lost, it follows from its message and the one before.
 
 use super::super::key::SessionKey;
-use super::super::record::{SessionRecord, StoredEpoch};
+use super::super::record::SessionRecord;
+use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::view::{View, find_recount, write_recount};
 use super::readable;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::key::SessionKey;
 use super::super::ledger::Call;
-use super::super::record::{SessionRecord, StoredEpoch};
+use super::super::record::SessionRecord;
+use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::view::{TurnRecord, View};
 use super::readable;

@@ -97,14 +97,15 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
+    let mut found = self::found(pages, partition, scope, request, asked)?;
     let mut wanted = request.limit;
     loop {
-        let found = found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
         let (has_more, hits) = (found.len() == wanted, said_once(pages, found, request.limit)?);
         if !has_more || hits.len() == request.limit || wanted >= MOST_COPIES * request.limit {
             return Ok(hits);
         }
         wanted *= 2;
+        found = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
     }
 }
 

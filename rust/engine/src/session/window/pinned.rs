@@ -11,7 +11,7 @@ use crate::context::{Form, Item, MemoryRef};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
 use crate::scope::{Head, Scope};
-use crate::session::record::StoredEpoch;
+use crate::session::stored_epoch::StoredEpoch;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;

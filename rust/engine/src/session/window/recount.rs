@@ -7,7 +7,7 @@ use crate::Result;
 use crate::context::cut::origin_within;
 use crate::context::{Block, History, Reason, Tally};
 use crate::models::Model;
-use crate::session::record::StoredEpoch;
+use crate::session::stored_epoch::StoredEpoch;
 use crate::session::transcript::view::{View, write_recount};
 use crate::session::writer::SessionWriter;
 use crate::store::pages::{Pages, PagesMut};

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::Result;
 use crate::context::limit::{Budget, section};
 use crate::context::{Fixed, Grant};
-use crate::session::record::StoredEpoch;
+use crate::session::stored_epoch::StoredEpoch;
 use crate::session::transcript::view::View;
 use crate::store::pages::Pages;
 
