@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -278,3 +279,16 @@ def test_a_clock_of_another_zone_changes_nothing() -> None:
         user = engine.user("u")
         user.remember("tea", occurred_at=moment.replace(tzinfo=None))
         assert len(user.recall("tea", since=moment)) == 1
+
+
+def test_few_answers_are_the_first_of_many(store: Path) -> None:
+    subjects = ("Ana", "Boris", "Chen", "Dana", "Emil", "Fatima")
+    facts = ("drinks tea in the garden", "sells old clocks", "walked to the harbour", "repairs radios", "dreams of a garden by the sea")
+    with memspan.open(store) as engine:
+        user = engine.user("u-1")
+        user.remember_many([f"{who} {what} in {year}" for who in subjects for what in facts for year in (2021, 2023)])
+        for question in ("who has a garden?", "Where did Chen walk?", "clocks and radios of Emil", "sea 2023"):
+            many = [(hit.memory.id, hit.score) for hit in user.recall(question, limit=10)]
+            assert len(many) == 10
+            for limit in range(1, 10):
+                assert [(hit.memory.id, hit.score) for hit in user.recall(question, limit=limit)] == many[:limit]

@@ -342,7 +342,7 @@ impl<P: Pages> ScopeSearch<'_, P> {
         query: &mut LexicalQuery,
         compared: Option<(VectorSet, &Query)>,
     ) -> Result<Nominees> {
-        let wanted = self.request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
+        let wanted = self.request.depth().saturating_mul(PER_ANSWER).max(FEWEST);
         let (lexical, mut dense) = (self.lexical(reader, query, wanted)?, Nearest::default());
         let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
         numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
@@ -382,8 +382,8 @@ impl<P: Pages> ScopeSearch<'_, P> {
             return Ok(Vec::new());
         }
         self.vouched = true;
-        let mut numbers = self.lexical_within(reader, query, lexical, self.request.limit)?;
-        let near = self.dense(reader, compared, dense, self.request.limit)?;
+        let mut numbers = self.lexical_within(reader, query, lexical, self.request.depth())?;
+        let near = self.dense(reader, compared, dense, self.request.depth())?;
         self.vouched = false;
         if let Some((set, question)) = compared {
             for number in near {

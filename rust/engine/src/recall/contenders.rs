@@ -50,7 +50,7 @@ impl<'p> Ranked<'p> {
         let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
         let candidates = std::mem::take(&mut found.candidates);
         let exact = |candidate: &Candidate| exact(snapshot, found, asked, candidate);
-        let candidates = fusion::rank(fusion, request.limit, moment, candidates, exact)?;
+        let candidates = fusion::rank(fusion, request.depth(), moment, candidates, exact)?;
         let records = records(snapshot, partitions, &candidates)?;
         Ok(Self { candidates, records })
     }

@@ -66,6 +66,7 @@ use closer::Look;
 use explain::LexicalQuery;
 use own::Own;
 use priors::Moment;
+use ranking::memories::SAME_UP_TO;
 
 /// A question.
 #[derive(Debug, Clone)]
@@ -86,6 +87,13 @@ pub struct Request {
     pub min_score: f64,
     /// The best whose texts have together at most so many tokens (`o200k_base`); it ends before the first that does not fit.
     pub max_tokens: Option<usize>,
+}
+
+impl Request {
+    /// Candidates are chosen for so many answers: for the common limits the same ones, so that fewer answers are the first of more.
+    fn depth(&self) -> usize {
+        self.limit.max(SAME_UP_TO)
+    }
 }
 
 /// A request with its question as it was read.
