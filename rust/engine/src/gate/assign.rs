@@ -7,7 +7,7 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::values::{identifies, spelled};
+use super::values::{identifies, present, spelled};
 use super::words::{among, starts};
 use crate::units::calendar::MONTHS;
 
@@ -172,7 +172,9 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     let end = end_of(s, value);
     let value = s.between(value, end)?;
     let named = s.between(name.from, name.to)?;
-    let attribute = named.to_lowercase();
+    let attribute = present(&named).to_lowercase();
+    let identifies = identifies(&named.to_lowercase(), &value) && identifies(&attribute, &value);
+    let named = if identifies && name.owner != "the" { present(&named) } else { &named }; // "the new hire is Tom" has no other name
     let owner = match name.owner {
         "my" => "The user's",
         "our" => "Our",
@@ -181,7 +183,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
     let text = format!("{owner} {named} {verb} {value}.");
     let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end));
-    reading.slot = identifies(&attribute, &value).then(|| spelled(&attribute));
+    reading.slot = identifies.then(|| spelled(&attribute));
     reading.importance = 600;
     Some(reading)
 }

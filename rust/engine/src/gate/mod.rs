@@ -38,7 +38,7 @@ pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use relates::{Stated, of_slot, related};
-pub use values::{may_follow, spelled, spelling};
+pub use values::{may_follow, present, spelled, spelling};
 
 use frames::Frame;
 use guards::Guard;
@@ -225,7 +225,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
     let asks = text.ends_with('?');
     let clause = Sentence { text: said.text, words };
     let reading = match frame {
-        _ if asks => None,
+        _ if asks => rules::asked(&clause),
         Some(frame) => frames::read(frame, &clause),
         None => rules::read(&clause),
     };

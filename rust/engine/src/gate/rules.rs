@@ -10,7 +10,7 @@ use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::sentence::Sentence;
 use super::told::of_oneself;
-use super::values::{identifies, is_living, spelled};
+use super::values::{identifies, is_living, present, spelled};
 use super::words::{Word, among, has, starts};
 use super::{Category, LIFTED};
 use crate::units::calendar::is_named;
@@ -32,6 +32,8 @@ lists! { "rules":
     PREFERS,
     /// How somebody says what they like and dislike.
     TASTES,
+    /// How somebody says what they are called.
+    NAMES,
     /// Words behind "call me" that name nobody: "call me back", "call me old-fashioned".
     NO_CALL,
     /// Nouns behind "I work for a" that are nobody: "a living", "a while".
@@ -140,6 +142,20 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     }
 }
 
+/// "Could you answer in English from now on?": an order in the form of a question. A question tells nothing else.
+pub fn asked(s: &Sentence<'_>) -> Option<Reading> {
+    let at = ["can you", "could you", "would you", "will you", "can we", "could we", "may i ask you to"]
+        .iter()
+        .find_map(|opening| starts(s.words, 0, opening))?;
+    let at = starts(s.words, at, "please").unwrap_or(at);
+    let end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let rest = Sentence { text: s.text, words: s.words.get(at..end)? };
+    let lasts = is_lasting(rest.words) || switches(&rest) || rest.word(0) == "stop"; // "could you answer in English?" is about one answer
+    let reading = manner(&rest, &rest).or_else(|| lasting(&rest, &rest)).or_else(|| order(&rest)).filter(|one| lasts && one.is_order())?;
+    let text = format!("{}.", capital(&rest.between(0, rest.words.len())?));
+    Some(ordered(&rest, &rest, reading.text(text)))
+}
+
 /// An order with the slot of the thing that it is about, and with the order that it ends.
 fn ordered(whole: &Sentence<'_>, s: &Sentence<'_>, mut reading: Reading) -> Reading {
     if reading.is_order() {
@@ -162,9 +178,15 @@ fn lifted(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "From now on, no tables please": an order that has no verb.
 fn order(s: &Sentence<'_>) -> Option<Reading> {
-    let order = orders::order(s.words).filter(|_| is_lasting(s.words) && s.words.len() > 2)?;
+    let order = orders::order(s.words).filter(|_| (is_lasting(s.words) || switches(s)) && s.words.len() > 2)?;
     let reading = Reading::new(Category::Constraint, "rule");
     Some(Reading { slot: order.gives().map(str::to_owned), ..reading })
+}
+
+/// "Switch back to English": what is switched stays so.
+fn switches(s: &Sentence<'_>) -> bool {
+    let at = ["please", "let's", "ok", "okay", "now"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
+    ["switch to", "switch back to", "go back to", "change back to", "change to"].iter().any(|verb| starts(s.words, at, verb).is_some())
 }
 
 /// Words that begin a clause of the user's own.
@@ -173,7 +195,8 @@ const SUBJECTS: [&str; 15] =
 
 /// Whether words begin a clause of their own: the user, or what is the user's, or a rule.
 pub fn opens_clause(words: &[Word]) -> bool {
-    words.first().is_some_and(|word| among(&SUBJECTS, &word.lower))
+    let at = usize::from(words.first().is_some_and(|word| ["now", "currently", "nowadays"].contains(&word.lower.as_str())));
+    words.get(at).is_some_and(|word| among(&SUBJECTS, &word.lower))
 }
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
@@ -287,9 +310,7 @@ fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
 }
 
 fn name(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["call me", "my name is", "my name's", "i'm called", "i am called", "i go by", "you can call me", "please call me"]
-        .iter()
-        .find_map(|opening| starts(s.words, 0, opening))?;
+    let at = NAMES.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let article = ["a", "an", "the"].contains(&s.word(at)) && s.words.get(at + 1).is_some_and(|word| !word.capital);
     if s.negated(at) || among(&NO_CALL, s.word(at)) || article && !s.words[at].capital {
         return None;
@@ -307,6 +328,15 @@ fn is_no_employer(s: &Sentence<'_>, at: usize, end: usize) -> bool {
     among(&NO_EMPLOYER, s.word(noun)) || starts(s.words, noun + 1, "of it").is_some()
 }
 
+/// Where the new employer begins: "I left Siemens and joined Bosch", "I quit my job to work for Bosch".
+fn joined(s: &Sentence<'_>) -> Option<usize> {
+    const JOINS: [&str; 8] =
+        ["and joined", "to join", "and i joined", "and started at", "and now work at", "and now work for", "to work at", "to work for"];
+    let left = ["i left", "i've left", "i quit", "i've quit"].iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let at = (left..s.words.len().min(left + 5)).find_map(|at| JOINS.iter().find_map(|joins| starts(s.words, at, joins)))?;
+    s.words.get(at).filter(|word| word.capital).map(|_| at) // and not "to join my wife"
+}
+
 /// Where somebody lives and works, how old they are.
 fn person(s: &Sentence<'_>) -> Option<Reading> {
     let at = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
@@ -318,7 +348,7 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
         return Some(if s.names(at) { home(s, &place, end) } else { Reading::new(Category::Semantic, "how somebody lives") });
     }
-    if let Some(at) = at(&WORKS) {
+    if let Some(at) = at(&WORKS).or_else(|| joined(s)) {
         let (company, end) = s.value(at)?;
         let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !is_no_employer(s, at, end);
         if !employs && !s.names(at) {
@@ -366,24 +396,32 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     if !mine {
         return None;
     }
-    let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "was"].contains(&s.word(*at)))?;
-    let named = s.between(1, verb)?;
-    let attribute = named.to_lowercase();
+    let (named, verb, value) = named(s)?;
     let first = s.word(1);
     if s.word(verb) == "was"
         || NO_ATTRIBUTE.contains(&first)
-        || s.negated(verb + 1)
-        || ["that", "to", "how", "why", "if", "whether", "what"].contains(&s.word(verb + 1))
+        || s.negated(value)
+        || ["that", "to", "how", "why", "if", "whether", "what"].contains(&s.word(value))
     {
         return None;
     }
-    let is = s.word(verb);
-    let verb = verb + usize::from(["now", "currently"].contains(&s.word(verb + 1)));
+    let is = if s.word(verb) == "are" { "are" } else { "is" };
+    let verb = value - 1 + usize::from(["now", "currently"].contains(&s.word(value)));
     let (value, end) = s.value(verb + 1)?;
     if s.word(verb + 1).ends_with("ing") || end - verb > 8 && !(verb + 2..end).any(|at| s.parted(at)) {
         return None;
     }
-    let favourite = ["favorite", "favourite", "preferred", "usual", "default"].contains(&first);
+    let whole = named.to_lowercase();
+    let identifies = identifies(&present(&named).to_lowercase(), &value) && identifies(&whole, &value);
+    // How something is for now is said of the new one alone: "my new boss is strict".
+    let named = if identifies { present(&named) } else { &named };
+    let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
+    let (named, text) = match named.strip_suffix("'s name").filter(|bearer| identifies && is_living(&bearer.to_lowercase())) {
+        Some(bearer) => (bearer, format!("{owner} {bearer} is called {value}.")),
+        None => (named, format!("{owner} {named} {is} {value}.")),
+    };
+    let attribute = named.to_lowercase();
+    let favourite = ["favorite ", "favourite ", "preferred ", "usual ", "default "].iter().any(|word| attribute.starts_with(word));
     let category = if favourite {
         Category::Preference
     } else if s.word(0) == "my" && PROFILE.contains(&attribute.as_str()) {
@@ -391,13 +429,21 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     } else {
         Category::Semantic
     };
-    let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
-    let text = format!("{owner} {named} {is} {value}.");
-    let identifies = identifies(&attribute, &value);
     // How something is for now stands beside what it is, and tells nothing of who somebody is.
     let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
     let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
     Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
+}
+
+/// The name of an attribute behind "my" or "our", its verb, and where its value begins: "my birthday's on May 3" has both in one word.
+fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {
+    let most = s.words.len().min(7);
+    if let Some(verb) = (2..most).find(|at| ["is", "are", "was"].contains(&s.word(*at))) {
+        return Some((s.between(1, verb)?, verb, verb + 1));
+    }
+    let is_when = |at: usize| ["on", "at", "in"].contains(&s.word(at)) || s.words[at].is_number();
+    let last = (1..most.saturating_sub(1)).find(|at| s.word(*at).ends_with("'s")).filter(|at| is_when(at + 1))?;
+    Some((s.between(1, last + 1)?.strip_suffix("'s")?.to_owned(), last, last + 1))
 }
 
 /// "we decided to ...", "let's go with ...".

@@ -39,6 +39,18 @@ fn slots_are_read_where_a_sentence_gives_one() {
         ),
         ("We use Kafka for events.", Category::Semantic, Some("events"), "We use Kafka for events."),
         ("Our staging cluster is eu-2", Category::Semantic, Some("staging cluster"), "Our staging cluster is eu-2."),
+        ("my birthday's on the 3rd of April", Category::Profile, Some("birthday"), "The user's birthday is on the 3rd of April."),
+        ("My dog's name is Max.", Category::Profile, Some("dog"), "The user's dog is called Max."),
+        ("My new phone is a Pixel 8", Category::Profile, Some("phone"), "The user's phone is a Pixel 8."),
+        (
+            "My new year's resolution is to run.",
+            Category::Semantic,
+            Some("new year's resolution"),
+            "The user's new year's resolution is to run.",
+        ),
+        ("The new hire is Tom.", Category::Semantic, None, "The new hire is Tom."),
+        ("I'd like you to call me Max.", Category::Profile, Some("name"), "The user's name is Max."),
+        ("Would you please stop using emojis?", Category::Preference, Some("emojis"), "Stop using emojis."),
         ("I'm allergic to peanuts.", Category::Constraint, None, "The user is allergic to peanuts."),
         ("Never deploy on Fridays.", Category::Constraint, None, "Never deploy on Fridays."),
         ("We decided to use Postgres.", Category::Decision, None, "We decided to use Postgres."),
@@ -537,4 +549,20 @@ fn what_somebody_tells_of_themselves_in_few_words_is_kept() {
         assert!(stored(text).iter().all(|claim| !matches!(claim.category, Category::Constraint | Category::Profile)), "{text}");
     }
     assert_eq!(one("Ich mag keinen Kaffee.").reason, "not English, as far as its words tell");
+}
+
+#[test]
+fn a_clause_that_says_what_is_so_now_is_read_alone() {
+    let said = "I used to live in Paris but now I live in Rome.";
+    let claims = judge(&Utterance { text: said, speaker: Speaker::User, before: "", after: "", at: AT });
+    let home: Vec<&str> = claims.iter().filter(|claim| claim.slot.as_deref() == Some("home")).map(|claim| claim.text.as_str()).collect();
+    assert_eq!(home, ["The user lives in Rome."]);
+}
+
+#[test]
+fn a_question_is_an_order_only_where_it_asks_for_something_that_lasts() {
+    for text in ["Could you answer in English?", "Can you find a table for two?", "I was wondering if you could help me with my taxes."] {
+        assert_eq!(one(text).category, Category::Discard, "{text}");
+    }
+    assert_eq!(one("I left London to join my wife.").slot, None);
 }

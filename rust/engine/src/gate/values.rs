@@ -90,6 +90,22 @@ pub fn spelled(name: &str) -> String {
     name.split(' ').map(spelling).collect::<Vec<_>>().join(" ")
 }
 
+/// Words before the name of an attribute that say that it is the one of now.
+const PRESENT: [&str; 5] = ["new", "current", "latest", "present", "updated"];
+
+/// Words that "new" makes a name of.
+const NAMED_NEW: [&str; 9] = ["year", "york", "zealand", "jersey", "orleans", "delhi", "mexico", "hampshire", "england"];
+
+/// The name of an attribute without a word that says that it is the one of now: "new address" is "address". "New York office" stays, and
+/// "new year's resolution".
+#[must_use]
+pub fn present(name: &str) -> &str {
+    match name.split_once(' ') {
+        Some((first, rest)) if among(&PRESENT, first) && !NAMED_NEW.iter().any(|named| rest.to_lowercase().starts_with(named)) => rest,
+        _ => name,
+    }
+}
+
 /// Of what kind a value of an attribute is.
 #[must_use]
 pub fn kind_of(attribute: &str, value: &str) -> ValueKind {

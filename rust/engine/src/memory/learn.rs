@@ -186,9 +186,9 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
     let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
         && slot != older
-        && gate::spelled(slot) == gate::spelled(older)
+        && gate::spelled(slot) == gate::spelled(gate::present(older))
     {
-        memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling
+        memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling, or as "new address"
     }
     if replaces && named.is_some_and(|named| other.speaks_of(named)) && (!ends || claim.fits(&known)) {
         return end(met, memory, known);

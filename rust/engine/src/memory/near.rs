@@ -89,7 +89,19 @@ fn tokens(text: &str) -> Vec<Token> {
             out.push(Token { form: person(&lower), value: capital });
         }
     }
+    without_present(&mut out);
     out
+}
+
+/// Takes out the word by which a sentence calls what it is about the one of now: "The new deadline is May 10" is about the deadline.
+fn without_present(tokens: &mut Vec<Token>) {
+    let at = tokens.iter().take_while(|token| ["my", "our"].contains(&token.form.as_str())).count();
+    let Some([named, behind @ ..]) = tokens.get(at..) else { return };
+    let Some(next) = behind.first().filter(|_| !named.value) else { return };
+    let is_about = behind.iter().take(MOST_NAME + 1).skip(1).any(|token| ["is", "are"].contains(&token.form.as_str()));
+    if is_about && gate::present(&format!("{} {}", named.form, next.form)) == next.form {
+        tokens.remove(at);
+    }
 }
 
 /// "the user", "I" and "me" are one, as are "my" and "the user's".
@@ -257,7 +269,7 @@ fn attribute(text: &str) -> Option<(String, String)> {
         _ => return None,
     };
     let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
-    let name = gate::spelled(&words[begin..verb].join(" ").to_lowercase());
+    let name = gate::spelled(&gate::present(&words[begin..verb].join(" ")).to_lowercase());
     let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '\''));
     (verb + 1 < words.len() && is_name).then(|| (name, words[verb + 1..].join(" ")))
 }
