@@ -102,7 +102,8 @@ impl MetaPage {
         let (free, values) = (root(40), root(88));
         let tree = |root: Root| root.depth < 32 && (root.page == u64::MAX || (2..=last_page).contains(&root.page));
         let in_turn = transaction == 0 || transaction % 2 == which;
-        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(free) && tree(values) && in_turn;
+        let addressable = last_page < i64::MAX as u64 / page_size.max(1); // no file is longer
+        let sound = u32_at(20) == VERSION && u64::from(u32_at(40)) == page_size && tree(free) && tree(values) && in_turn && addressable;
         Self { transaction, last_page, free, values, checksum: crc32fast::hash(&bytes[FIELDS]), has_magic: u32_at(16) == MAGIC, sound }
     }
 
