@@ -32,12 +32,13 @@ pub use read::{contents, count, get, info, page};
 pub use record::Document;
 pub use search::{Hit, Request, Search};
 
+pub(crate) use name::dropped_of;
 pub(crate) use name::{is_collection, of_owner};
 pub(crate) use pending::{adopt, fill, next_pending, pending};
 pub(crate) use read::{is_gone, is_missing};
 pub(crate) use remove::expire;
 pub use sweep::sweep;
-pub(crate) use sweep::{drop_unfinished, sweep_unfinished};
+pub(crate) use sweep::{drop_unfinished, dropped as sweep_dropped, sweep_unfinished};
 
 /// The words of chunks, among the indexes of a partition.
 const CHUNKS: u8 = 2;

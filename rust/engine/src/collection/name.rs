@@ -58,6 +58,7 @@ impl CollectionName {
 
     /// The partition it lives in, given now where there was none.
     pub fn find_or_make(&self, pages: &mut impl PagesMut) -> Result<Partition> {
+        self.scope.check_begun(pages)?;
         if let Some(partition) = self.find(pages)? {
             return Ok(partition);
         }
@@ -77,7 +78,7 @@ impl CollectionName {
     }
 
     /// Takes the name away: nobody finds the collection any more, and its partition is to be emptied.
-    pub(super) fn unlink(&self, pages: &mut impl PagesMut) -> Result<Option<Partition>> {
+    pub(crate) fn unlink(&self, pages: &mut impl PagesMut) -> Result<Option<Partition>> {
         let Some(partition) = self.find(pages)? else { return Ok(None) };
         let Some(owner) = self.scope.find(pages)? else { return Ok(None) };
         pages.delete(self.key(owner, pages.secret()).as_slice())?;
@@ -119,6 +120,27 @@ pub(crate) fn of_owner<P: Pages + ?Sized>(pages: &P, owner: Partition) -> Result
         Ok(ControlFlow::Continue(()))
     })?;
     found.sort_unstable();
+    Ok(found)
+}
+
+/// The partitions of a scope's dropped collections that still have values: the call that drops one goes on, or was interrupted.
+pub(crate) fn dropped_of<P: Pages + ?Sized>(pages: &P, owner: Partition) -> Result<Vec<Partition>> {
+    let mut found = Vec::new();
+    for (partition, row) in scope::rows(pages, 0, usize::MAX)? {
+        if row == (Row::Dropped { owner }) && has_values(pages, partition)? {
+            found.push(partition);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a partition has a value, that of its key included.
+pub(super) fn has_values<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<bool> {
+    let mut found = false;
+    pages.scan_stored(&partition.to_be_bytes(), &partition.saturating_add(1).to_be_bytes(), &mut |_, _| {
+        found = true;
+        Ok(ControlFlow::Break(()))
+    })?;
     Ok(found)
 }
 

@@ -1,12 +1,12 @@
 //! Removes the remains of a process that died: revisions that were being written or removed, and collections that were dropped.
 
-use super::name::is_collection;
+use super::name::{has_values, is_collection};
 use super::record::{Revision, State};
 use super::remove;
 use crate::memory::Core;
 use crate::scope::{self, Row};
 use crate::store::keys::{Key, Partition, STORE, Table};
-use crate::store::pages::PagesMut;
+use crate::store::pages::{Pages, PagesMut};
 use crate::store::reserve;
 use crate::{Result, interrupt};
 
@@ -70,19 +70,12 @@ pub(crate) fn drop_unfinished<P: PagesMut>(pages: &mut P, partition: Partition) 
     Ok(())
 }
 
-fn dropped(engine: &Core, partition: Partition) -> Result<u64> {
+/// Removes what is left of a dropped collection, unless an erasure does, which counts it; whether there was something.
+pub(crate) fn dropped(engine: &Core, partition: Partition) -> Result<u64> {
     let has_values = engine.store().read(|pages| {
         debug_assert!(is_collection(pages, partition)?);
-        if crate::store::pages::Pages::get(pages, Key::new(STORE, Table::Erasing).u32(partition).as_slice())?.is_some() {
-            return Ok(false); // its erasure counts what it removes
-        }
-        let mut found = false;
-        let (from, to) = (partition.to_be_bytes(), partition.saturating_add(1).to_be_bytes());
-        crate::store::pages::Pages::scan(pages, &from, &to, &mut |_, _| {
-            found = true;
-            Ok(std::ops::ControlFlow::Break(()))
-        })?;
-        Ok(found)
+        let is_erased = pages.get(Key::new(STORE, Table::Erasing).u32(partition).as_slice())?.is_some();
+        Ok(!is_erased && has_values(pages, partition)?)
     })?;
     if has_values {
         remove::empty(engine, partition)?;

@@ -208,6 +208,7 @@ pub(super) fn unlink<P: PagesMut>(pages: &mut P, scope: &Scope) -> Result<Vec<Pa
     let Some(partition) = scope.find(&*pages)? else { return Ok(Vec::new()) };
     let mut partitions = vec![partition];
     partitions.extend(collection::list(&*pages, scope)?.into_iter().map(|(partition, _)| partition));
+    partitions.extend(collection::dropped_of(&*pages, partition)?);
     scope.unlink(pages)?;
     for partition in &partitions {
         scope::put_row(pages, *partition, &Row::Dropped { owner: partitions[0] })?;
@@ -335,6 +336,24 @@ mod tests {
         let erased = engine.finish(alice).unwrap();
         assert_eq!((erased.memories, erased.bytes_checked > 0), (3, true), "though bob's removed them");
         assert!(engine.store().read(under_way).unwrap().is_empty());
+        drop(engine);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_an_interrupted_deletion_of_a_collection_left_is_erased_with_its_scope() {
+        let (folder, engine) = store("dropped");
+        for (owner, text) in [("alice", "zqdocument of alice"), ("bob", "zqdocument of bob")] {
+            let name = collection::CollectionName::new(&user(owner), "letters").unwrap();
+            let document = collection::NewDocument::new("a.md", text);
+            collection::add::add(&engine, &name, collection::Prepared::new(document).unwrap(), None, 1).unwrap();
+            engine.write(move |txn| name.unlink(txn)).unwrap();
+        }
+        let erased = engine.erase(&user("alice")).unwrap();
+        assert_eq!((erased.memories, erased.documents), (3, 1));
+        let files = std::fs::read_dir(&folder).unwrap().flat_map(|entry| std::fs::read_dir(entry.unwrap().path()).into_iter().flatten());
+        let left = files.map(|file| std::fs::read(file.unwrap().path()).unwrap_or_default());
+        assert!(!left.into_iter().any(|bytes| bytes.windows(10).any(|window| window == b"zqdocument")), "nor is what bob's left copied");
         drop(engine);
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -44,7 +44,7 @@ impl Engine {
                 session::clear_ledgers(self, partition, scope)?;
             }
             Row::Collection { .. } => collection::sweep_unfinished(self, partition)?,
-            Row::Dropped { .. } => return Ok(()),
+            Row::Dropped { .. } => return collection::sweep_dropped(self, partition).map(drop),
         }
         self.end_merges(partition)?;
         self.blank_graphs(partition)
