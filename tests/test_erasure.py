@@ -11,6 +11,7 @@ import pytest
 import memspan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 SECRETS = (
@@ -269,3 +270,51 @@ def test_a_document_of_the_same_id_does_not_keep_the_passage_of_the_one_before(t
         docs.add("letter.md", "# Letter\n\nAnother text.")
         engine.maintain(compact=True)
         assert not is_left(tmp_path)
+
+
+def rows(user: memspan.Scope, *, named: bool) -> Iterator[Mapping[str, object]]:
+    """3,000 rows, before the last thousand of which the user is erased."""
+    for at in range(3_000):
+        if at == 2_000:
+            assert user.erase().memories == 2_000
+        yield {"text": f"fact {at}", **({"scope": user} if named else {})}
+
+
+@pytest.mark.parametrize("whose", ["scope", "engine"])
+def test_a_call_of_many_rows_does_not_bring_an_erased_user_back(tmp_path: Path, whose: str) -> None:
+    with memspan.open(tmp_path / "s", durability="relaxed", embedder=None) as engine:
+        user = engine.user("alice")
+        with pytest.raises(memspan.NotFound, match="erased"):
+            if whose == "engine":
+                engine.remember_many(rows(user, named=True))
+            else:
+                user.remember_many(rows(user, named=False))
+        assert list(engine.users()) == []
+        assert user.remember("begins anew").action == "added"
+
+
+def test_documents_of_a_call_do_not_bring_an_erased_user_back(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("a.md", "b.md", "c.md"):
+        (folder / name).write_text(f"note {name}")
+    with memspan.open(tmp_path / "s", embedder=None) as engine:
+        notes = engine.user("alice").collection("notes")
+
+        def erased(done: int, files: int, name: str) -> None:
+            if done == 2:
+                assert notes.scope.erase().documents == 2, (files, name)
+
+        with pytest.raises(memspan.NotFound, match="erased"):
+            notes.add_path(folder, progress=erased)
+        assert list(engine.users()) == []
+
+        def documents() -> Iterator[tuple[str, str]]:
+            yield "a", "first"
+            notes.scope.erase()
+            yield "b", "second"
+
+        with pytest.raises(memspan.NotFound, match="erased"):
+            notes.add_many(documents())
+        assert list(engine.users()) == []
+        assert notes.add_many([("a", "first"), ("b", "second")])[1].action == "added"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _QUESTIONS = 256
 _LONGEST_KEPT_QUESTION = 10_000
 
+_MOST_BEGUN = 10_000
+"""Scopes of a call with rows of many, of which an erasure ends the call: those that it met last."""
+
 Failed: TypeAlias = tuple[int, str | None, Error]
 """A row that was not written: index, id if it has one, error."""
 
@@ -164,21 +167,31 @@ class OpenStore:
             skip: Go on behind a row that fails, instead of raising its error.
         """
         iterator, first = iter(_several(rows)), 0
+        begun: dict[Scope, _core.ScopeCore] = {}
+        if core is not None:
+            core = core.begun()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             if scope is not None:
                 _check_scope(chunk, scope, first)
-            yield self._import_chunk(chunk, core, first, scope, skip=skip)
+            yield self._import_chunk(chunk, core, first, scope, begun, skip=skip)
             first += len(chunk)
 
     def _import_chunk(
-        self, rows: list[object], core: _core.ScopeCore | None, first: int, scope: Scope | None, *, skip: bool
+        self,
+        rows: list[object],
+        core: _core.ScopeCore | None,
+        first: int,
+        scope: Scope | None,
+        begun: dict[Scope, _core.ScopeCore],
+        *,
+        skip: bool,
     ) -> tuple[list[Failed], list[Remembered], int]:
         drafts: list[_core.Draft] = []
         places: list[int] = []
         failed: list[Failed] = []
         for index, row in enumerate(rows, first):
             try:
-                drafts.append(self._draft(row, core))
+                drafts.append(self._draft(row, core, begun))
                 places.append(index)
             except InvalidInput as error:
                 failed.append((index, _id_of(row), _at_row(error, index)))
@@ -198,15 +211,19 @@ class OpenStore:
                 remembered.append(outcome)
         return failed, remembered, transactions
 
-    def _draft(self, row: object, core: _core.ScopeCore | None) -> _core.Draft:
-        """A row as the core takes it: of its own scope, or of that which is written to."""
+    def _draft(self, row: object, core: _core.ScopeCore | None, begun: dict[Scope, _core.ScopeCore]) -> _core.Draft:
+        """A row as the core takes it: of its own scope, or of that which is written to. Scopes that the call has met are in `begun`."""
         fields: dict[str, Any] = {"text": row} if isinstance(row, str) else _fields(row)
         text, scope = fields.pop("text", None), fields.pop("scope", None)
         if scope is not None:
             if not self.core.owns(scope):
                 rule = "its scope must be one of this engine, and it belongs to another: take it from this engine's user() or shared()"
                 raise InvalidInput(f"reading a row: {rule}")
-            core = scope._core  # noqa: SLF001
+            core = begun.get(scope)
+            if core is None:
+                core = begun[scope] = scope._core.begun()  # noqa: SLF001
+                if len(begun) > _MOST_BEGUN:
+                    del begun[next(iter(begun))]
         if text is None:
             raise InvalidInput('reading a row: it must have a text, and it has none: add "text"')
         if core is None:

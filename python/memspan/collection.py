@@ -199,6 +199,10 @@ class Collection:
         )
         return self._add(draft)
 
+    def _begun(self) -> Collection:
+        """The same for a call of many writes: it raises `NotFound` where the scope is erased between two of them."""
+        return Collection(self._store, self._scope, self._scope._core.begun().collection(self.name))  # noqa: SLF001
+
     def _add(self, draft: _core.DocumentDraft) -> AddedDocument:
         vectors = None
         if self._store.embedding is not None:
@@ -223,9 +227,10 @@ class Collection:
             kind = _kind(rows)  # pyright: ignore[reportUnknownArgumentType]
             raise InvalidInput(f"adding documents: rows must be several, and this is one {kind}: put it into a list")
         added: list[AddedDocument] = []
+        begun = self._begun()
         for place, row in enumerate(rows):
             try:
-                added.append(self.add(**_arguments(row)))
+                added.append(begun.add(**_arguments(row)))
             except Error as error:
                 error.fields["row"] = place
                 setattr(error, "row", place)  # noqa: B010  fields are attributes too, and no class declares them
@@ -273,7 +278,7 @@ class Collection:
         """
         from memspan._paths import add_path  # noqa: PLC0415  what few programs need is not paid for at import
 
-        return add_path(self, path, pattern, prefix=prefix, metadata=metadata, chunk_tokens=chunk_tokens, progress=progress)
+        return add_path(self._begun(), path, pattern, prefix=prefix, metadata=metadata, chunk_tokens=chunk_tokens, progress=progress)
 
     def note(self, text: str, day: date | None = None) -> AddedDocument:
         """Appends a paragraph to the note of a day: one Markdown document for each day, with the id `2026-11-22.md`.

@@ -1,5 +1,6 @@
 //! Scopes: whose memory it is, the partition it lives in, and the counters of that partition.
 
+mod begun;
 mod home;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use crate::store::pages::{Pages, PagesMut};
 use crate::units::clip::first_chars;
 use crate::{Error, ErrorKind, Result};
 
+use begun::Begun;
 pub(crate) use home::homes;
 pub use home::{Home, Witness, Written};
 
@@ -58,6 +60,8 @@ pub struct Scope {
     pub scope_type: ScopeType,
     /// The caller's id.
     pub id: String,
+    /// The partition that a call of many writes began with.
+    begun: Begun,
 }
 
 impl Scope {
@@ -67,7 +71,17 @@ impl Scope {
         if let Some(tenant) = tenant {
             check_id("tenant", tenant)?;
         }
-        Ok(Self { tenant: tenant.map(str::to_owned), scope_type, id: id.to_owned() })
+        Ok(Self::named(tenant.map(str::to_owned), scope_type, id.to_owned()))
+    }
+
+    pub(crate) fn named(tenant: Option<String>, scope_type: ScopeType, id: String) -> Self {
+        Self { tenant, scope_type, id, begun: Begun::default() }
+    }
+
+    /// The same for a call of many writes, which must not make a scope anew that was erased between two of them.
+    #[must_use]
+    pub fn begun(&self) -> Self {
+        Self { begun: Begun::now(), ..self.clone() }
     }
 
     /// The name as bytes in which no two scopes are alike: lengths stand before texts.
@@ -95,6 +109,7 @@ impl Scope {
         if body.bin()? != name {
             return Err(envelope::damaged(key.as_slice(), "it belongs to a scope of another name"));
         }
+        self.begun.note(partition);
         Ok(Some(partition))
     }
 
@@ -105,13 +120,23 @@ impl Scope {
     }
 
     /// The partition it lives in, given now where there was none.
+    ///
+    /// # Errors
+    /// `NotFound` where a call of many writes began in a partition that was erased since.
     pub fn find_or_make(&self, pages: &mut impl PagesMut) -> Result<Partition> {
+        self.check_begun(pages)?;
         if let Some(partition) = self.find(pages)? {
             return Ok(partition);
         }
         let partition = add_row(pages, &Row::Scope(self.clone()))?;
         self.lead_to(pages, partition)?;
+        self.begun.made(partition);
         Ok(partition)
+    }
+
+    /// Refuses to go on with a call of many writes whose scope was erased since it began.
+    pub(crate) fn check_begun<P: Pages + ?Sized>(&self, pages: &P) -> Result<()> {
+        self.begun.partition().map_or(Ok(()), |partition| check_kept(pages, partition))
     }
 
     /// Lets its name lead to a partition.
@@ -128,7 +153,7 @@ impl Scope {
         let mut name = Reader::array(key, name)?;
         let tenant = name.maybe_text()?.map(str::to_owned);
         let scope_type = if name.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
-        Ok(Self { tenant, scope_type, id: name.text()?.to_owned() })
+        Ok(Self::named(tenant, scope_type, name.text()?.to_owned()))
     }
 }
 
@@ -177,8 +202,8 @@ impl Row {
         Ok(match kind {
             COLLECTION => Self::Collection { owner: body.uint()? as Partition, name },
             DROPPED => Self::Dropped { owner: body.uint()? as Partition },
-            0 => Self::Scope(Scope { tenant, scope_type: ScopeType::User, id: name }),
-            _ => Self::Scope(Scope { tenant, scope_type: ScopeType::Shared, id: name }),
+            0 => Self::Scope(Scope::named(tenant, ScopeType::User, name)),
+            _ => Self::Scope(Scope::named(tenant, ScopeType::Shared, name)),
         })
     }
 }

@@ -192,7 +192,7 @@ fn read_scope<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Scope> {
     let mut r = codec::inner(r, key)?;
     let tenant = r.maybe_text()?.map(str::to_owned);
     let scope_type = if r.uint()? == 0 { ScopeType::User } else { ScopeType::Shared };
-    Ok(Scope { tenant, scope_type, id: r.text()?.to_owned() })
+    Ok(Scope::named(tenant, scope_type, r.text()?.to_owned()))
 }
 
 /// The reserve for the reply: the default is what was named only where the schema says so.
