@@ -162,9 +162,19 @@ def _identity(key: str | None, begin: int) -> str | None:
     return None if key is None else "learned-" + hashlib.blake2s(f"{key}\0{begin}".encode(), digest_size=12).hexdigest()
 
 
+_WITHOUT_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
+"""What a message may have in the place of a content: an assistant's, as OpenAI's API gives it."""
+
+
 def _given(index: int, message: Mapping[str, Any]) -> Heard:
     if not is_mapping(message) or not isinstance(message.get("role"), str):
         raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {message!r:.80}: correct it")
+    if message.get("content") is None and not any(message.get(key) for key in _WITHOUT_CONTENT):
+        raise InvalidInput(
+            f'learning: message {index} has a content, and it has none, only {sorted(map(str, message))}: pass "content" '
+            '(for an assistant "tool_calls" will do)',
+            index=index,
+        )
     named, said = message.get("id"), message.get("created_at")
     if not (said is None or isinstance(said, datetime)):
         raise InvalidInput(
