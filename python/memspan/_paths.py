@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memspan.collection import NewDocument, PathReport, Skipped
+from memspan.collection import PathReport, Skipped
 from memspan.exceptions import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add_path(
             text, version = found.read(file, options, None if stored is None else stored.version)
             action: Literal["added", "replaced", "duplicate"] | None = "duplicate" if version is not None else None
             if text is not None:
-                new = NewDocument(document_id, text, version, metadata, None, source, None, chunk_tokens)
+                new = {"id": document_id, "text": text, "version": version, "metadata": metadata, "source": source, "chunk_tokens": chunk_tokens}
                 action = _add(collection, found, file, new)
             if action is not None:
                 changes[action].append(document_id)
@@ -93,9 +93,9 @@ def _is_left_out(name: str) -> bool:
     return name.startswith(".") or name in _LEFT_OUT
 
 
-def _add(collection: Collection, found: _Found, file: Path, new: NewDocument) -> Literal["added", "replaced", "duplicate"] | None:
+def _add(collection: Collection, found: _Found, file: Path, new: dict[str, Any]) -> Literal["added", "replaced", "duplicate"] | None:
     try:
-        return collection.add_many([new])[0].action
+        return collection.add(**new).action
     except InvalidInput as error:
         found.skip(file, "refused", str(error))
         return None

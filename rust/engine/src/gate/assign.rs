@@ -7,7 +7,7 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::values::{identifies, present, spelled};
+use super::values::{identifies, is_living, present, spelled};
 use super::words::{among, starts};
 use crate::units::calendar::MONTHS;
 
@@ -163,6 +163,9 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
 }
 
 fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
+    if is_living(s.word(name.to - 1)) && s.word(value - 1) == "to" {
+        return None; // "my mom moved to Warsaw": she is not the value
+    }
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
         return None;
     }

@@ -28,6 +28,10 @@ lists! { "rules":
     LIVES,
     /// How somebody says whom they work for.
     WORKS,
+    /// How somebody says where another one lives.
+    OTHERS_LIVE,
+    /// How somebody says whom another one works for.
+    OTHERS_WORK,
     /// How somebody says what they prefer.
     PREFERS,
     /// How somebody says what they like and dislike.
@@ -124,6 +128,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
         .or_else(|| person(&rest))
+        .or_else(|| another(&rest))
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
         .or_else(|| decision(&rest))
@@ -368,6 +373,19 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
         return profile("age", format!("The user is {} years old.", years.lower), end, "age");
     }
     None
+}
+
+/// "My mom lives in Kyiv", "my sister works at Google now": where those live and work who are the user's.
+fn another(s: &Sentence<'_>) -> Option<Reading> {
+    let verb = (2..5).find(|at| s.word(0) == "my" && is_living(s.word(at - 1)))?;
+    let behind = |verbs: &[&str]| verbs.iter().find_map(|phrase| starts(s.words, verb, phrase)).filter(|at| s.names(*at));
+    let (at, does, slot) =
+        behind(&OTHERS_LIVE).map(|at| (at, "lives in", "home")).or_else(|| behind(&OTHERS_WORK).map(|at| (at, "works for", "employer")))?;
+    let (named, (value, end)) = (s.between(1, verb)?, s.value(at)?);
+    let reading = Reading::new(Category::Semantic, "of another")
+        .told(format!("The user's {named} {does} {value}."), !s.says_more_than_when(end))
+        .slot(spelled(&format!("{}'s {slot}", named.to_lowercase())));
+    Some(reading)
 }
 
 /// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
