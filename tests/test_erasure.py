@@ -318,3 +318,19 @@ def test_documents_of_a_call_do_not_bring_an_erased_user_back(tmp_path: Path) ->
             notes.add_many(documents())
         assert list(engine.users()) == []
         assert notes.add_many([("a", "first"), ("b", "second")])[1].action == "added"
+
+
+def test_what_a_model_was_asked_about_an_erased_user_is_not_learnt(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", embedder=None) as engine:
+        user = engine.user("alice")
+        user.remember("Prefers tea")
+
+        def model(messages: list[dict[str, str]], *, max_tokens: int) -> str:
+            assert messages, max_tokens
+            user.erase()
+            return "[]"
+
+        said = [{"role": "user", "content": "My name is Ana."}, {"role": "user", "content": "Ich wohne jetzt in Hamburg."}]
+        with pytest.raises(memspan.NotFound, match="erased"):
+            user.learn(said, llm=model)
+        assert list(engine.users()) == []

@@ -314,7 +314,7 @@ class ScopeCore:
     def session(self, id: str, given: Mapping[str, Any]) -> SessionCore:
         """Opens a session, or makes it."""
     def begun(self) -> ScopeCore:
-        """The same for a call of many writes: it raises `NotFound` where the scope is erased between two of them."""
+        """The same for a call of many writes, which raises `NotFound` where the scope is erased after this."""
     def collection(self, name: str) -> CollectionCore:
         """The collection of that name; nothing is read or written."""
     def collections(self) -> list[str]:

@@ -80,7 +80,7 @@ class Learning(Recalling):
         check_flags("learning", dry_run=dry_run)
         llm = self._store.llm if llm is None else llm
         check_model("asking a model", llm, timeout_seconds)
-        return Work(self._scope, self._core, self._store, llm, timeout_seconds, dry_run, zone)
+        return Work(self._scope, self._core.begun(), self._store, llm, timeout_seconds, dry_run, zone)
 
     def quarantined(self) -> tuple[Memory, ...]:
         """The memories that wait for `approve`, oldest first: no question finds them, and no prompt shows them. `Memory.reason` says why.

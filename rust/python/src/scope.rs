@@ -216,7 +216,7 @@ calls! {
             let scopes = std::iter::once(Scope::clone(own.scope)).chain(status.record.reads).collect();
             Ok(SessionCore::new(SessionId { handle: Arc::clone(&it.handle), scope: Arc::clone(&it.scope), id }, scopes))
         };
-        begun() Short |own| Ok(ScopeCore::new(&it.handle, own.scope.begun()));
+        begun() Short |own| Ok(ScopeCore::new(&it.handle, own.engine.begun(own.scope)?));
         collection(name as "a collection's name": String) Short |own|
             Ok(CollectionCore { handle: Arc::clone(&it.handle), name: CollectionName::new(own.scope, &name)? });
         collections() Short |own|

@@ -80,7 +80,7 @@ impl Scope {
 
     /// The same for a call of many writes, which must not make a scope anew that was erased between two of them.
     #[must_use]
-    pub fn begun(&self) -> Self {
+    pub(crate) fn begun(&self) -> Self {
         Self { begun: Begun::now(), ..self.clone() }
     }
 

@@ -234,6 +234,13 @@ impl Core {
         self.write(move |txn| if scope::is_dropped(txn, partition)? { Ok(T::default()) } else { operation(txn) })
     }
 
+    /// A scope for a call of many writes, which ends with `NotFound` where the scope is erased after this.
+    pub fn begun(&self, scope: &Scope) -> Result<Scope> {
+        let scope = scope.begun();
+        self.store.read(|snapshot| scope.find(snapshot))?;
+        Ok(scope)
+    }
+
     /// Refuses what a read-only engine must not even begin.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
