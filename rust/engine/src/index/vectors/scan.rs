@@ -12,6 +12,9 @@ use crate::store::pages::Pages;
 /// Scores that a thread keeps room for between two scans: 8 MiB.
 const MOST_SPARE: usize = 1 << 20;
 
+/// Scores that are written together where their numbers follow one another.
+const ROW: usize = 16;
+
 thread_local! {
     /// Room of an earlier scan, so that the next one neither allocates nor clears it.
     static SPARE: Cell<Option<Scores>> = const { Cell::new(None) };
@@ -71,6 +74,21 @@ impl Scores {
         numbers.iter().zip(scores).map(|(&number, &score)| Scored { number, score })
     }
 
+    /// Writes every score to the place of its number, 0 for one below; of numbers that have no place nothing.
+    pub(crate) fn spread(&self, places: &mut [i32]) {
+        let (numbers, scores) = self.filled();
+        let ((rows, rest), (rows_of_scores, rest_of_scores)) = (numbers.as_chunks::<ROW>(), scores.as_chunks::<ROW>());
+        for (numbers, scores) in rows.iter().zip(rows_of_scores) {
+            // They ascend, so that the first and the last tell of all between.
+            let is_run = numbers[ROW - 1].wrapping_sub(numbers[0]) == ROW as u32 - 1;
+            match places.get_mut(numbers[0] as usize..).and_then(|places| places.first_chunk_mut()).filter(|_| is_run) {
+                Some(places) => *places = scores.map(|score| score.max(0)),
+                None => spread_each(numbers, scores, places),
+            }
+        }
+        spread_each(rest, rest_of_scores, places);
+    }
+
     /// The first `n` of those that `keep` lets through: score descending, number ascending. O(len); `keep` is asked about the best `n`,
     /// and only if it refuses one of them about others.
     pub fn best(&self, n: usize, keep: impl FnMut(u32) -> bool) -> Vec<Scored> {
@@ -95,6 +113,14 @@ impl Scores {
         }
         self.len = to;
         &mut self.values[from..to]
+    }
+}
+
+fn spread_each(numbers: &[u32], scores: &[i32], places: &mut [i32]) {
+    for (number, score) in numbers.iter().zip(scores) {
+        if let Some(place) = places.get_mut(*number as usize) {
+            *place = (*score).max(0);
+        }
     }
 }
 
@@ -161,5 +187,28 @@ impl VectorSet {
         ))
         .with("dimensions", self.dims)
         .with("got", query.dims()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_score_is_written_to_the_place_of_its_number() {
+        let with_gaps = |every: u32| (0..100).filter(|number| number % every > 0).collect::<Vec<u32>>();
+        for numbers in [Vec::new(), vec![9], (3..70).collect(), with_gaps(2), with_gaps(17), (0..16).chain(17..33).chain([40]).collect()] {
+            let mut scores = Scores::new();
+            let stored: Vec<[u8; 4]> = numbers.iter().map(|number| number.to_le_bytes()).collect();
+            scores.grow(&stored).iter_mut().zip(1..).for_each(|(score, value)| *score = if value % 3 == 0 { -value } else { value });
+            for room in [0, 10, 40, 70, 100] {
+                let (mut places, mut expected) = (vec![7; room], vec![7; room]);
+                scores.spread(&mut places);
+                for one in scores.iter().filter(|one| (one.number as usize) < room) {
+                    expected[one.number as usize] = one.score.max(0);
+                }
+                assert_eq!(places, expected, "{numbers:?} {room}");
+            }
+        }
     }
 }

@@ -101,11 +101,17 @@ impl Field {
         let mut first = Best::new(best);
         score(&mut |number, scores| {
             let from = own.len().min(number as usize);
-            let places = own[from..].iter_mut().zip(&mut near_own[from + PAD..]);
-            for ((own, near), score) in places.zip(scores) {
-                (*own, *near) = (*score, *score as f32);
-            }
-            if scores.iter().any(|score| *score >= first.bar.0) {
+            let (own, near) = (&mut own[from..], &mut near_own[from + PAD..]);
+            // Documents come in groups, but for single ones and the last.
+            let reaches = if let (Ok(scores), Some(own), Some(near)) = (scores.try_into(), own.first_chunk_mut(), near.first_chunk_mut()) {
+                wide::enter(scores, first.bar.0, own, near)
+            } else {
+                for ((own, near), score) in own.iter_mut().zip(near).zip(scores) {
+                    (*own, *near) = (*score, *score as f32);
+                }
+                scores.iter().any(|score| *score >= first.bar.0)
+            };
+            if reaches {
                 for (number, &score) in (number..).zip(scores).filter(|(_, score)| **score > 0) {
                     first.offer((score, number));
                 }

@@ -93,7 +93,7 @@ impl Field {
         if numbers.len() > self.last() as usize / DEAR {
             return Ok(None);
         }
-        self.enter_cosines(pages, vectors, meaning, &numbers)?;
+        self.enter_cosines(pages, vectors, meaning, &without(&numbers, &seeds))?;
         Ok(Some(numbers))
     }
 
@@ -146,11 +146,7 @@ impl Field {
         let (arrays, scores) = &mut *self.kept;
         if let Some(vector) = meaning.vector.as_ref().filter(|_| !self.is_scanned) {
             vectors.scan(pages, vector, scores)?;
-            for near in scores.iter() {
-                if let Some(cosine) = arrays.cosines.get_mut(near.number as usize) {
-                    *cosine = near.score.max(0);
-                }
-            }
+            scores.spread(&mut arrays.cosines);
             self.is_scanned = true;
         }
         Ok(())
@@ -180,6 +176,16 @@ impl Field {
     }
 }
 
+/// Those of some numbers that others lack; both ascend.
+fn without(numbers: &[u32], others: &[u32]) -> Vec<u32> {
+    let mut others = others.iter().peekable();
+    let is_new = |number: &&u32| {
+        while others.next_if(|other| *other < *number).is_some() {}
+        others.peek() != Some(number)
+    };
+    numbers.iter().filter(is_new).copied().collect()
+}
+
 /// Documents of a chunk, ascending: a bit for each.
 #[derive(Default)]
 struct Places {
@@ -190,11 +196,7 @@ struct Places {
 impl Places {
     /// Those of the chunk from `first` on, up to number `last`, of which there is so much. Document 0 is none.
     fn of(first: u32, last: u32, amounts: &[f32; CHUNK], least: f32) -> Self {
-        let mut bits = 0;
-        for (at, amounts) in amounts.as_chunks::<8>().0.iter().enumerate() {
-            let are_there = amounts.map(|amount| u8::from(amount >= least));
-            bits |= (u64::from_le_bytes(are_there).wrapping_mul(GATHER) >> 56) << (8 * at);
-        }
+        let bits = wide::reaching(amounts, least);
         let is_there = u64::MAX >> (CHUNK as u32 - 1).saturating_sub(last - first);
         Self { first, bits: bits & is_there & !u64::from(first == 0) }
     }
@@ -210,8 +212,6 @@ impl Iterator for Places {
     }
 }
 
-/// Times eight bytes of 0 or 1: the highest byte of the product has a bit for each of them, the first as the lowest.
-const GATHER: u64 = 0x0102_0408_1020_4080;
 const _: () = assert!(CHUNK == u64::BITS as usize);
 
 #[cfg(test)]
@@ -224,6 +224,15 @@ mod tests {
         for (first, last) in [(0, 10), (0, 63), (64, 64), (64, 90), (64, 127), (64, 500)] {
             let expected: Vec<u32> = (first.max(1)..=last.min(first + 63)).filter(|number| (number - first) % 3 == 2).collect();
             assert_eq!(Places::of(first, last, &amounts, 2.0).collect::<Vec<_>>(), expected, "{first} {last}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_others_are_those_that_the_others_lack() {
+        let every = |step: usize| (0..60).step_by(step).collect::<Vec<u32>>();
+        for (numbers, others) in [(every(1), every(3)), (every(4), every(1)), (every(7), Vec::new()), (Vec::new(), every(2))] {
+            let expected: Vec<u32> = numbers.iter().copied().filter(|number| !others.contains(number)).collect();
+            assert_eq!(without(&numbers, &others), expected);
         }
     }
 }

@@ -5,8 +5,8 @@
 use super::{CHUNK, PAD};
 use crate::recall::ranking::WINDOW;
 
-/// Numbers that a processor compares at once, or a multiple of them.
-const LANES: usize = 8;
+/// Documents whose words are entered at once: they come in groups of so many.
+const GROUP: usize = 8;
 
 /// The shares of the words around a document in its estimate.
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +45,14 @@ wide! {
     estimates(shares: &Shares, own: &[f32; CHUNK + 2 * PAD], names: Option<&[f32; CHUNK]>) -> ([f32; CHUNK], f32);
     highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32);
     with_cosines(words: &[f32; CHUNK], cosines: &[i32; CHUNK], share: f32) -> ([f32; CHUNK], f32);
+    reaching(amounts: &[f32; CHUNK], least: f32) -> u64;
+    enter(scores: &[i64; GROUP], bar: i64, own: &mut [i64; GROUP], near: &mut [f32; GROUP]) -> bool;
 }
 
 /// The loops themselves.
 #[allow(clippy::inline_always)] // a loop is compiled for an instruction set only inside the function that enables it
 mod all {
-    use super::{CHUNK, LANES, PAD, Shares, WINDOW};
+    use super::{CHUNK, GROUP, PAD, Shares, WINDOW};
 
     /// The estimates of a chunk of documents, two documents more on either side of `own`; and the highest.
     #[inline(always)]
@@ -71,12 +73,24 @@ mod all {
     /// The most that a document of a chunk has of its own and in its window, about; `near` has one document more on either side.
     #[inline(always)]
     pub fn highest_of_words(near: &[f32; CHUNK + 2]) -> (f32, f32) {
-        let ([of_own, of_before, of_after], mut own, mut windows) = (WINDOW.map(|share| share as f32), [0.0; CHUNK], [0.0; CHUNK]);
-        for at in 0..CHUNK {
-            own[at] = near[at + 1];
-            windows[at] = of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2];
-        }
-        (highest(&own), highest(&windows))
+        let [of_own, of_before, of_after] = WINDOW.map(|share| share as f32);
+        let windows = std::array::from_fn(|at| of_own * near[at + 1] + of_before * near[at] + of_after * near[at + 2]);
+        let [_, own @ .., _] = near;
+        (highest(own), highest(&windows))
+    }
+
+    /// A bit for each document of a chunk that has so much, the first as the lowest.
+    #[inline(always)]
+    pub fn reaching(amounts: &[f32; CHUNK], least: f32) -> u64 {
+        amounts.iter().zip(0..).fold(0, |bits, (amount, at)| bits | u64::from(*amount >= least) << at)
+    }
+
+    /// Enters scores as they are, and about; whether one of them reaches the bar.
+    #[inline(always)]
+    pub fn enter(scores: &[i64; GROUP], bar: i64, own: &mut [i64; GROUP], near: &mut [f32; GROUP]) -> bool {
+        *own = *scores;
+        *near = scores.map(|score| score as f32);
+        scores.iter().fold(false, |reaches, score| reaches | (*score >= bar))
     }
 
     /// Estimates with what vectors say; and the highest.
@@ -89,23 +103,20 @@ mod all {
         (estimates, highest(&estimates))
     }
 
-    /// The highest of a chunk, without a branch, and in lanes, so that a processor does not wait for each comparison before the next.
+    /// The highest of a chunk, without a branch: half of them are compared with the other half, as often as there are two.
     #[inline(always)]
     fn highest(amounts: &[f32; CHUNK]) -> f32 {
-        let mut highest = [f32::MIN; LANES];
-        for amounts in amounts.as_chunks::<LANES>().0 {
-            for (highest, amount) in highest.iter_mut().zip(amounts) {
-                *highest = greater(*amount, *highest);
-            }
-        }
-        let mut lanes = LANES;
-        while lanes > 1 {
-            lanes /= 2;
-            for lane in 0..lanes {
-                highest[lane] = greater(highest[lane + lanes], highest[lane]);
-            }
-        }
-        highest[0]
+        let of_sixteen = greater_ones::<32, 16>(&greater_ones(amounts));
+        let of_four = greater_ones::<8, 4>(&greater_ones(&of_sixteen));
+        let [one, other] = greater_ones(&of_four);
+        greater(one, other)
+    }
+
+    /// Of each number and the one `HALF` places behind it the greater.
+    #[inline(always)]
+    fn greater_ones<const ALL: usize, const HALF: usize>(all: &[f32; ALL]) -> [f32; HALF] {
+        const { assert!(ALL == 2 * HALF) };
+        std::array::from_fn(|at| greater(all[at], all[at + HALF]))
     }
 
     #[inline(always)]
@@ -139,6 +150,19 @@ mod tests {
             assert_eq!(bits(with_cosines(&names, &cosines, 0.37)), bits(all::with_cosines(&names, &cosines, 0.37)));
             let near = own.first_chunk().expect("two more than it needs");
             assert_eq!(highest_of_words(near), all::highest_of_words(near));
+            assert_eq!(highest_of_words(near).0.to_bits(), near[1..=CHUNK].iter().copied().fold(f32::MIN, f32::max).to_bits());
+            let expected = (0..CHUNK).filter(|at| names[*at] >= 0.5).fold(0, |bits, at| bits | 1 << at);
+            assert_eq!((reaching(&names, 0.5), all::reaching(&names, 0.5)), (expected, expected));
+            let (scores, bar) = (
+                std::array::from_fn(|at| if at % 3 == round % 3 { 0 } else { i64::from(next() as u32) << 32 }),
+                i64::from(next() as u32) << 32,
+            );
+            let entered = |reaches: bool, own: [i64; GROUP], near: [f32; GROUP]| (reaches, own, near.map(f32::to_bits));
+            let (mut own, mut near, mut own_too, mut near_too) = ([1; GROUP], [1.0; GROUP], [1; GROUP], [1.0; GROUP]);
+            let reaches = enter(&scores, bar, &mut own, &mut near);
+            let reaches_too = all::enter(&scores, bar, &mut own_too, &mut near_too);
+            let expected = entered(scores.iter().any(|score| *score >= bar), scores, scores.map(|score| score as f32));
+            assert_eq!((entered(reaches, own, near), entered(reaches_too, own_too, near_too)), (expected, expected));
         }
     }
 }
