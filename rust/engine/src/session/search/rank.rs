@@ -171,7 +171,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
     /// The rows of these documents, which ascend, and of those beside them, by number. Of those that are two places away from each only
     /// where they stand.
     fn rows(&self, numbers: &[u32]) -> Result<Vec<ReadRow<'r>>> {
-        let (mut rows, mut from, mut next) = (Vec::with_capacity(numbers.len() * 3), 0, 0);
+        // Room for all, because a row is large and none should move.
+        let (mut rows, mut from, mut next) = (Vec::with_capacity(numbers.len() * PLACES), 0, 0);
         let end = Key::new(self.partition, Table::Document).prefix_range().end;
         while from < numbers.len() {
             let mut to = from + 1;
