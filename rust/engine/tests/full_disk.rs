@@ -8,6 +8,7 @@ use std::process::Command;
 use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::{Kind, NewMemory, Origin};
+use memspan_engine::store::vault::StoreKey;
 use memspan_engine::{Error, ErrorKind};
 use support::{Folder, ask, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
 
@@ -199,6 +200,32 @@ fn a_file_that_may_not_grow_loses_nothing() {
     let (_, store) = role().expect("a role");
     limit_file_size(3 << 20);
     fill_and_go_on(&store, |_| (), || limit_file_size(u64::MAX));
+}
+
+/// LMDB tells a write that came to an end half way as an error of the device. Whoever copies a store is told of the full disk all the same.
+#[test]
+fn a_copy_that_finds_no_room_is_told_so() {
+    let Some((_, store)) = role() else {
+        let folder = Folder::new();
+        fill_with_rows(&open(&folder.0, false), 300);
+        return join(spawn("a_copy_that_finds_no_room_is_told_so", "limited", &folder.0));
+    };
+    let (engine, target, key) = (open(&store, false), Folder::new(), StoreKey::new(&[7; 32]).expect("a key"));
+    limit_file_size((1 << 20) + 1000); // less than the copy has, and not at the end of a page
+    let copies = [engine.backup(&target.0), engine.compact(), engine.rekey(Some(key)).map(|()| 0)];
+    limit_file_size(u64::MAX);
+    for copied in copies {
+        assert!(copied.as_ref().is_err_and(|error| error.kind() == ErrorKind::StoreFull), "{copied:?}");
+    }
+    assert_eq!(texts(&engine).len(), 300);
+    assert_sound(&engine);
+}
+
+fn fill_with_rows(engine: &Engine, rows: i64) {
+    let padding = "lorem ipsum dolor sit amet ".repeat(300);
+    for at in 0..rows {
+        remember(engine, &user("u"), NewMemory::new(format!("row {at} {padding}")), at).expect("written");
+    }
 }
 
 fn limit_file_size(bytes: u64) {

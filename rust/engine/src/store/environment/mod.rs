@@ -294,10 +294,14 @@ impl Environment {
         (0..2).any(|which| !MetaPage::read(&self.data, page_size, which).is_ok_and(|meta| meta.transaction < transaction))
     }
 
-    /// Whether the file cannot grow: LMDB tells a short write, which is how a disk fills up, as an error of the device.
-    pub fn find_room(&self) -> Result<()> {
+    /// The error of a commit that LMDB refused with `error`. It tells a short write, which is how a disk fills up, as an error of the device.
+    fn refused(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::StoreIo {
+            return error;
+        }
         let written = self.data.metadata().and_then(|data| self.data.write_all_at(&ZEROS, data.len()));
-        written.map_err(|e| io_error("growing the store", &self.path, &e))
+        let found = written.map_err(|e| io_error("growing the store", &self.path, &e));
+        found.err().filter(|found| found.kind() == ErrorKind::StoreFull).unwrap_or(error)
     }
 
     /// Waits until everything committed is on disk.

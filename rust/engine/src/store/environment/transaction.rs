@@ -120,7 +120,7 @@ impl WriteTransaction<'_> {
         let Self { txn, base, base_free, standing, environment, .. } = self;
         let id = txn.id() as u64;
         environment.announce(standing.as_ref())?;
-        txn.commit().map_err(|e| lmdb_error("committing to the store", &environment.path, e))?;
+        txn.commit().map_err(|e| environment.refused(lmdb_error("committing to the store", &environment.path, e)))?;
         environment.committed(id, Roots { values: &base, free: base_free }, standing)
     }
 }

@@ -84,12 +84,6 @@ pub(in crate::store) fn outcome(environment: &Environment, transaction: u64, err
     if !may_show && error.kind() != ErrorKind::StoreIo {
         return error.clone();
     }
-    if !may_show
-        && let Err(full) = environment.find_room()
-        && full.kind() == ErrorKind::StoreFull
-    {
-        return full;
-    }
     Error::new(
         ErrorKind::OutcomeUnknown,
         format!("{}; whether this write is on disk is unknown (generation {}): {next}", error.message(), environment.number()),
