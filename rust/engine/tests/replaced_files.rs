@@ -3,13 +3,16 @@
 mod support;
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memspan_engine::ErrorKind;
 use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::memory::{Memory, NewMemory};
-use support::{Folder, assert_sound, copy_folder, memories, one, open, options, remember, role, spawn, user, wait_until, with_id};
+use memspan_engine::store::envelope;
+use memspan_engine::store::pages::Pages;
+use support::{Folder, assert_sound, copy_folder, join, memories, one, open, options, remember, role, spawn, user, wait_until, with_id};
 
 fn ids(engine: &Engine) -> Vec<String> {
     memories(engine, &user("u"), 0).iter().map(Memory::id).collect()
@@ -176,6 +179,54 @@ fn a_backup_tool_in_the_process_does_not_unlock_the_store() {
     }
     assert_eq!(ids(&engine).len(), 23);
     assert_sound(&engine);
+}
+
+/// The same takes away the lock by which LMDB knows that a process with open snapshots lives. The next to open takes back the slots of the dead
+/// alone, and the pages of the snapshot are not written over.
+#[test]
+fn a_backup_tool_in_the_process_does_not_give_up_its_snapshots() {
+    const COUNT: i64 = 60;
+    if let Some((_, store)) = role() {
+        for round in 0..3 {
+            let engine = open(&store, false);
+            for at in 0..COUNT {
+                let text = format!("fact {at} of round {round}");
+                remember(&engine, &user("u"), with_id(&format!("m{at}-{round}"), &text), COUNT).expect("written");
+            }
+        }
+        return;
+    }
+    let folder = Folder::new();
+    let engine = filled(&folder.0, COUNT);
+    let read = engine.store().read(|pages| {
+        drop(fs::read(folder.0.join("gen-1/lock.mdb")).expect("read"));
+        join(spawn("a_backup_tool_in_the_process_does_not_give_up_its_snapshots", "writer", &folder.0));
+        pages.check_pages()?;
+        let mut seen = 0;
+        pages.scan_stored(&[0], &[u8::MAX; 32], &mut |key, value| {
+            seen += 1;
+            envelope::open(key, value).map(|_| ControlFlow::Continue(()))
+        })?;
+        Ok((seen, pages.tree().entries()))
+    });
+    let (seen, entries) = read.expect("the snapshot is whole");
+    assert_eq!(seen, entries);
+    assert_sound(&engine);
+}
+
+/// LMDB gives up the slots of all snapshots of a process with the first of its environments that is closed.
+#[test]
+fn a_process_does_not_open_a_store_by_two_paths() {
+    let folder = Folder::new();
+    let engine = filled(&folder.0, 3);
+    let moved = folder.0.with_extension("moved");
+    fs::rename(&folder.0, &moved).expect("moved");
+    let error = Engine::open(&moved, options(false)).expect_err("open by another path");
+    assert!(error.message().contains("by another path"), "{error}");
+    assert_eq!(ids(&engine).len(), 3);
+    drop(engine);
+    assert_eq!(ids(&open(&moved, false)).len(), 3);
+    let _ = fs::remove_dir_all(moved);
 }
 
 /// Whoever opens a pipe waits for somebody to write to it.

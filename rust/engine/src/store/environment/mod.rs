@@ -2,6 +2,7 @@
 
 mod durable;
 mod open;
+mod readers;
 mod snapshot;
 mod transaction;
 
@@ -26,6 +27,7 @@ use crate::store::vault::Vault;
 use crate::store::vault::kept::Kept;
 use crate::{Error, ErrorKind, Result};
 
+use readers::ReaderTable;
 pub use snapshot::Snapshot;
 pub use transaction::WriteTransaction;
 
@@ -72,10 +74,8 @@ struct Shared {
     /// None of a format before 8, and where nothing may be written and there is none.
     log: Option<Log>,
     verdict: Verdict,
-    /// LMDB's `lock.mdb` with a shared lock of ours. LMDB's own belongs to the process and goes with any descriptor of the file that
-    /// anybody in it closes (a backup tool, `shutil.copytree`); then the next to open would reset the table under its readers.
     /// None where the file system is read-only: LMDB does without, too.
-    table: Option<File>,
+    table: Option<ReaderTable>,
 }
 
 /// How a generation is opened.
@@ -210,7 +210,7 @@ impl Environment {
     fn check_files(&self) -> Result<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         shared.data.require_at(&self.path.join("data.mdb"))?;
-        shared.table.as_ref().map_or(Ok(()), |table| require_named(table, &self.path.join("lock.mdb")))
+        shared.table.as_ref().map_or(Ok(()), |table| require_named(table.file(), &self.path.join("lock.mdb")))
     }
 
     /// A write transaction; the caller holds the writer lock. Refused where the files are not those that are open, and where it would

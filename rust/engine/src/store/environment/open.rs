@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 
+use super::readers::{self, ReaderTable};
 use super::{Environment, Mode, Shared, behind, lmdb_error, page_size};
 use crate::store::door::Door;
 use crate::store::files::{FileId, open_regular, own};
@@ -113,9 +114,9 @@ impl Environment {
         })?;
         let mode = Mode { format: manifest.format, ..mode };
         let mut environment = Self::map(&path, number, mode, Secret::default())?;
-        let table = join_table(&path.join("lock.mdb"), mode.read_only)?;
+        let table = ReaderTable::join(&path.join("lock.mdb"), mode.read_only)?;
         if let Some(table) = &table {
-            environment.pages.measure_readers_by(table);
+            environment.pages.measure_readers_by(table.file());
         }
         environment.shared = Some(Shared { data, progress, log, verdict, table });
         (environment.id, environment.secret) = (manifest.store, environment.identify(&manifest, newest.transaction)?);
@@ -141,7 +142,7 @@ impl Environment {
     fn map(path: &Path, number: GenerationNumber, mode: Mode, secret: Secret) -> Result<Self> {
         let env = reserve(path, mode)?;
         let failed = |e| lmdb_error("opening the store", path, e);
-        let txn = env.read_txn().map_err(failed)?;
+        let txn = env.read_txn().map_err(|e| readers::taken(path, &e).unwrap_or_else(|| failed(e)))?;
         let tree = env
             .open_databases_and_commit(txn, |opener, txn| {
                 opener.open_database::<Bytes, Bytes>(txn, None).map(CommitOrAbort::<_, ()>::Commit)
@@ -243,25 +244,6 @@ fn with_log(
             "the log is damaged, or is not that of the data file beside it, which may lack its last writes; to go on with what it has, remove the file `log`",
         )),
     }
-}
-
-/// Joins those who have the reader table open, with a lock that stays as long as the descriptor.
-fn join_table(path: &Path, read_only: bool) -> Result<Option<File>> {
-    let failed = |e: &std::io::Error| io_error("opening the store", path, e);
-    let file = match own().read(true).open(path) {
-        Err(e) if read_only && e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(|e| failed(&e))?,
-    };
-    // SAFETY: all zeros is a flock of type F_RDLCK from the file's beginning, as it must be for an open file description.
-    let mut range: libc::flock = unsafe { std::mem::zeroed() };
-    range.l_type = libc::F_RDLCK as i16;
-    range.l_whence = libc::SEEK_SET as i16;
-    range.l_len = 1; // as LMDB's
-    // SAFETY: the descriptor belongs to `file`, and `range` outlives the call.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const range) } != 0 {
-        return Err(failed(&std::io::Error::last_os_error()));
-    }
-    Ok(Some(file))
 }
 
 /// Takes the room of the reader table. LMDB maps that file with holes in it: where the disk is full, the first reader of a hole would be
