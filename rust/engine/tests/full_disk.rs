@@ -10,7 +10,7 @@ use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::{Kind, NewMemory, Origin};
 use memspan_engine::store::vault::StoreKey;
 use memspan_engine::{Error, ErrorKind};
-use support::{Folder, ask, assert_sound, join, memories, open, remember, role, spawn, user, with_vector};
+use support::{Folder, ask, assert_sound, copy_folder, join, memories, open, remember, role, spawn, user, with_vector};
 
 /// Writes until the disk refuses; the texts that were acknowledged, and the refusal.
 fn fill(engine: &Engine, from: usize) -> (Vec<String>, Error) {
@@ -68,9 +68,14 @@ struct SmallDisk(Folder);
 
 impl SmallDisk {
     fn new() -> Option<Self> {
+        Self::of(4)
+    }
+
+    fn of(megabytes: u32) -> Option<Self> {
         let folder = Folder::new();
         std::fs::create_dir(&folder.0).ok()?;
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(&folder.0).output().ok()?;
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"]).arg(&folder.0).output().ok()?;
         mounted.status.success().then_some(Self(folder))
     }
 }
@@ -138,12 +143,8 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     many(Kind::Episodic, Some(day));
     many(Kind::Preference, None);
     remember(&engine, &user("kept"), NewMemory::new("Prefers Vim"), 1).expect("written");
-    // The disk is filled up, piece by piece.
     let full = |engine: &Engine| {
-        for size in [1 << 16, 1 << 12, 1] {
-            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&ballast).expect("a file");
-            while std::io::Write::write_all(&mut file, &vec![0; size]).is_ok() {}
-        }
+        fill_up(&ballast);
         let refused = remember(engine, &user("v"), NewMemory::new("x".repeat(100_000)), 2);
         refused.is_err_and(|error| error.kind() == ErrorKind::StoreFull)
     };
@@ -166,6 +167,51 @@ fn what_forgets_goes_on_where_nothing_is_left() {
     engine.close().expect("closed, without the recall");
     std::fs::remove_file(&ballast).expect("removed");
     assert_sound(&open(&store, false));
+}
+
+/// Whatever room comes back on a full disk: a step that takes the last of it leaves little for the next, and the log gives its pages then.
+#[test]
+fn whatever_room_there_is_what_forgets_finds_it() {
+    let Some(disk) = SmallDisk::of(12) else { return };
+    let made = Folder::in_memory();
+    let engine = open(&made.0, false);
+    let rows = (0..600).map(|at| {
+        let new =
+            NewMemory { source: "page".into(), ..NewMemory::new(format!("fact {at} about port {} {}", 8000 + at, "words ".repeat(10))) };
+        (std::sync::Arc::new(user("u")), new)
+    });
+    engine.remember_many(rows.collect(), 1, true).expect("written");
+    engine.close().expect("closed");
+    let (ballast, store) = (disk.0.0.join("ballast"), disk.0.0.join("store"));
+    let origin = Origin { session: None, source: Some("page".into()), since: None, derived: false };
+    for room in [0, 44, 52, 56, 60, 64, 68, 72, 128] {
+        copy_folder(&made.0, &store);
+        let engine = open(&store, false);
+        fill_up(&ballast);
+        while remember(&engine, &user("v"), NewMemory::new("x".repeat(900)), 2).is_ok() {}
+        fill_up(&ballast);
+        let file = std::fs::File::options().write(true).open(&ballast).expect("a file");
+        let left = file.metadata().expect("measured").len().saturating_sub(room << 10);
+        file.set_len(left).expect("cut off");
+        drop(file);
+        let forgotten = engine.forget_from(&user("u"), &origin, 3, false);
+        assert!(forgotten.as_ref().is_ok_and(|forgotten| forgotten.len() == 600), "{room} KiB: {:?}", forgotten.err());
+        let more = remember(&engine, &user("v"), NewMemory::new("more"), 4);
+        assert!(more.is_err_and(|error| error.kind() == ErrorKind::StoreFull), "{room} KiB: what adds something waits for the log");
+        std::fs::remove_file(&ballast).expect("removed");
+        remember(&engine, &user("v"), NewMemory::new("more"), 4).expect("there is room again");
+        assert_sound(&engine);
+        engine.close().expect("closed");
+        std::fs::remove_dir_all(&store).expect("removed");
+    }
+}
+
+/// Fills a disk up, piece by piece.
+fn fill_up(ballast: &Path) {
+    for size in [1 << 16, 1 << 12, 1] {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(ballast).expect("a file");
+        while std::io::Write::write_all(&mut file, &vec![0; size]).is_ok() {}
+    }
 }
 
 /// Whatever room there is, a store is made or refused: LMDB's table of readers has no hole that the first reader would die in.

@@ -20,6 +20,7 @@ use crate::index::vectors::{UnitVector, VectorSet, vectors_per_block};
 use crate::scope::Head;
 use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
+use crate::store::reserve;
 use crate::{ErrorKind, Result};
 
 /// The tables whose keys begin with an embedding.
@@ -45,7 +46,9 @@ pub(crate) fn in_steps<T>(numbers: &[u32], mut write: impl FnMut(Vec<u32>) -> Re
     let (mut rest, mut most, mut done) = (numbers, STEP, Vec::new());
     while !rest.is_empty() {
         let (step, behind) = rest.split_at(most.min(rest.len()));
-        match write(step.to_vec()) {
+        let mut attempt = || write(step.to_vec());
+        let written = if step.len() > 1 { reserve::in_part(attempt) } else { attempt() };
+        match written {
             Err(error) if error.kind() == ErrorKind::StoreFull && step.len() > 1 => most = step.len() / 2,
             written => {
                 done.push(written?);

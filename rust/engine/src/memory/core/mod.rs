@@ -202,11 +202,9 @@ impl Core {
         let busy_timeout = most.min(self.busy_timeout);
         self.check_writable()?;
         interrupt::check()?;
-        let (freeing, mut operation) = (reserve::is_freeing(), operation);
+        let (reach, mut operation) = (reserve::reach(), operation);
         let operation = move |txn: &mut WriteTransaction<'_>| {
-            if !freeing {
-                txn.require_room()?;
-            }
+            txn.require_room(reach)?;
             txn.begin_operation();
             let done = operation(txn)?;
             txn.written().iter().try_for_each(|partition| scope::check_kept(txn, *partition))?;

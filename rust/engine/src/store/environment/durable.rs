@@ -125,6 +125,14 @@ impl Environment {
         }
     }
 
+    /// Gives some pages of the log back to the disk, for a commit that found no room there; `false` where it has none to give. The caller holds
+    /// the writer lock.
+    pub(in crate::store) fn give_room(&self) -> Result<bool> {
+        let Some(log) = self.log() else { return Ok(false) };
+        self.empty_log()?; // nothing depends on its records then
+        log.give_room()
+    }
+
     fn data_pages(&self) -> Result<u64> {
         Ok(self.sizes()?.0 / u64::from(page_size()))
     }

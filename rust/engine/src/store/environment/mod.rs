@@ -246,6 +246,7 @@ impl Environment {
             kept: Kept::default(),
             fresh: Vec::new(),
             written: Vec::new(),
+            reach: None,
         })
     }
 
@@ -268,9 +269,14 @@ impl Environment {
         self.env.clear_stale_readers().map_err(|e| lmdb_error("clearing stale readers", &self.path, e))
     }
 
-    /// Extends the file by zeros when the next commits are about to pass its end. The caller holds the writer lock. While this fails, what
-    /// is left is for writes that take something away.
+    /// Extends the data file by zeros when the next commits are about to pass its end, and a log that gave its pages away. The caller holds
+    /// the writer lock. While this fails, what is left is for writes that take something away.
     pub fn grow_ahead(&self) -> Result<()> {
+        self.grow_data()?;
+        self.log().map_or(Ok(()), Log::fill)
+    }
+
+    fn grow_data(&self) -> Result<()> {
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
         let mut length = self.data.metadata().map_err(|e| failed(&e))?.len();

@@ -13,6 +13,7 @@ use crate::store::identity::Secret;
 use crate::store::keys::{Partition, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 use crate::store::progress::Standing;
+use crate::store::reserve::Reach;
 use crate::store::tree::changed::Roots;
 use crate::store::tree::{Root, Tree};
 use crate::store::vault::cipher::Cipher;
@@ -42,6 +43,8 @@ pub struct WriteTransaction<'e> {
     pub(super) fresh: Vec<(Partition, Arc<Cipher>)>,
     /// Partitions that an operation wrote to.
     pub(super) written: Vec<Partition>,
+    /// The least that an operation of it may reach to; none where none said.
+    pub(super) reach: Option<Reach>,
 }
 
 impl std::fmt::Debug for WriteTransaction<'_> {
@@ -63,10 +66,20 @@ impl WriteTransaction<'_> {
         self.changes
     }
 
-    /// Refuses to begin a write that takes nothing away while the file cannot be grown: the remaining space is kept for forgetting. Looked
-    /// at before every write, since other processes use it up, too.
-    pub fn require_room(&self) -> Result<()> {
-        self.environment.grow_ahead()
+    /// Begins a write that may reach so far into the room that is kept. One that takes nothing away is refused while the files cannot be
+    /// grown: the remaining space is kept for forgetting. Looked at before every write, since other processes use it up, too.
+    pub fn require_room(&mut self, reach: Reach) -> Result<()> {
+        if reach == Reach::Nothing {
+            self.environment.grow_ahead()?;
+        }
+        self.reach = Some(self.reach.map_or(reach, |others| others.min(reach)));
+        Ok(())
+    }
+
+    /// How far all that was written in it may reach.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        self.reach.unwrap_or(Reach::Nothing)
     }
 
     /// Records every put and delete from now on.

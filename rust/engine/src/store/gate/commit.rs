@@ -7,6 +7,7 @@ use crate::store::environment::{Environment, WriteTransaction};
 use crate::store::folder::GenerationNumber;
 use crate::store::group_commit::{Committer, Decision};
 use crate::store::meta;
+use crate::store::reserve::Reach;
 use crate::{Error, ErrorKind, Result, interrupt};
 
 impl Committer for Store {
@@ -18,8 +19,9 @@ impl Committer for Store {
             let attempt = self.attempt(opened, deadline, work);
             drop(state);
             match attempt {
-                Ok(None) => return Ok(()),
-                Ok(Some(next)) => self.follow(next)?,
+                Ok(Attempt::Done) => return Ok(()),
+                Ok(Attempt::Retired(next)) => self.follow(next)?,
+                Ok(Attempt::FoundRoom) => self.suspend(),
                 Err(error) if error.kind() == ErrorKind::MapResized => self.adopt_map_size()?,
                 // Told before anything was written.
                 Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
@@ -44,33 +46,43 @@ impl Store {
         }
     }
 
-    /// One transaction in the open generation; the number of the next one, if it has been retired.
-    fn attempt(
-        &self,
-        opened: &Opened,
-        deadline: Instant,
-        work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision,
-    ) -> Result<Option<GenerationNumber>> {
+    /// One transaction in the open generation.
+    fn attempt(&self, opened: &Opened, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<Attempt> {
         let environment = &opened.environment;
         let _guard = self.writer_lock(opened)?.acquire(deadline)?;
         loop {
             let mut txn = environment.write()?;
             // Not for the leader alone: others wait for what its caller may end.
             if let Some(next) = interrupt::never(|| meta::retired(&txn))? {
-                return Ok(Some(next));
+                return Ok(Attempt::Retired(next));
             }
             match work(&mut txn) {
                 Decision::Again => {}
-                Decision::Nothing => return Ok(None),
-                Decision::Commit => {
-                    let id = txn.id();
-                    txn.commit().map_err(|error| outcome(environment, id, &error, AGAIN))?;
-                    let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
-                    return Ok(None);
-                }
+                Decision::Nothing => return Ok(Attempt::Done),
+                Decision::Commit => return commit(environment, txn),
             }
         }
     }
+}
+
+/// What became of a transaction.
+enum Attempt {
+    Done,
+    /// The generation was replaced by this one before it began.
+    Retired(GenerationNumber),
+    /// There was no room for its commit, and some was found since. The environment is to be opened anew before it is tried again.
+    FoundRoom,
+}
+
+fn commit(environment: &Environment, txn: WriteTransaction<'_>) -> Result<Attempt> {
+    let (id, reach) = (txn.id(), txn.reach());
+    let Err(error) = txn.commit() else {
+        let _ = environment.grow_ahead(); // a full disk is told by the next commit that needs the room
+        return Ok(Attempt::Done);
+    };
+    let error = outcome(environment, id, &error, AGAIN);
+    let takes_all = error.kind() == ErrorKind::StoreFull && reach == Reach::Log;
+    if takes_all && environment.give_room().unwrap_or(false) { Ok(Attempt::FoundRoom) } else { Err(error) }
 }
 
 /// The advice for a write of unknown outcome.

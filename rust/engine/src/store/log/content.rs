@@ -139,11 +139,26 @@ impl Log {
         Ok(heads.map(|head| head.filter(|head| (head.store, head.generation) == (self.store, self.generation))))
     }
 
+    /// Reads what is behind the heads, which may end sooner than it did: a writer gives pages away. How many bytes there were.
+    fn read_at_most(&self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let (start, mut read) = (u64::from(HEADS) * self.page_size as u64, 0);
+        while read < bytes.len() {
+            match self.file.read_at(&mut bytes[read..], start + read as u64) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(read)
+    }
+
     /// All that is in it; none where there is no head.
     pub(super) fn content(&self) -> Result<Option<Content>> {
         let Some(head) = self.heads()?.into_iter().flatten().max_by_key(|head| head.epoch) else { return Ok(None) };
         let mut bytes = vec![0; self.pages()?.saturating_sub(HEADS) as usize * self.page_size];
-        self.file.read_exact_at(&mut bytes, u64::from(HEADS) * self.page_size as u64).map_err(|e| self.failed(&e))?;
+        let read = self.read_at_most(&mut bytes).map_err(|e| self.failed(&e))?;
+        bytes.truncate(read);
         Ok(Some(Content { head, page_size: self.page_size, bytes }))
     }
 }

@@ -50,6 +50,8 @@ const HEADS: u32 = 2;
 const PAGES: [u32; 2] = [64, 1024];
 /// Up to so many pages it grows however small the data file is.
 const SMALL: u32 = 128;
+/// So many it gives away at a time where the disk is full: a small commit has room in them.
+const GIVEN: u32 = 16;
 /// A commit of more pages syncs the data file instead.
 const MOST_PAGES: u64 = 256;
 
@@ -118,7 +120,7 @@ impl Log {
         metas: [RawMeta; 2],
     ) -> Result<Option<Place>> {
         let log = Self::open(folder, store, generation, page_size, false)?;
-        log.map(|log| log.restart(metas, PAGES[0])).transpose()
+        log.map(|log| log.fill().and_then(|()| log.restart(metas, PAGES[0]))).transpose()
     }
 
     fn failed(&self, error: &std::io::Error) -> crate::Error {
@@ -197,7 +199,7 @@ impl Log {
     /// Begins the next epoch, durably, with as many pages as are wanted where there is room for them. The data file is on disk as far as
     /// `metas`, the newest first, say.
     pub fn restart(&self, metas: [RawMeta; 2], wanted: u32) -> Result<Place> {
-        self.grow(wanted.clamp(PAGES[0], PAGES[1]))?;
+        self.grow(HEADS, wanted.clamp(PAGES[0], PAGES[1]))?;
         let epoch = self.heads()?.iter().flatten().map(|head| head.epoch).fold(0, u32::max).wrapping_add(1).max(1);
         let head = Head { epoch, store: self.store, generation: self.generation, metas };
         self.write(&head.encode(self.page_size), epoch % HEADS)?;
@@ -211,13 +213,34 @@ impl Log {
         Ok(self.pages()?.saturating_mul(2).min(most))
     }
 
-    /// Extends the file by zeros. Syncing pages that were written before takes half as long as syncing new ones. The first pages must be
-    /// there, and on a full disk it does without the others.
-    fn grow(&self, wanted: u32) -> Result<()> {
+    /// Makes it as long as a new one, where it gave pages away.
+    pub fn fill(&self) -> Result<()> {
+        self.grow(PAGES[0], PAGES[0])
+    }
+
+    /// Gives pages at its end back to the disk; `false` where it has none but the heads. Nothing in it is needed: its epoch has no record. A
+    /// commit for which it is too short then is synced where it is.
+    pub fn give_room(&self) -> Result<bool> {
+        let pages = self.pages()?;
+        if pages <= HEADS {
+            return Ok(false);
+        }
+        let left = pages.saturating_sub(GIVEN).max(HEADS);
+        self.file.set_len(u64::from(left) * self.page_size as u64).map_err(|e| self.failed(&e))?;
+        Ok(true)
+    }
+
+    /// Extends the file by zeros. Syncing pages that were written before takes half as long as syncing new ones. On a full disk it does
+    /// without some, but for the `least` that there must be.
+    fn grow(&self, least: u32, wanted: u32) -> Result<()> {
+        let pages = self.pages()?;
+        if pages >= wanted {
+            return Ok(());
+        }
         let zeros = vec![0; self.page_size];
-        for page in self.pages()?..wanted {
+        for page in pages..wanted {
             match self.write(&zeros, page) {
-                Err(error) if page < PAGES[0] => return Err(error),
+                Err(error) if page < least => return Err(error),
                 Err(_) => break,
                 Ok(()) => {}
             }
