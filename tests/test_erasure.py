@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 SECRETS = (
@@ -272,7 +272,7 @@ def test_a_document_of_the_same_id_does_not_keep_the_passage_of_the_one_before(t
         assert not is_left(tmp_path)
 
 
-def rows(user: memspan.Scope, *, named: bool) -> Iterator[Mapping[str, object]]:
+def rows(user: memspan.Scope, *, named: bool) -> Iterator[Mapping[str, Any]]:
     """3,000 rows, before the last thousand of which the user is erased."""
     for at in range(3_000):
         if at == 2_000:
@@ -284,11 +284,9 @@ def rows(user: memspan.Scope, *, named: bool) -> Iterator[Mapping[str, object]]:
 def test_a_call_of_many_rows_does_not_bring_an_erased_user_back(tmp_path: Path, whose: str) -> None:
     with memspan.open(tmp_path / "s", durability="relaxed", embedder=None) as engine:
         user = engine.user("alice")
+        of_many: Callable[[Iterator[Mapping[str, Any]]], object] = engine.remember_many if whose == "engine" else user.remember_many
         with pytest.raises(memspan.NotFound, match="erased"):
-            if whose == "engine":
-                engine.remember_many(rows(user, named=True))
-            else:
-                user.remember_many(rows(user, named=False))
+            of_many(rows(user, named=whose == "engine"))
         assert list(engine.users()) == []
         assert user.remember("begins anew").action == "added"
 

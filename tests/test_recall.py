@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import memspan
 from memspan.testing import FakeClock, FakeEmbedder, temporary_engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FACTS = [
     "payments-api listens on port 8443 in prod-eu-west-1",

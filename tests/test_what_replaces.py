@@ -61,7 +61,11 @@ def test_a_remark_about_a_thing_leaves_what_the_thing_is(user: memspan.Scope, fi
         ("My favorite food is pizza.", "My new favorite food is sushi.", ["The user's favorite food is sushi."]),
         ("Our database is MySQL.", "Our new database is Postgres.", ["Our database is Postgres."]),
         ("The deadline is May 3.", "The new deadline is May 10.", ["The new deadline is May 10."]),
-        ("The API base URL is https://a.example", "The new API base URL is https://b.example", ["The new API base URL is https://b.example."]),
+        (
+            "The API base URL is https://a.example",
+            "The new API base URL is https://b.example",
+            ["The new API base URL is https://b.example."],
+        ),
         ("My wife's name is Clara.", "My wife is called Clare.", ["The user's wife is called Clare."]),
         ("I work at Siemens.", "I left Siemens and joined Bosch.", ["The user works for Bosch."]),
         ("I work at Siemens, that's in Munich.", "I quit Siemens to work for Bosch.", ["The user works for Bosch."]),

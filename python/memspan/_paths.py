@@ -55,8 +55,8 @@ def add_path(
             text, version = found.read(file, options, None if stored is None else stored.version)
             action: Literal["added", "replaced", "duplicate"] | None = "duplicate" if version is not None else None
             if text is not None:
-                new = {"id": document_id, "text": text, "version": version, "metadata": metadata, "source": source, "chunk_tokens": chunk_tokens}
-                action = _add(collection, found, file, new)
+                new = {"text": text, "version": version, "metadata": metadata, "source": source, "chunk_tokens": chunk_tokens}
+                action = _add(collection, found, file, document_id, new)
             if action is not None:
                 changes[action].append(document_id)
         if progress is not None:
@@ -93,9 +93,11 @@ def _is_left_out(name: str) -> bool:
     return name.startswith(".") or name in _LEFT_OUT
 
 
-def _add(collection: Collection, found: _Found, file: Path, new: dict[str, Any]) -> Literal["added", "replaced", "duplicate"] | None:
+def _add(
+    collection: Collection, found: _Found, file: Path, document_id: str, new: dict[str, Any]
+) -> Literal["added", "replaced", "duplicate"] | None:
     try:
-        return collection.add(**new).action
+        return collection.add(document_id, **new).action
     except InvalidInput as error:
         found.skip(file, "refused", str(error))
         return None

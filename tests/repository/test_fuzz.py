@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def packages(path: Path) -> dict[tuple[str, str], list[str]]:

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering as Memory};
 
 use crate::store::keys::{Partition, STORE};
 
-/// The partition that a call of many writes has met first; of other calls nothing. It is no part of a scope's name: all are equal.
+/// The partition that a call of many writes has met first. Other calls note none. All are equal, since a scope is its name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Begun(Option<Arc<AtomicU32>>);
 

@@ -65,7 +65,7 @@ impl Store {
     }
 }
 
-/// What became of a transaction.
+/// The result of a transaction.
 enum Attempt {
     Done,
     /// The generation was replaced by this one before it began.
