@@ -201,7 +201,8 @@ class Collection:
 
     def _begun(self) -> Collection:
         """The same for a call of many writes: it raises `NotFound` where the scope is erased between two of them."""
-        return Collection(self._store, self._scope, self._scope._core.begun().collection(self.name))  # noqa: SLF001
+        core = self._scope._core.begun()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a part of it
+        return Collection(self._store, self._scope, core.collection(self.name))
 
     def _add(self, draft: _core.DocumentDraft) -> AddedDocument:
         vectors = None
