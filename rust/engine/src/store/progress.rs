@@ -56,7 +56,7 @@ impl Record {
     /// Behind the commit of the next transaction.
     fn behind(&self, meta: u32, synced: bool, place: Option<Place>) -> Self {
         let (last, durable) = (self.next, if synced { self.next } else { self.last.max(self.durable) });
-        Self { last, next: last + 1, durable, meta, place, ..*self }
+        Self { last, next: last.saturating_add(1), durable, meta, place, ..*self }
     }
 
     fn encode(&self) -> [u8; BYTES] {
@@ -260,7 +260,19 @@ impl Progress {
         let place = goes_on.and_then(|record| record.place);
         let (durable, failed) = known.map_or((0, false), |record| (record.durable, record.failed));
         let (store, generation, inode, boot) = (self.store, self.generation, self.data.inode, self.boot);
-        let record = Record { store, generation, closed: false, failed, last: base, next: base + 1, durable, inode, boot, meta, place };
+        let record = Record {
+            store,
+            generation,
+            closed: false,
+            failed,
+            last: base,
+            next: base.saturating_add(1),
+            durable,
+            inode,
+            boot,
+            meta,
+            place,
+        };
         Ok(Standing { record, is_known: known == Some(record) })
     }
 
