@@ -272,3 +272,29 @@ def is_at(link: Path, path: Path) -> bool:
         return link.resolve() == path.resolve()
     except OSError:
         return False
+
+
+PROBE = """
+import fcntl, struct, sys
+with open(sys.argv[1], "r+b") as table:
+    found = fcntl.fcntl(table, fcntl.F_GETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, int(sys.argv[2]), 1, 0))
+sys.exit(struct.unpack("hhqqi4x", found)[0] == fcntl.F_UNLCK)
+"""
+"""Ends with 1 where nobody holds the byte of a process in LMDB's reader table: its snapshots would be taken for those of the dead."""
+
+
+def test_the_snapshots_of_a_parent_are_held_as_of_a_living_process_behind_a_fork(store: Path) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u-42")
+        user.remember("Prefers tea")
+        table = next(store.glob("gen-*/lock.mdb"))
+
+        def is_held() -> bool:
+            assert len(list(user.memories())) == 1  # opens what was closed before the fork
+            return subprocess.run([sys.executable, "-c", PROBE, str(table), str(os.getpid())], check=False).returncode == 0
+
+        assert is_held()
+        assert in_child(engine.close) == 0
+        assert is_held()
+        assert in_child(lambda: list(user.memories())) == 0
+        assert is_held()

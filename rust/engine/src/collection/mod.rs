@@ -32,8 +32,7 @@ pub use read::{contents, count, get, info, page};
 pub use record::Document;
 pub use search::{Hit, Request, Search};
 
-pub(crate) use name::dropped_of;
-pub(crate) use name::{is_collection, of_owner};
+pub(crate) use name::{dropped_of, is_collection, of_owner};
 pub(crate) use pending::{adopt, fill, next_pending, pending};
 pub(crate) use read::{is_gone, is_missing};
 pub(crate) use remove::expire;

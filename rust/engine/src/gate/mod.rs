@@ -38,7 +38,7 @@ pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use relates::{Stated, of_slot, related};
-pub use values::{may_follow, present, spelled, spelling};
+pub use values::{is_present, may_follow, present, spelled, spelling};
 
 use frames::Frame;
 use guards::Guard;

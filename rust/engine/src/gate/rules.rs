@@ -424,9 +424,9 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let is = if s.word(verb) == "are" { "are" } else { "is" };
-    let verb = value - 1 + usize::from(["now", "currently"].contains(&s.word(value)));
-    let (value, end) = s.value(verb + 1)?;
-    if s.word(verb + 1).ends_with("ing") || end - verb > 8 && !(verb + 2..end).any(|at| s.parted(at)) {
+    let begin = value + usize::from(["now", "currently"].contains(&s.word(value)));
+    let (value, end) = s.value(begin)?;
+    if s.word(begin).ends_with("ing") || end - begin > 7 && !(begin + 1..end).any(|at| s.parted(at)) {
         return None;
     }
     let whole = named.to_lowercase();

@@ -100,10 +100,14 @@ const NAMED_NEW: [&str; 9] = ["year", "york", "zealand", "jersey", "orleans", "d
 /// "new year's resolution".
 #[must_use]
 pub fn present(name: &str) -> &str {
-    match name.split_once(' ') {
-        Some((first, rest)) if among(&PRESENT, first) && !NAMED_NEW.iter().any(|named| rest.to_lowercase().starts_with(named)) => rest,
-        _ => name,
-    }
+    name.split_once(' ').filter(|(word, rest)| is_present(word, rest)).map_or(name, |(_, rest)| rest)
+}
+
+/// Whether a word before a name says that it is the one of now.
+#[must_use]
+pub fn is_present(word: &str, name: &str) -> bool {
+    let named = |one: &&str| name.get(..one.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(one));
+    among(&PRESENT, word) && !NAMED_NEW.iter().any(named)
 }
 
 /// Of what kind a value of an attribute is.

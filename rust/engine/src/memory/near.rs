@@ -99,7 +99,7 @@ fn without_present(tokens: &mut Vec<Token>) {
     let Some([named, behind @ ..]) = tokens.get(at..) else { return };
     let Some(next) = behind.first().filter(|_| !named.value) else { return };
     let is_about = behind.iter().take(MOST_NAME + 1).skip(1).any(|token| ["is", "are"].contains(&token.form.as_str()));
-    if is_about && gate::present(&format!("{} {}", named.form, next.form)) == next.form {
+    if is_about && gate::is_present(&named.form, &next.form) {
         tokens.remove(at);
     }
 }
