@@ -22,6 +22,7 @@ pub mod explain;
 pub mod filter;
 pub mod fusion;
 mod newest;
+mod nominees;
 mod overview;
 mod own;
 mod past;
