@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from memspan._copies import of_engine
 from memspan._fence import text_of
+from memspan._fields import json_object
 from memspan._twins import ended
 from memspan._values import dataclass, field
 from memspan.embedding import Event
 from memspan.exceptions import Error, ProviderError
-from memspan.stream import Gatherer, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,6 +113,8 @@ class Reply:
     def __init__(
         self, session: Session, core: _core.SessionCore, prompt: Prompt, lease: Lease | None, report: Callable[[Event], object]
     ) -> None:
+        from memspan.stream import Gatherer  # noqa: PLC0415  for programs that stream
+
         self._session, self._core, self._prompt, self._lease, self._report = session, core, prompt, lease, report
         self._gatherer = Gatherer()
         self._lost: str | None = None

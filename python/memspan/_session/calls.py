@@ -13,7 +13,6 @@ from memspan.exceptions import InvalidInput, NotFound, SessionMoved
 from memspan.lease import Lease
 from memspan.new_message import NewMessage
 from memspan.reply import PartialReply, Reply
-from memspan.stream import response_text
 from memspan.usage import SessionUsage
 from memspan.working import Item, Prompt
 
@@ -227,6 +226,8 @@ class Calls(Transcript):
 
 
 def _partial(stored: _records.StoredPartial) -> PartialReply:
+    from memspan.stream import response_text  # noqa: PLC0415  few turns break off
+
     response: dict[str, Any] = stored.response
     return PartialReply(response_text(response), stored.messages, stored.began_at, stored.written_at, stored.error, response)
 

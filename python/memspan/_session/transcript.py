@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan._characters import whole, with_finite_usage
 from memspan._core import Limits
+from memspan._fields import plain
 from memspan._results import Added
 from memspan._screening import screened_message
 from memspan._session.part import SessionPart
@@ -20,7 +21,6 @@ from memspan.exceptions import Error, InvalidInput
 from memspan.new_message import NewMessage
 from memspan.reply import ToolCall
 from memspan.session_tools import run_call
-from memspan.stream import plain
 from memspan.transcript import Turn
 from memspan.working import Prompt
 
