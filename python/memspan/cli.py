@@ -115,7 +115,7 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     export.add_argument("file", metavar="FILE", type=Path, help="the file to be written")
     load = add(copies.load, "load", "Read a file that `export` wrote into a new store.")
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
-    maintain = add(upkeep.maintain, "maintain", "Fill in pending vectors, merge, remove what expired.")
+    maintain = add(upkeep.maintain, "maintain", "Fill in pending vectors and remove what expired.")
     maintain.add_argument("--every", metavar="TIME", help="run until interrupted, every 90s, 30m, 24h or 7d")
     maintain.add_argument("--compact", action="store_true", help="also rewrite the store into a new, smaller generation")
     evaluation = add(

@@ -164,7 +164,7 @@ class ReadOnly(StateError, PermissionError):
 
 
 class Closed(StateError, RuntimeError):
-    """The engine is closed, the scope was erased while this handle was held, or the session was ended: `fork` goes on with it."""
+    """The engine is closed, or the session was ended: `fork` goes on with it."""
 
 
 class EmbedderError(StateError, RuntimeError):

@@ -226,6 +226,7 @@ _BY_WORDS: tuple[tuple[RefusalKind, _Search], ...] = tuple(
                 "auth",
                 r"insufficient balance|exceeded your current quota, please check your plan and billing details\.? .{0,400}platform\.openai",
             ),
+            ("auth", r"api_key client option must be set|resolve authentication method"),  # the SDKs, where there is no key
             ("auth", r"incorrect api key|invalid (?:x-)?api[- ]key|api key not valid|\bunauthori[sz]ed\b"),
             ("overloaded", r"\boverloaded\b|service is too busy|no capacity available|currently experiencing high (?:demand|traffic)"),
             (

@@ -36,6 +36,7 @@ def export(options: argparse.Namespace) -> int:
 
 def load(options: argparse.Namespace) -> int:
     """Reads a file that `export` wrote."""
+    options.file.open("rb").close()  # a file that is not there leaves no empty store behind
     with memspan.open(options.store, embedder=None, key=key_of(options)) as engine:
         values = engine.load(options.file)
     say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")

@@ -19,6 +19,8 @@ __all__ = ["show"]
 
 def show(options: argparse.Namespace) -> int:
     """A user's sessions, the turns of one, or what the model saw at a turn."""
+    if options.session is None and (options.turn is not None or options.text):
+        raise memspan.InvalidInput("showing a turn: --turn and --text are of one session, and none was named: give SESSION behind the user")
     table = table_printer(options)
     with open_store(options, read_only=True) as engine:
         scope = scope_of(engine, options)
