@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::Range;
-use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, confidence, has_vector, note};
+use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, has_vector, note};
 use crate::memory::access::AccessBlocks;
 use crate::memory::{Core, Named};
 use crate::store::keys::Partition;
@@ -49,7 +49,7 @@ impl Answer {
     #[must_use]
     pub fn confidence(&self) -> f64 {
         let Some(best) = self.found.first() else { return 0.0 };
-        self.beside.confidence(confidence(self.queries.get(best.scope), &best.named.memory.text, &best.parts))
+        self.beside.confidence(self.queries.get(best.scope), &best.named.memory.text, &best.parts)
     }
 }
 

@@ -153,11 +153,16 @@ impl Recall {
         self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     }
 
+    /// Where the memory of a hit lives.
+    pub(crate) fn partition_of(&self, hit: &Hit) -> Partition {
+        self.partitions.get(hit.scope).copied().flatten().unwrap_or_default()
+    }
+
     /// 0 to 1: how sure the engine is that the first hit answers the question (`recall/sure.rs`). Costs an analysis of that hit.
     #[must_use]
     pub fn confidence(&self) -> f64 {
         let Some(best) = self.hits.first() else { return 0.0 };
-        self.beside.confidence(confidence(self.queries.get(best.scope), &best.memory.text, &best.parts))
+        self.beside.confidence(self.queries.get(best.scope), &best.memory.text, &best.parts)
     }
 }
 

@@ -8,6 +8,8 @@
 //! confidence  the odds of `sure`, moved by both
 //! ```
 //!
+//! A first hit that lacks an identifier of the question is about another invoice or host, and half as sure; that it stands out says nothing.
+//!
 //! The answer to a question without content ([`super::Overview`]) has a set confidence: it was chosen by when it was, or by what it is.
 //!
 //! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
@@ -15,7 +17,7 @@
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
-use super::ranking::memories::{Features, MARGIN, NAMED, OVERVIEW, USUAL_MARGIN};
+use super::ranking::memories::{Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
 
 /// The place that the first is compared with.
 const TENTH: usize = 9;
@@ -39,9 +41,14 @@ impl Beside {
         Self { margin, named: if names { closer_by_name(hits) } else { 0.0 } }
     }
 
-    /// From 0 to 1: how sure an answer is whose first hit is so sure.
+    /// From 0 to 1: how sure an answer is, from what was asked of the scope of its first hit, and the text and the parts of that.
     #[must_use]
-    pub fn confidence(&self, sure: f64) -> f64 {
+    pub fn confidence(&self, query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
+        let sure = confidence(query, text, parts);
+        if lacks_identifier(query, text, parts) { sure } else { self.moved(sure) }
+    }
+
+    fn moved(&self, sure: f64) -> f64 {
         let moved = libm::exp(MARGIN * self.margin + NAMED * self.named);
         (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
     }
@@ -57,6 +64,11 @@ fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
     by(|one| one.subject > 0.0).or_else(|| by(|one| one.name > 0.0)).unwrap_or(0.0)
 }
 
+/// Whether the question has an identifier that a hit lacks.
+fn lacks_identifier(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> bool {
+    !parts.identified && query.is_some_and(|query| !query.identifiers().is_empty() && !query.has_every_identifier(text))
+}
+
 /// From 0 to 1: how sure a first hit alone is, from what was asked of its scope, its text and the parts of its score.
 #[must_use]
 pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
@@ -64,7 +76,8 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f6
         return OVERVIEW;
     }
     let close = || parts.closer.map_or_else(|| query.map_or(0.0, |query| query.coverage(text)), |(features, _)| features.closeness);
-    parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
+    let sure = parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0);
+    if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { sure }
 }
 
 #[cfg(test)]
@@ -74,9 +87,9 @@ mod tests {
     #[test]
     fn what_stands_out_and_who_is_named_move_the_odds() {
         let plain = Beside::default();
-        assert!((plain.confidence(0.4) - 0.4).abs() < 1e-12);
-        assert!(Beside { margin: 0.1, named: 0.0 }.confidence(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.confidence(0.4) < 0.4);
-        assert!(plain.confidence(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.confidence(1.0) - 1.0).abs() < 1e-12);
+        assert!((plain.moved(0.4) - 0.4).abs() < 1e-12);
+        assert!(Beside { margin: 0.1, named: 0.0 }.moved(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.moved(0.4) < 0.4);
+        assert!(plain.moved(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.moved(1.0) - 1.0).abs() < 1e-12);
         assert_eq!(Beside::of(&[], true), Beside { margin: 0.0, named: 0.0 });
     }
 }

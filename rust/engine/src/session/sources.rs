@@ -167,7 +167,9 @@ impl From<recall::Answer> for Answer {
 impl From<Vec<TranscriptHit>> for Answer {
     fn from(hits: Vec<TranscriptHit>) -> Self {
         let order = ranked(Source::Transcripts, hits.iter().map(score_of));
-        Self { transcripts: vec![hits], order, hybrid: true, ..Self::default() }
+        let hybrid = hits.is_empty() || by_meaning(&hits);
+        let degraded = (!hybrid).then(|| BY_WORDS.to_owned());
+        Self { transcripts: vec![hits], order, degraded, hybrid, ..Self::default() }
     }
 }
 
@@ -178,6 +180,14 @@ impl From<collection::Search> for Answer {
         let order = ranked(Source::Collections, passages.hits.iter().map(|hit| hit.score));
         Self { passages: vec![passages], order, degraded, hybrid, ..Self::default() }
     }
+}
+
+/// Why messages were found by their words alone.
+const BY_WORDS: &str = "the built-in embedding does not know the question's words: messages were found by words alone";
+
+/// Whether any message was found by its meaning, too.
+fn by_meaning(hits: &[TranscriptHit]) -> bool {
+    hits.iter().any(|hit| hit.features.meaning > 0.0)
 }
 
 /// The hits of the first answer of a source, with their own scores.
@@ -228,11 +238,12 @@ impl Answer {
     }
 
     fn put_in_order(&mut self, asked: &recall::Request) {
-        self.hybrid = !self.transcripts.is_empty()
+        self.hybrid = self.transcripts.iter().any(|hits| by_meaning(hits))
             || self.memories.as_ref().is_some_and(|one| one.hybrid)
             || self.passages.iter().any(|one| one.hybrid);
         let degraded = self.memories.iter().map(|one| &one.degraded).chain(self.passages.iter().map(|one| &one.degraded));
-        self.degraded = degraded.flatten().next().cloned();
+        let by_words = self.transcripts.iter().any(|hits| !hits.is_empty() && !by_meaning(hits));
+        self.degraded = degraded.flatten().next().cloned().or_else(|| by_words.then(|| BY_WORDS.to_owned()));
         let weighed = |(source, answer, confidence)| self.weighed(source, answer, confidence);
         let mut order: Vec<Ranked> = self.sureness().flat_map(weighed).collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first

@@ -85,7 +85,8 @@ pub struct TranscriptHit {
     pub said_then: Option<i64>,
 }
 
-/// The messages of a scope's sessions that answer the question, best first; of equals the newest. Of a question that asks for a time alone
+/// The messages of a scope's sessions that answer the question, best first; of equals the newest. Behind them stands the question itself, where
+/// it was asked before, and what else is as near and answers nothing. Of a question that asks for a time alone
 /// (`overview`) what the user said then, in that order.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
@@ -97,15 +98,19 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-    let mut found = self::found(pages, partition, scope, request, asked)?;
     let mut wanted = request.limit;
     loop {
-        let (has_more, hits) = (found.len() == wanted, said_once(pages, found, request.limit)?);
+        let found = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
+        let has_more = found.len() == wanted;
+        let (echoes, answers): (Vec<Found>, Vec<Found>) = found.into_iter().partition(Found::is_echo);
+        let mut hits = said_once(pages, answers, request.limit)?;
         if !has_more || hits.len() == request.limit || wanted >= MOST_COPIES * request.limit {
+            let least = hits.last().map_or(i64::MAX, |hit| hit.score);
+            let echoes = said_once(pages, echoes, request.limit - hits.len())?;
+            hits.extend(echoes.into_iter().map(|hit| TranscriptHit { score: hit.score.min(least), confidence: 0.0, ..hit }));
             return Ok(hits);
         }
         wanted *= 2;
-        found = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
     }
 }
 
@@ -203,4 +208,14 @@ pub(super) struct Found {
     pub features: Features,
     /// When it was said, where that alone makes it an answer.
     pub said_then: Option<i64>,
+}
+
+/// What answers nothing and is so sure is the question itself.
+const ECHO: f64 = 0.8;
+
+impl Found {
+    /// Whether it says the question again, and no more than that.
+    fn is_echo(&self) -> bool {
+        self.is_empty == Some(true) && self.confidence >= ECHO
+    }
 }

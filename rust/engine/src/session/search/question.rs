@@ -59,6 +59,11 @@ impl<'q> Question<'q> {
         Self { asked, terms, query, key }
     }
 
+    /// Whether the built-in embedding knows it.
+    pub fn is_known(&self) -> bool {
+        self.asked.is_known()
+    }
+
     /// The hashes of its identifiers.
     pub fn identifiers(&self) -> &[u64] {
         &self.query.identifiers

@@ -161,7 +161,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features, said_then: None };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
-        Ok(finish(ranked, !self.speakers.is_empty(), limit))
+        Ok(finish(ranked, (self.question.is_known(), !self.speakers.is_empty()), limit))
     }
 
     fn asks_courtesies(&self) -> bool {
@@ -398,8 +398,9 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
-/// Adds what only all candidates together tell; the best `limit` in order.
-fn finish(mut ranked: Vec<Ranked>, names_somebody: bool, limit: usize) -> Vec<Found> {
+/// Adds what only all candidates together tell; the best `limit` in order. A question that the built-in embedding does not know goes by words
+/// alone, and so does how sure its answers are.
+fn finish(mut ranked: Vec<Ranked>, (is_known, names_somebody): (bool, bool), limit: usize) -> Vec<Found> {
     let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
     for one in &mut ranked {
         let found = &mut one.found;
@@ -414,7 +415,7 @@ fn finish(mut ranked: Vec<Ranked>, names_somebody: bool, limit: usize) -> Vec<Fo
     first_in_order(&mut found, limit, |a, b| (b.score, b.number).cmp(&(a.score, a.number)));
     found.truncate(limit);
     for one in &mut found {
-        one.confidence = one.features.confidence(named);
+        one.confidence = if is_known { one.features.confidence(named) } else { one.features.words };
     }
     found
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::bounds;
 use super::pinned::{self, Pinned};
+use super::replaced::Replaced;
 use super::retrieved::{self, Asked, Shown};
 use super::room::{self, RoomLeft};
 use super::warm::{Warm, WarmFixed};
@@ -299,7 +300,7 @@ fn gather<'s, P: Pages>(
             most_recalled: u64::MAX,
         });
     }
-    let mut volatile = fixed.pinned.newer(&epoch);
+    let mut volatile = fixed.pinned.newer(pages, &epoch, |partition| epoch.form_of(partition, place.partition), ask.now)?;
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, fixed.pinned.items.len()))?;
@@ -315,10 +316,15 @@ fn gather<'s, P: Pages>(
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
         most_recalled = room.most_recalled;
         let (start, left_out, preferred) = (room.start, room.left_out, request.filter.preferred);
-        let asked = Asked { scope, place, record: &record, start, left_out, question, now: ask.now, preferred, room: room.tokens };
+        let mut replaced = fixed.pinned.replaced.clone();
+        for hit in &answer.hits {
+            Replaced::by(pages, answer.partition_of(hit), &hit.memory, &mut replaced)?;
+        }
+        let (replaced, room) = (&replaced[..], room.tokens);
+        let asked = Asked { scope, place, record: &record, start, left_out, question, now: ask.now, preferred, room, replaced };
         let messages = retrieved::messages(pages, &asked, &view)?;
         if question.overview().is_some_and(Overview::is_of_time) {
-            memories = of_time(memories, answer, messages, room.tokens, &[items_of(&fixed.fixed), &volatile]);
+            memories = of_time(memories, answer, messages, room, &[items_of(&fixed.fixed), &volatile]);
         } else {
             memories.extend(messages.into_iter().map(|one| one.item));
         }
@@ -372,7 +378,8 @@ fn recall<P: Pages>(
     if question.overview() == Some(Overview::User) {
         request.limit += pinned; // these are the first of what answers, and stand in the prompt already
     }
-    let answer = if memories == 0 { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
+    let asks_nothing = memories == 0 || retrieved::asks_nothing(question.text());
+    let answer = if asks_nothing { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
     Ok(Some((request, question, answer)))
 }
 
@@ -384,7 +391,7 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
         vector: ask.vector.clone(),
         scopes,
         limit,
-        filter: Filter { preferred, ..Filter::all(ask.now) },
+        filter: Filter { preferred, relevant_only: true, ..Filter::all(ask.now) },
         fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
@@ -426,7 +433,7 @@ fn question(message: &Message) -> String {
 fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
-        let partition = answer.partitions.get(hit.scope).copied().flatten().unwrap_or_default();
+        let partition = answer.partition_of(hit);
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory)?;
         let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };

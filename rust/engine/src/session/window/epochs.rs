@@ -113,7 +113,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         pending + held.map_or(0, |sent| sent.tokens)
     }
 
-    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began.
+    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began; or was replaced by what was.
     fn lost_text(&mut self) -> Result<bool> {
         let read = |from, end| kept_turns(&*self.pages, self.place, from, end);
         let kept = self.past.kept(self.record.tally.turns, self.settled, read)?;
@@ -124,7 +124,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         // Of an epoch from the future nobody knows when it began; what its prompts begin with was there then.
         let began = if self.epoch.began_at > self.told.saturating_add(AHEAD) { i64::MIN } else { self.epoch.began_at };
         for memory in &self.epoch.epoch.pinned {
-            if lost_since(memory, began)? {
+            if lost_since(memory, began)? || pinned::is_without_successor(&*self.pages, *memory, self.told)? {
                 return Ok(true);
             }
         }
@@ -142,7 +142,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     fn pinned_changed(&self) -> Result<bool> {
         let form = |partition| self.epoch.form_of(partition, self.place.partition);
         let pinned = Pinned::read(&*self.pages, &scopes(self.scope, &self.record), form, self.told)?;
-        Ok(!pinned.newer(&self.epoch).is_empty())
+        Ok(!pinned.newer(&*self.pages, &self.epoch, form, self.told)?.is_empty())
     }
 
     /// Begins the next epoch: pinned memories first, then the remaining room, then the cut.

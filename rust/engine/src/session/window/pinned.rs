@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::replaced::Replaced;
 use crate::Result;
 use crate::context::limit::section;
 use crate::context::{Form, Item, MemoryRef};
@@ -31,6 +32,8 @@ pub(in crate::session) struct Pinned {
     pub expires_at: Option<i64>,
     /// Since when other memories say otherwise than some of them.
     pub disputed: Vec<(MemoryRef, i64)>,
+    /// The messages that told what some of them replaced.
+    pub replaced: Vec<Replaced>,
 }
 
 impl Pinned {
@@ -54,6 +57,7 @@ impl Pinned {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
             let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
             pinned.disputed.extend(item.memory.zip(since));
+            Replaced::by(pages, *partition, memory, &mut pinned.replaced)?;
             pinned.items.push(item);
         }
         Ok(pinned)
@@ -64,16 +68,53 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// The changes since an epoch began, as items of the section `updated`: memories that are not in its snapshot, and those disputed
-    /// since.
-    pub fn newer(&self, epoch: &StoredEpoch) -> Vec<Item> {
+    /// The changes since an epoch began, as items of the section `updated`: memories that are not in its snapshot, those disputed since, and
+    /// those of other kinds that took the slot of one in it.
+    pub fn newer<P: Pages>(&self, pages: &P, epoch: &StoredEpoch, form: impl Fn(Partition) -> Form, now: i64) -> Result<Vec<Item>> {
         let disputed = |memory: &MemoryRef| {
             let began = stamp(&epoch.stamps, memory.partition as Partition);
             self.disputed.iter().any(|(one, since)| one == memory && *since > began)
         };
         let is_new = |item: &&Item| item.memory.is_some_and(|memory| !epoch.epoch.pinned.contains(&memory) || disputed(&memory));
-        self.items.iter().filter(is_new).map(updated).collect()
+        let mut newer: Vec<Item> = self.items.iter().filter(is_new).map(updated).collect();
+        for memory in epoch.epoch.pinned.iter().filter(|memory| !self.has(memory)) {
+            let partition = memory.partition as Partition;
+            let Some(now_there) = successor(pages, *memory, now)? else { continue };
+            let item = item(partition, &now_there, section::UPDATED, None, form(partition));
+            if !item.memory.is_some_and(|one| self.has(&one)) && newer.iter().all(|other| other.memory != item.memory) {
+                newer.push(item);
+            }
+        }
+        Ok(newer)
     }
+
+    fn has(&self, memory: &MemoryRef) -> bool {
+        self.items.iter().any(|item| item.memory == Some(*memory))
+    }
+}
+
+/// So many memories that took one slot after another are followed.
+const MOST_SUCCESSORS: usize = 256;
+
+/// The current memory that took the place of one that was replaced, where there is one that somebody vouches for; `None` of one that is
+/// current itself.
+fn successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
+    let (partition, mut number) = (memory.partition as Partition, memory.memory as u32);
+    for _ in 0..MOST_SUCCESSORS {
+        if let Some(current) = record::current(pages, partition, number)? {
+            let is_other = (current.number, current.revision) != (memory.memory as u32, memory.revision as u32);
+            return Ok(Some(current).filter(|current| is_other && current.trust >= LEAST_TRUST && !current.is_expired(now)));
+        }
+        let last = record::history(pages, partition, number)?.pop();
+        let Some(next) = last.and_then(|last| last.ending).and_then(|ending| ending.superseded_by) else { break };
+        number = next;
+    }
+    Ok(None)
+}
+
+/// Whether a memory was replaced, and nothing holds any more that took its place: a prompt cannot say what holds instead.
+pub(in crate::session) fn is_without_successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<bool> {
+    Ok(ended_at(pages, memory)?.is_some() && successor(pages, memory, now)?.is_none())
 }
 
 /// A pinned memory as what is newer than the epoch.

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
+use super::replaced::Replaced;
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -53,6 +54,8 @@ const LEAST: f64 = 0.15;
 /// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 const BEHIND_THE_BEST: f64 = 0.25;
+/// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory.
+const BEHIND_THE_CURRENT: i64 = 4;
 
 /// The most bytes that are shown of a message which answers by when it was said: there are mostly several.
 const BYTES_OF_A_TIME: usize = 400;
@@ -75,6 +78,8 @@ pub(in crate::session) struct Asked<'a> {
     pub preferred: Option<when::Range>,
     /// Tokens that what is recalled may have, about.
     pub room: u64,
+    /// Messages that told what does not hold any more.
+    pub replaced: &'a [Replaced],
 }
 
 /// A message that a prompt may show.
@@ -110,13 +115,18 @@ pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u6
     shown
 }
 
+/// Whether a message asks memory nothing: "thanks!", "ok, got it".
+pub(in crate::session) fn asks_nothing(text: &str) -> bool {
+    text.trim().is_empty() || speech::is_courtesy(text) || speech::acknowledges(text)
+}
+
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
 /// search, as many as there is room for.
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Shown>> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
     let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1).min(MOST_MESSAGES);
-    if wanted == 0 || asked.question.text().trim().is_empty() || speech::is_courtesy(asked.question.text()) {
+    if wanted == 0 || asks_nothing(asked.question.text()) {
         return Ok(Vec::new());
     }
     if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
@@ -127,8 +137,8 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| asked.is_asked(found)) {
-        if asked.sureness(found) > surest && asked.is_outside(found, history)? {
-            surest = asked.sureness(found);
+        if found.confidence > surest && asked.is_outside(found, history)? {
+            surest = found.confidence;
         }
     }
     if surest < recalls.sure_enough(LEAST) {
@@ -192,7 +202,7 @@ impl Asked<'_> {
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
     fn may_show(&self, found: &Found) -> bool {
         let around = if self.question.is_known() { found.features.sureness_around() } else { 0.0 };
-        self.is_asked(found) && self.sureness(found).max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
+        self.is_asked(found) && found.confidence.max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
     }
 
     /// Whether a message is near to the question, and of a session that is asked. "5 years already!" is, behind "How long have you been
@@ -201,11 +211,6 @@ impl Asked<'_> {
         let near = found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
         near && (own || self.record.recalls.other_sessions)
-    }
-
-    /// How sure a message is to answer; by its words alone where the built-in embedding does not know the question's.
-    fn sureness(&self, found: &Found) -> f64 {
-        if self.question.is_known() || found.said_then.is_some() { found.confidence } else { found.features.words }
     }
 
     /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
@@ -237,7 +242,10 @@ impl Asked<'_> {
         if in_window && told.shows(span) {
             return Ok(None);
         }
-        Ok(Some(told.item(score, Form { span, ..Form::dated() })))
+        let place = (found.place.partition, &*told.session_id, found.index);
+        let newer = self.replaced.iter().filter(|one| one.is_told(place, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
+        let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
+        Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
 }
 
@@ -298,7 +306,7 @@ impl Told {
 
     fn item(self, score: Option<i64>, form: Form) -> Item {
         let (attributes, text) = if form.version >= Form::DATED {
-            (self.short_frame(), excerpt::part(&self.text, form.span).into())
+            (self.short_frame(form.newer_at), excerpt::part(&self.text, form.span).into())
         } else {
             (self.first_frame(), head(&self.text))
         };
@@ -315,10 +323,12 @@ impl Told {
         }
     }
 
-    /// Who said it, and when.
-    fn short_frame(&self) -> Vec<(Box<str>, Box<str>)> {
+    /// Who said it, and when, and since when something newer holds.
+    fn short_frame(&self, newer_at: Option<i64>) -> Vec<(Box<str>, Box<str>)> {
         let by = self.message.name.as_deref().unwrap_or_else(|| role_of(&self.message).0);
-        vec![("by".into(), by.into()), ("on".into(), self.date().into())]
+        let mut frame: Vec<(Box<str>, Box<str>)> = vec![("by".into(), by.into()), ("on".into(), self.date().into())];
+        frame.extend(newer_at.map(|at| ("newer_on".into(), iso_date(at).into())));
+        frame
     }
 
     fn first_frame(&self) -> Vec<(Box<str>, Box<str>)> {

@@ -1,0 +1,123 @@
+"""What does not hold any more, in prompts and searches: a pinned value, the message that told it, a question that was asked before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memspan import Prompt, Scope, Session
+
+# "My daughter Sakura's birthday is on 14 May.", and when it is.
+BIRTHDAY = "\u5a18\u306e\u3055\u304f\u3089\u306e\u8a95\u751f\u65e5\u306f5\u670814\u65e5\u3067\u3059\u3002"
+WHEN = "\u3055\u304f\u3089\u306e\u8a95\u751f\u65e5\u306f\u3044\u3064\u3067\u3059\u304b\uff1f"
+# "I like cake on a birthday."
+CAKE = "\u8a95\u751f\u65e5\u306b\u306f\u30b1\u30fc\u30ad\u304c\u597d\u304d\u3067\u3059\u3002"
+
+
+def say(session: Session, text: str) -> str:
+    """The prompt of a turn that says this, which is answered."""
+    session.add({"role": "user", "content": text})
+    prompt = session.assemble()
+    session.add_response({"role": "assistant", "content": "Fine."}, prompt=prompt)
+    return shown(prompt)
+
+
+def shown(prompt: Prompt) -> str:
+    return "\n".join(str(message["content"]) for message in prompt.to_openai()["messages"])
+
+
+def items(text: str) -> list[str]:
+    return re.findall(r"<(?:item|memory|updated) [^\n]*", text)
+
+
+def test_a_pinned_value_that_another_kind_replaced_is_followed_by_what_holds(user: Scope) -> None:
+    user.remember("Prefers Python for scripts", kind="preference", slot="scripting language")
+    session = user.session("s", model="gpt-4o")
+    assert "Prefers Python" in say(session, "hello")
+    newer = user.remember("Uses Go for scripts", slot="scripting language")
+    text = say(session, "please write the job")
+    assert re.search(r'<updated [^>]*slot="scripting language"[^>]*>Uses Go for scripts', text)
+    user.remember("Uses Zig for scripts", slot="scripting language")
+    text = say(session, "and the other job")
+    assert "Uses Zig for scripts" in text
+    assert "Uses Go" not in text.split("<updated")[-1]
+    assert newer.memory.id in {memory.id for memory in user.history(newer.memory.id)}
+
+
+def test_where_nothing_holds_the_old_value_goes(user: Scope) -> None:
+    user.remember("Prefers Python for scripts", kind="preference", slot="scripting language")
+    session = user.session("s", model="gpt-4o")
+    say(session, "hello")
+    newer = user.remember("Uses Go for scripts", slot="scripting language")
+    user.forget(newer.memory.id)
+    epoch = session.assemble("").epoch
+    text = say(session, "please write the job")
+    assert "Python" not in text
+    assert session.assemble("").epoch > epoch
+
+
+def test_the_message_that_told_an_older_value_says_so_and_stands_behind(user: Scope) -> None:
+    for name, said in (("one", "I live in Lisbon."), ("two", "I moved to Porto last weekend.")):
+        session = user.session(name, model="gpt-4o")
+        say(session, said)
+        user.learn(session)
+    [home] = [memory for memory in user.memories() if "Porto" in memory.text]
+    text = say(user.session("three", model="gpt-4o"), "where do I live?")
+    told = [line for line in items(text) if "I live in Lisbon" in line]
+    assert all("newer_on=" in line for line in told)
+    assert home.text in text
+    assert not told or text.index(home.text) < text.index(told[0])
+    sent = user.session("three").turn(0).prompt
+    assert sent is not None
+    assert sent.same_bytes
+
+
+def test_a_question_that_was_asked_before_is_no_answer(user: Scope) -> None:
+    user.remember("The user's cat is called Miso")
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "what is my cat called?"})
+    found = user.search("what is my cat called?")
+    assert found[0].text == "The user's cat is called Miso"
+    assert found[-1].text == "what is my cat called?"
+    before = user.search_transcripts("what is my blood type?").confidence
+    session.add({"role": "user", "content": "what is my blood type?"})
+    asked = user.search_transcripts("what is my blood type?")
+    assert asked[-1].text == "what is my blood type?"
+    assert asked.confidence <= before + 0.1
+    assert asked[-1].score <= asked[0].score
+
+
+def test_as_many_messages_are_found_behind_an_echo_as_are_asked_for(user: Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    for at in range(12):
+        session.add({"role": "user", "content": f"My boat number {at} lies at pier {at + 20}."})
+    session.add({"role": "user", "content": "where does my boat lie?"})
+    assert all("pier" in hit.text for hit in user.search_transcripts("where does my boat lie?", limit=5))
+    some, more = (user.search_transcripts("where does my boat lie?", limit=limit) for limit in (3, 10))
+    assert [hit.text for hit in some] == [hit.text for hit in more][:3]
+
+
+def test_messages_in_a_script_that_the_table_does_not_know_are_sure_by_their_words(user: Scope) -> None:
+    user.remember(CAKE)
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": BIRTHDAY})
+    found = user.search_transcripts(WHEN)
+    assert found.confidence > 0.2
+    assert (found.mode, found.degraded) == ("lexical", True)
+    assert "words alone" in (found.degraded_reason or "")
+    assert user.search(WHEN)[0].text == BIRTHDAY
+
+
+def test_an_identifier_that_nothing_has_leaves_the_answer_unsure(user: Scope) -> None:
+    user.remember("ticket OPS-7731 tracks the flaky migration")
+    user.remember("ticket OPS-7732 is about the vault certificate")
+    known, unknown = (user.recall(f"what does ticket {ticket} track?").confidence for ticket in ("OPS-7731", "OPS-7739"))
+    assert unknown < 0.6 < known
+
+
+def test_what_asks_nothing_recalls_no_memory(user: Scope) -> None:
+    for text in ("My landlord is Mr. Okafor", "Always say thanks to Hillary", "The boat is moored at pier 14"):
+        user.remember(text)
+    for at, said in enumerate(("ok", "thanks!", "perfect", "okay, got it")):
+        assert not items(say(user.session(f"s-{at}", model="gpt-4o"), said)), said
