@@ -38,7 +38,8 @@ pub use guards::PASTE_BYTES;
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use relates::{Stated, of_slot, related};
-pub use values::{is_present, may_follow, present, spelled, spelling};
+pub use rules::begins_as_order;
+pub use values::{exclude, identifies, is_living, is_present, may_follow, present, spelled, spelling, takes_many};
 
 use frames::Frame;
 use guards::Guard;

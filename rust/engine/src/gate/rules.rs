@@ -11,7 +11,7 @@ use super::over::{no_longer, not_allergic};
 use super::sentence::Sentence;
 use super::told::of_oneself;
 use super::values::{identifies, is_living, present, spelled};
-use super::words::{Word, among, has, starts};
+use super::words::{Word, among, has, starts, words};
 use super::{Category, LIFTED};
 use crate::units::calendar::is_named;
 
@@ -211,6 +211,16 @@ pub(super) fn preamble(sentence: &Sentence<'_>) -> usize {
         at = next;
     }
     at
+}
+
+/// Whether a text begins as an order: "never use ...", "from now on write ...".
+#[must_use]
+pub fn begins_as_order(text: &str) -> bool {
+    let words = words(text);
+    let at = preamble(&Sentence { text, words: &words });
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    RULE_OPENINGS.iter().any(|opening| starts(&words, at, opening).is_some())
+        || among(&INSTRUCTS, word(at)) && !["is", "are", "was"].contains(&word(at + 1))
 }
 
 fn is_request_to_remember(sentence: &Sentence<'_>, skip: usize) -> bool {

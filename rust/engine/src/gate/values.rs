@@ -34,6 +34,8 @@ lists! { "values":
     NO_NUMBER,
     /// Words behind an adjective that end what it says: "hard to say", "tight for now".
     BEHIND,
+    /// Adjectives behind which a preposition and one of many things follow: "allergic to", "good at".
+    MANY,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
     THINGS,
 }
@@ -150,12 +152,42 @@ pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
         return false;
     }
     match (new_kind, old_kind) {
+        (ValueKind::State, ValueKind::State) => !is_of_living(attribute) || exclude(attribute, new, old),
         (a, b) if a == b => true,
         (ValueKind::State | ValueKind::Time | ValueKind::Place, _) | (_, ValueKind::State | ValueKind::Time | ValueKind::Place) => {
             is_quality(attribute)
         }
         _ => !is_living(attribute),
     }
+}
+
+/// States of which one has one at a time. Of others, as "allergic to nuts" and "diabetic", both hold.
+const OPPOSED: [&[&str]; 6] = [
+    &["sick", "ill", "injured", "hurt", "healthy", "well", "better", "worse", "fine", "recovered"],
+    &["single", "married", "divorced", "engaged", "widowed", "separated"],
+    &["unemployed", "employed", "retired"],
+    &["alive", "dead"],
+    &["asleep", "awake"],
+    &["busy", "free", "available", "unavailable"],
+];
+
+/// Whether two values of one attribute cannot both hold: all but states, ages, and states that are opposed.
+#[must_use]
+pub fn exclude(attribute: &str, new: &str, old: &str) -> bool {
+    if kind_of(attribute, new) != ValueKind::State || kind_of(attribute, old) != ValueKind::State {
+        return true;
+    }
+    let (new, old) = (words(new), words(old));
+    let says = |own: &[Word]| own.iter().find(|word| !among(&ADVERBS, &word.lower)).map(|word| word.lower.clone()).unwrap_or_default();
+    let (new, old) = (says(&new), says(&old));
+    let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit()) || among(&NUMBERS, word);
+    is_number(&new) && is_number(&old) || OPPOSED.iter().any(|group| among(group, &new) && among(group, &old))
+}
+
+/// Whether a word and the preposition behind it take many things, one beside the other: who is allergic to nuts may be allergic to eggs.
+#[must_use]
+pub fn takes_many(word: &str, preposition: &str) -> bool {
+    among(&MANY, word) && ["to", "of", "at", "with", "about", "in", "on", "by", "from"].contains(&preposition)
 }
 
 /// Whether a value says what something is, and so has its slot: no state of it, and no age of somebody.
@@ -210,8 +242,15 @@ fn last(attribute: &str) -> &str {
     attribute.rsplit(' ').next().unwrap_or(attribute)
 }
 
-pub(super) fn is_living(attribute: &str) -> bool {
+/// Whether an attribute is somebody, or an animal.
+#[must_use]
+pub fn is_living(attribute: &str) -> bool {
     among(&LIVING, last(attribute))
+}
+
+/// The same where a name may stand behind: "sister Ann".
+fn is_of_living(attribute: &str) -> bool {
+    attribute.split(' ').any(|word| among(&LIVING, word))
 }
 
 fn is_quality(attribute: &str) -> bool {
@@ -370,6 +409,8 @@ mod tests {
             ("job", "a teacher", "nurse"),
             ("son", "8", "7"),
             ("dog", "healthy", "sick"),
+            ("sister", "divorced", "married"),
+            ("cat", "4 years old", "3 years old"),
             ("address", "9 Mill Lane", "14 Canal Street"),
             ("meeting", "on Thursday", "tomorrow"),
         ] {
@@ -379,6 +420,10 @@ mod tests {
             ("flight", "delayed", "TP1234"),
             ("flight", "at 14:20", "TP1234"),
             ("son", "7", "allergic to eggs"),
+            ("son", "allergic to soy", "allergic to eggs"),
+            ("niece", "deaf", "allergic to eggs"),
+            ("sister Ann", "asthmatic", "diabetic"),
+            ("wife", "Clara", "diabetic"),
             ("husband", "a diabetic", "Karl"),
             ("car", "in the garage", "a Golf"),
             ("dog", "Rex", "sick"),

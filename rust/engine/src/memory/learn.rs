@@ -223,7 +223,7 @@ fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
 /// one to a name of several words, which has one at a time. A profile's value is somebody's own, and no "the name is" is about it.
 fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: &Statement) -> bool {
     let about = |slot: &Option<String>, plain: &Option<String>, statement: &Statement| {
-        plain.is_none() && slot.is_some() && statement.attribute == *slot
+        plain.is_none() && slot.is_some() && statement.attribute == *slot && statement.identifies()
     };
     let named = |statement: &Statement| statement.attribute.as_ref().is_some_and(|name| name.contains(' '));
     let both_plain = new.slot.is_none() && known.slot.is_none() && claim.attribute == other.attribute && named(claim);

@@ -135,6 +135,8 @@ pub struct Statement {
     pub attribute: Option<String>,
     /// That value.
     value: String,
+    /// Whether it begins as an order: what it names is one of many things to do.
+    is_order: bool,
     /// The facts of an occasion that it names.
     pub occasion: Occasion,
 }
@@ -144,7 +146,8 @@ impl Statement {
         let lasts = !matches!(kind, Kind::Episodic | Kind::TaskOutcome | Kind::Decision);
         let (attribute, value) = if lasts { attribute(text) } else { None }.unzip();
         let attribute = attribute.map(|name| slot_key(&name));
-        Self { tokens: tokens(text), lasts, attribute, value: value.unwrap_or_default(), occasion: Occasion::of(text) }
+        let is_order = matches!(kind, Kind::Constraint | Kind::Preference) && gate::begins_as_order(text);
+        Self { tokens: tokens(text), lasts, attribute, value: value.unwrap_or_default(), is_order, occasion: Occasion::of(text) }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
@@ -168,7 +171,41 @@ impl Statement {
         if denies(a) != denies(b) {
             return if affirmed(a).eq(affirmed(b)) { Relation::Contradicts } else { Relation::Different };
         }
-        changed_value(a, b)
+        if self.is_order { Relation::Different } else { self.changed_value(old) }
+    }
+
+    /// The same sentence with another value at one place.
+    fn changed_value(&self, old: &Self) -> Relation {
+        let (a, b) = (&self.tokens, &old.tokens);
+        let prefix = a.iter().zip(b).take_while(|(a, b)| a.form == b.form).count();
+        let most = a.len().min(b.len()) - prefix;
+        let suffix = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a.form == b.form).count();
+        let (mine, theirs) = (&a[prefix..a.len() - suffix], &b[prefix..b.len() - suffix]);
+        let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
+        let names = |token: &Token| !is_denial(token) && !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str());
+        let subject = verb.is_some_and(|verb| a[..verb].iter().any(names));
+        let short = |middle: &[Token]| (1..=4).contains(&middle.len());
+        let many = prefix > 2 && gate::takes_many(&a[prefix - 2].form, &a[prefix - 1].form);
+        if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 || many {
+            return Relation::Different;
+        }
+        let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
+        match (valued(mine), valued(theirs)) {
+            (true, true) => Relation::Contradicts,
+            _ if ["my", "our"].contains(&a[0].form.as_str()) && self.excludes(old) => Relation::Contradicts,
+            _ => Relation::Disputes,
+        }
+    }
+
+    /// Whether its value and an older one of the same attribute cannot both hold. Of how something is, both mostly do.
+    fn excludes(&self, old: &Self) -> bool {
+        let same = self.attribute.as_ref().filter(|name| old.attribute.as_ref() == Some(*name));
+        same.is_none_or(|name| gate::exclude(name, &self.value, &old.value))
+    }
+
+    /// Whether it gives its attribute a value, and does not only say how it is.
+    pub fn identifies(&self) -> bool {
+        self.attribute.as_ref().is_some_and(|name| gate::identifies(name, &self.value))
     }
 
     /// Whether its value may take the place of an older one: both say which one something is, or both how it is. "The flight is delayed."
@@ -233,27 +270,6 @@ fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
-/// The same sentence with another value at one place.
-fn changed_value(a: &[Token], b: &[Token]) -> Relation {
-    let prefix = a.iter().zip(b).take_while(|(a, b)| a.form == b.form).count();
-    let most = a.len().min(b.len()) - prefix;
-    let suffix = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a.form == b.form).count();
-    let (mine, theirs) = (&a[prefix..a.len() - suffix], &b[prefix..b.len() - suffix]);
-    let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
-    let subject =
-        verb.is_some_and(|verb| a[..verb].iter().any(|token| !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str())));
-    let short = |middle: &[Token]| (1..=4).contains(&middle.len());
-    if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 {
-        return Relation::Different;
-    }
-    let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
-    match (valued(mine), valued(theirs)) {
-        (true, true) => Relation::Contradicts,
-        _ if a[0].form == "my" || a[0].form == "our" => Relation::Contradicts,
-        _ => Relation::Disputes,
-    }
-}
-
 /// Words of an attribute's name at most.
 const MOST_NAME: usize = 4;
 /// Words of its value that are looked at.
@@ -270,6 +286,8 @@ fn attribute(text: &str) -> Option<(String, String)> {
     };
     let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
     let name = gate::spelled(&gate::present(&words[begin..verb].join(" ")).to_lowercase());
+    // "My wife's name is Clara" is about the wife, as its slot is.
+    let name = name.strip_suffix("'s name").filter(|bearer| gate::is_living(bearer)).unwrap_or(&name).to_owned();
     let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '\''));
     (verb + 1 < words.len() && is_name).then(|| (name, words[verb + 1..].join(" ")))
 }
@@ -332,6 +350,15 @@ mod tests {
         ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
         }
+        for (a, b) in [
+            ("My son is allergic to soy", "My son is allergic to milk"),
+            ("Our team is good at Go", "Our team is good at Rust"),
+            ("Ana is afraid of Dobermans", "Ana is afraid of Pitbulls"),
+        ] {
+            assert_eq!(of(a, b), Relation::Different, "one has many such things: {a} | {b}");
+        }
+        assert_eq!(of("My train is slow", "My train is crowded"), Relation::Disputes, "both may be so");
+        assert_eq!(of("My dog is healthy", "My dog is sick"), Relation::Contradicts);
         assert_eq!(stands("The race was 5 km", "The race was 7 km", Kind::Episodic), Relation::Different);
     }
 
