@@ -28,6 +28,8 @@ mod values;
 mod words;
 
 #[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
 mod said_tests;
 #[cfg(test)]
 mod tests;

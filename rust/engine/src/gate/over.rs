@@ -53,15 +53,24 @@ fn of_class(class: &str, value: &str) -> bool {
     value.to_lowercase().split_whitespace().any(|word| words.contains(&word))
 }
 
-/// "I'm not allergic to nuts": what must hold does not, or does so no longer.
+/// "I'm not allergic to nuts": what must hold does not, or does so no longer. "..., just to peanuts" says what holds instead, and is no
+/// denial alone.
 pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
-    const NOT: [&str; 4] = ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to"];
+    const NOT: [&str; 5] =
+        ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to", "im not allergic to"];
     const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
+    const INSTEAD: [&str; 4] = ["just", "only", "but", "rather"];
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     let at = opened(&NO_LONGER).or_else(|| opened(&NOT))?;
-    let (value, _) = s.value(at)?;
+    let (value, end) = s.value(at)?;
     let value = value.strip_suffix(" after all").unwrap_or(&value);
-    Some(Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}.")))
+    if !s.says_more(end) {
+        return Some(Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}.")));
+    }
+    let instead = s.words[end..].iter().any(|word| among(&INSTEAD, &word.lower));
+    let mut reading = Reading::new(Category::Constraint, if instead { "allergic to another thing" } else { DENIAL });
+    reading.ends = Some(format!("allergic to {value}"));
+    Some(reading)
 }
 
 /// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".

@@ -198,10 +198,18 @@ fn switches(s: &Sentence<'_>) -> bool {
 const SUBJECTS: [&str; 15] =
     ["i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "we'll", "our", "call", "never", "always", "let's"];
 
+/// Prepositions behind "never" and "always" with which a clause goes on.
+const AFTER_NEVER: [&str; 12] = ["to", "in", "on", "at", "with", "for", "by", "about", "from", "before", "after", "of"];
+
 /// Whether words begin a clause of their own: the user, or what is the user's, or a rule.
 pub fn opens_clause(words: &[Word]) -> bool {
     let at = usize::from(words.first().is_some_and(|word| ["now", "currently", "nowadays"].contains(&word.lower.as_str())));
-    words.get(at).is_some_and(|word| among(&SUBJECTS, &word.lower))
+    // "... but never to dogs" goes on with what was said.
+    let goes_on = || {
+        let opens = ["never", "always"].contains(&words[at].lower.as_str());
+        opens && words.get(at + 1).is_some_and(|next| among(&AFTER_NEVER, &next.lower))
+    };
+    words.get(at).is_some_and(|word| among(&SUBJECTS, &word.lower)) && !goes_on()
 }
 
 /// Words before what is claimed: "remember that", "actually,", "by the way".
@@ -248,14 +256,17 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
     (is_rule && !idle).then(|| Reading::new(Category::Constraint, "rule"))
 }
 
+/// How somebody says what they are, and were before.
+const I_AM: [&str; 7] = ["i'm", "i am", "im", "i've always been", "i have always been", "i've been", "i have been"];
+
 /// How somebody is allergic, and where what they are allergic to begins.
 fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
     const HOW: [&str; 9] = ["severely", "very", "highly", "extremely", "seriously", "deathly", "mildly", "slightly", "really"];
     if let Some(at) = starts(s.words, 0, "i have an allergy to") {
         return Some((String::new(), at));
     }
-    let at = starts(s.words, 0, "i'm").or_else(|| starts(s.words, 0, "i am"))?;
-    let at = at + usize::from(s.word(at) == "also");
+    let at = I_AM.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let at = at + usize::from(["also", "actually", "still"].contains(&s.word(at)));
     let degree = usize::from(among(&HOW, s.word(at)));
     let how = if degree > 0 { format!("{} ", s.word(at)) } else { String::new() };
     starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
@@ -279,7 +290,8 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
         .iter()
         .find_map(|verb| starts(s.words, at, verb))?;
     let verb = starts(s.words, verb, "over").unwrap_or(verb);
-    let (old, verb) = match starts(s.words, verb, "from").or_else(|| starts(s.words, verb, "away from")) {
+    let from = starts(s.words, verb, "from").or_else(|| starts(s.words, verb, "away from"));
+    let (old, verb) = match from {
         Some(from) => {
             let to = (from..s.words.len()).find(|at| s.word(*at) == "to")?;
             (s.between(from, to), to)
@@ -288,8 +300,10 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     };
     let to = starts(s.words, verb, "to")?;
     let (value, end) = s.value(to)?;
-    let slot = slot_of(&value, s.purpose(end).as_deref());
-    if old.is_none() && slot.is_none() && s.word(at) == "moved" {
+    let purpose = s.purpose(end).filter(|purpose| s.word(at) != "moved" || !among(&WHY_MOVED, purpose));
+    let slot = slot_of(&value, purpose.as_deref());
+    let left_place = from.is_none_or(|from| is_place(s, from)); // "we moved from Heroku to Fly"
+    if left_place && slot.is_none() && s.word(at) == "moved" {
         return is_place(s, to).then(|| home(s, &value, end));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
@@ -304,6 +318,9 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     reading.slot = slot;
     Some(reading)
 }
+
+/// What people move house for.
+const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
 
 /// Whether somebody who moved to what begins at a word lives there now: a name, and where "we" moved none of a tool.
 fn is_place(s: &Sentence<'_>, at: usize) -> bool {

@@ -5,7 +5,7 @@ use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::values::LIVING;
+use super::values::{LIVING, is_judged};
 use super::words::{Word, among, has, starts};
 
 lists! { "told":
@@ -100,30 +100,42 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     let doubted = near.iter().any(|word| among(&["no", "not", "question", "if", "friend", "about"], &word.lower));
     let diagnosed = has(&s.words[..at], "diagnosed");
     if let Some(to) = condition.filter(|place| near[*place].lower == "allergic").and_then(|place| starts(s.words, at + place + 1, "to")) {
-        let (value, _) = s.value(to)?;
+        let (value, end) = s.value(to)?;
         let degree = s.between(at, to - 2).map(|degree| degree.to_lowercase()).unwrap_or_default();
         let adds = ["also", "too", "actually", "just", "and"].iter().any(|word| degree == *word) || degree.is_empty();
         let degree = if adds { String::new() } else { format!("{degree} ") };
-        return reading.map(|reading| reading.text(format!("The user is {degree}allergic to {value}.")));
+        return reading.map(|reading| reading.told(format!("The user is {degree}allergic to {value}."), !s.says_more(end)));
     }
     reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
 }
 
-/// "I got a new job at Siemens", "I got a new job as a teacher".
+/// "I got a new job at Siemens", "I got a new job as a teacher". "... but turned it down" takes the place of nothing.
 fn job(s: &Sentence<'_>) -> Option<Reading> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     let begun = opened(&HIRED)?;
     let verb = s.word(begun);
-    let (value, _) = s.value(begun + 1)?;
-    let profile = |rule, text: String, slot: &str| Some(Reading::new(Category::Profile, rule).text(text).slot(slot));
-    match verb {
-        "as" => profile("occupation", format!("The user works as {}.", value.split(" at ").next().unwrap_or(&value)), "occupation"),
-        "at" | "with" if s.words[begun + 1].capital => profile("employer", format!("The user works for {value}."), "employer"),
-        _ => None,
+    let (value, end) = s.value(begun + 1)?;
+    let (rule, text) = match verb {
+        "as" => ("occupation", format!("The user works as {value}.")),
+        "at" | "with" if s.words[begun + 1].capital => ("employer", format!("The user works for {value}.")),
+        _ => return None,
+    };
+    if is_taken_back(s, end) {
+        return Some(Reading::new(Category::Semantic, "how somebody works"));
     }
+    let whole = !s.says_more(end) && (verb != "as" || !value.contains(" at "));
+    Some(Reading::new(Category::Profile, rule).told(text, whole).slot(rule))
 }
 
-/// "I'm a nurse": the occupation where it is a trade, else a fact of somebody.
+/// Whether what stands behind a value says that it is not quite so: "... but turned it down", "... , not by trade".
+fn is_taken_back(s: &Sentence<'_>, end: usize) -> bool {
+    s.words[end..].iter().any(|word| among(&["but", "not", "though", "although", "however"], &word.lower))
+}
+
+/// Adjectives before a trade that leave it one: "a new teacher".
+const OF_TRADE: [&str; 4] = ["new", "young", "old", "free"];
+
+/// "I'm a nurse": the occupation where it is a trade, else a fact of somebody. "A terrible cook" names no trade.
 fn trade(s: &Sentence<'_>) -> Option<Reading> {
     let at = ["i'm a", "i'm an", "i am a", "i am an", "i'm now a", "i became a", "i became an"]
         .iter()
@@ -131,11 +143,16 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     let (value, end) = s.value(at)?;
     let retired = among(&["retired", "former", "ex", "aspiring"], s.word(at));
     let place = (at..end.min(at + 4)).find(|place| among(&TRADES, s.word(*place)))?;
+    let judged = place > at && is_judged(s.word(at)) && !among(&OF_TRADE, s.word(at));
     if retired || among(&NOT_LASTING, s.word(at)) || end - place > 6 {
         return retired.then(|| Reading::new(Category::Profile, "what somebody is"));
     }
+    if judged || is_taken_back(s, end) {
+        return Some(Reading::new(Category::Semantic, "what somebody is"));
+    }
     let article = s.word(at - 1);
-    Some(Reading::new(Category::Profile, "occupation").text(format!("The user works as {article} {value}.")).slot("occupation"))
+    let text = format!("The user works as {article} {value}.");
+    Some(Reading::new(Category::Profile, "occupation").told(text, !s.says_more(end)).slot("occupation"))
 }
 
 /// "I'm Maria": a name alone.
@@ -152,7 +169,8 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     let over = end == s.words.len() || s.parted(end) || s.words[end].is_mark();
     let known = crate::units::calendar::is_named(s.word(at));
     (over && !known && end - at <= 2 && s.words[at..end].iter().all(is_name))
-        .then(|| Reading::new(Category::Profile, "introduction").text(format!("The user's name is {value}.")).slot("name"))
+        .then(|| Reading::new(Category::Profile, "introduction").told(format!("The user's name is {value}."), !s.says_more(end)))
+        .map(|reading| reading.slot("name"))
 }
 
 /// "We have a dog called Rex", "I have two kids".
@@ -171,15 +189,15 @@ fn kin(s: &Sentence<'_>) -> Option<Reading> {
 /// "I weigh 82 kg now", "I'm 180 cm tall".
 fn measured(s: &Sentence<'_>) -> Option<Reading> {
     let number = |at: usize| s.words.get(at).is_some_and(Word::is_number);
+    let profile = |rule, value, end| {
+        Reading::new(Category::Profile, rule).told(format!("The user's {rule} is {value}."), !s.says_more(end)).slot(rule)
+    };
     if let Some(at) = starts(s.words, 0, "i weigh").filter(|at| number(*at)) {
-        return s
-            .value(at)
-            .map(|(value, _)| Reading::new(Category::Profile, "weight").text(format!("The user's weight is {value}.")).slot("weight"));
+        return s.value(at).map(|(value, end)| profile("weight", value, end));
     }
     let at = starts(s.words, 0, "i'm").or_else(|| starts(s.words, 0, "i am")).filter(|at| number(*at) && has(s.words, "tall"))?;
     let tall = s.words.iter().position(|word| word.lower == "tall")?;
-    let value = s.between(at, tall)?;
-    Some(Reading::new(Category::Profile, "height").text(format!("The user's height is {value}.")).slot("height"))
+    s.between(at, tall).map(|value| profile("height", value, tall + 1))
 }
 
 /// "I'm learning German", "I work on the payments team": a fact of somebody.

@@ -144,6 +144,11 @@ pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
     if is_quality(attribute) || !is_state(own) { ValueKind::Thing } else { ValueKind::State }
 }
 
+/// Whether a word praises, blames, or says how somebody is: "a terrible cook".
+pub(super) fn is_judged(word: &str) -> bool {
+    among(&PRAISE, word) || among(&STATES, word) || among(&JUDGEMENTS, word)
+}
+
 /// Whether a value may take the place of another one of the same attribute.
 #[must_use]
 pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
@@ -162,13 +167,17 @@ pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
 }
 
 /// States of which one has one at a time. Of others, as "allergic to nuts" and "diabetic", both hold.
-const OPPOSED: [&[&str]; 6] = [
+const OPPOSED: [&[&str]; 10] = [
     &["sick", "ill", "injured", "hurt", "healthy", "well", "better", "worse", "fine", "recovered"],
     &["single", "married", "divorced", "engaged", "widowed", "separated"],
     &["unemployed", "employed", "retired"],
     &["alive", "dead"],
     &["asleep", "awake"],
     &["busy", "free", "available", "unavailable"],
+    &["up", "down", "online", "offline", "broken", "fixed", "unstable", "stable"],
+    &["delayed", "late", "early", "cancelled", "canceled", "on"],
+    &["open", "closed"],
+    &["full", "empty"],
 ];
 
 /// Whether two values of one attribute cannot both hold: all but states, ages, and states that are opposed.

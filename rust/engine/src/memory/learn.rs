@@ -190,7 +190,7 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
     {
         memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling, or as "new address"
     }
-    if replaces && named.is_some_and(|named| other.speaks_of(named)) && (!ends || claim.fits(&known)) {
+    if replaces && named.is_some_and(|named| other.speaks_of(named) && (!ends || claim.fits(&known, &other, named))) {
         return end(met, memory, known);
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();

@@ -216,19 +216,38 @@ impl Statement {
     }
 
     /// Whether what it says is over can be what a memory says, by its verb: who does not work at a place any more lives where they lived.
-    pub fn fits(&self, known: &Memory) -> bool {
+    /// What has a slot is over only where the slot's own value is: who stopped taking a pill has measured what they measured.
+    pub fn fits(&self, known: &Memory, other: &Self, named: &str) -> bool {
         let slot = known.slot.as_deref().unwrap_or_default();
         let mut words = affirmed(&self.tokens);
         if words.next() == Some("my") {
             let name: Vec<&str> = words.take_while(|word| *word != "is").collect();
             return name.join(" ") == slot;
         }
-        match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+        if known.kind == Kind::Constraint {
+            // "I don't have asthma, that was a misdiagnosis": all that is known is denied.
+            let (mut own, mut all) = (affirmed(&self.tokens), affirmed(&other.tokens));
+            return all.all(|word| own.next() == Some(word));
+        }
+        let fits = match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
             ("live" | "stay" | "reside", _) | ("is", "in") => slot == "home",
             ("work", _) | ("is", "at" | "with") => matches!(slot, "employer" | "occupation"),
             ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
-            _ => known.kind != Kind::Constraint && !matches!(slot, "home" | "employer" | "name" | "age"),
+            _ => !matches!(slot, "home" | "employer" | "name" | "age"),
+        };
+        fits && (slot.is_empty() || other.begins_value(named))
+    }
+
+    /// Whether what a user names is the first that it says of its subject: "Ghent" of "I live in Ghent with Eva".
+    fn begins_value(&self, named: &str) -> bool {
+        let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
+        let named = lower(&tokens(named));
+        if self.attribute.is_some() {
+            return lower(&tokens(&self.value)).starts_with(&named);
         }
+        let place = lower(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
+        let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
+        place.is_some_and(|place| place <= MOST_NAME && self.tokens[..place].iter().all(leads))
     }
 
     /// Whether it is an order to do what a phrase says, or where the phrase names what is permitted, not to: "answering in French" is what
@@ -373,6 +392,24 @@ mod tests {
         {
             assert_eq!(attribute(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_begins_a_value_is_the_value() {
+        let begins = |text, named| Statement::of(text, Kind::Profile).begins_value(named);
+        assert!(begins("I live in Ghent with Eva", "Ghent") && !begins("I live in Ghent with Eva", "Eva"));
+        assert!(begins("The user's favorite editor is Vim.", "vim") && begins("We use Kafka for events", "Kafka"));
+        assert!(!begins("The user's weight is 80 kg, since the new pills.", "new pills"));
+        assert!(!begins("I prefer coffee over tea", "tea"));
+    }
+
+    #[test]
+    fn two_orders_stand_beside_each_other() {
+        for (a, b) in [("never use eval in Python", "never use goto in C"), ("Never run jobs on CI", "Never run backups on Fridays")] {
+            assert_eq!(stands(a, b, Kind::Constraint), Relation::Different, "{a} | {b}");
+        }
+        let same = stands("You should never run Helm", "You should never run Kustomize", Kind::Constraint);
+        assert_eq!(same, Relation::Different, "a denial is no subject");
     }
 
     #[test]

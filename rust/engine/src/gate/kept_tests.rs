@@ -1,0 +1,59 @@
+//! The gate on what a hasty reader would cut in half, or put in the place of something else.
+
+use super::*;
+
+const AT: i64 = 1_735_689_600_000_000; // Wednesday, 2025-01-01
+
+/// The claims of a message that are not discarded.
+fn kept(text: &str) -> Vec<Claim> {
+    let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: AT });
+    claims.into_iter().filter(|claim| claim.category != Category::Discard).collect()
+}
+
+/// The only one of them.
+fn one(text: &str) -> Claim {
+    let mut claims = kept(text);
+    assert_eq!(claims.len(), 1, "{text}: {claims:?}");
+    claims.remove(0)
+}
+
+#[test]
+fn a_sentence_that_says_more_than_its_value_is_kept_whole() {
+    for (text, slot) in [
+        ("I weigh 71 kg but want to reach 68 by June", Some("weight")),
+        ("I'm 180 cm tall, without shoes", Some("height")),
+        ("I'm Ilse, a potter from Bruges", Some("name")),
+        ("I'm a paramedic, mostly on night shifts in Antwerp", Some("occupation")),
+        ("I got a new job at Bosch, starting in May", Some("employer")),
+        ("I started a new job as a teacher at Westfield High", Some("occupation")),
+        ("I got a new job at Bosch but said no in the end", None),
+        ("I'm a baker at weekends, not for a living", None),
+        ("I've always been allergic to horses but never to cows", None),
+        ("I've been allergic to latex since an operation", None),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.text.as_str(), claim.slot.as_deref(), claim.doubt), (text, slot, None), "{claim:?}");
+    }
+    assert_eq!(one("I'm Ilse, nice to meet you").text, "The user's name is Ilse.");
+    assert_eq!(one("I'm a paramedic, thanks").text, "The user works as a paramedic.");
+}
+
+#[test]
+fn who_is_allergic_to_another_thing_denies_the_first_and_says_the_second() {
+    for text in ["I'm not allergic to bees, only to wasps", "I'm not allergic to bees but to hornets"] {
+        let claim = one(text);
+        assert_eq!((claim.text.as_str(), claim.doubt, claim.ends.as_deref()), (text, None, Some("allergic to bees")));
+    }
+    let over = one("I'm not allergic to bees any more, the shots worked");
+    assert_eq!((over.doubt, over.ends.as_deref()), (Some(DENIAL), Some("allergic to bees")));
+}
+
+#[test]
+fn who_moved_from_one_place_to_another_lives_in_the_second() {
+    let (moved, why) = (one("We just moved from Lyon to Nantes btw"), one("I moved from Lyon to Nantes for work"));
+    assert_eq!((moved.text.as_str(), moved.slot.as_deref()), ("The user lives in Nantes.", Some("home")));
+    assert_eq!((why.text.as_str(), why.slot.as_deref()), ("I moved from Lyon to Nantes for work", Some("home")));
+    for text in ["We moved from Heroku to Fly", "I moved from sales to support", "We moved from Postgres to MySQL for billing"] {
+        assert!(kept(text).iter().all(|claim| claim.slot.as_deref() != Some("home")), "{text}");
+    }
+}

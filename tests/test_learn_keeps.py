@@ -1,0 +1,77 @@
+"""What stays beside what is learnt: the last message of a talk takes the place of what it replaces, and of nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import memspan
+
+
+def known(user: memspan.Scope, *talk: str) -> list[tuple[str | None, str]]:
+    for text in talk:
+        user.learn([{"role": "user", "content": text}])
+    return [(memory.slot, memory.text) for memory in user.memories()]
+
+
+@pytest.mark.parametrize(
+    ("talk", "stored"),
+    [
+        (
+            ["My niece is allergic to soy.", "My niece is allergic to milk."],
+            ["The user's niece is allergic to soy.", "The user's niece is allergic to milk."],
+        ),
+        (["My brother is diabetic.", "My brother is deaf."], ["The user's brother is diabetic.", "The user's brother is deaf."]),
+        (
+            ["Our team is good at Go.", "Our team is good at Rust."],
+            ["Our team is good at Go.", "Our team is good at Rust."],
+        ),
+        (["My dog is ill.", "My dog is healthy again."], ["The user's dog is healthy again."]),
+        (["My niece is 7.", "My niece is 8."], ["The user's niece is 8."]),
+    ],
+)
+def test_two_facts_of_somebody_stand_beside_each_other(user: memspan.Scope, talk: list[str], stored: list[str]) -> None:
+    assert [text for _, text in known(user, *talk)] == stored
+
+
+def test_a_name_takes_no_place_of_a_condition(user: memspan.Scope) -> None:
+    assert known(user, "My uncle is allergic to sesame.", "My uncle's name is Emil, not Emile as you wrote.") == [
+        (None, "The user's uncle is allergic to sesame."),
+        ("uncle", "My uncle's name is Emil, not Emile as you wrote."),
+    ]
+
+
+def test_orders_stand_beside_each_other(user: memspan.Scope) -> None:
+    talk = ["Never run backups on Fridays.", "Never run jobs on CI.", "You must never log emails in prod."]
+    assert [text for _, text in known(user, *talk, "You must never log tokens in dev.")] == [*talk, "You must never log tokens in dev."]
+
+
+@pytest.mark.parametrize(
+    ("talk", "stored"),
+    [
+        (["I'm allergic to bees.", "I'm not allergic to bees, only to wasps."], ["I'm not allergic to bees, only to wasps."]),
+        (["I work at Acme.", "I got a job at Bosch but said no."], ["The user works for Acme.", "I got a job at Bosch but said no."]),
+        (["I'm Ilse, I sell pots in Bruges."], ["I'm Ilse, I sell pots in Bruges."]),
+    ],
+)
+def test_what_says_more_is_kept_whole(user: memspan.Scope, talk: list[str], stored: list[str]) -> None:
+    assert [text for _, text in known(user, *talk)] == stored
+
+
+def test_what_is_over_ends_the_value_of_a_slot_and_no_more(user: memspan.Scope) -> None:
+    assert known(user, "I live in Ghent with Eva.", "I no longer live with Eva.") == [
+        ("home", "I live in Ghent with Eva."),
+        (None, "I no longer live with Eva."),
+    ]
+
+
+def test_what_was_measured_outlives_the_pills(user: memspan.Scope) -> None:
+    first = "My blood pressure is 150 over 95, the doctor gave me enalapril."
+    assert known(user, first, "I stopped taking enalapril.") == [("blood pressure", first), (None, "I stopped taking enalapril.")]
+
+
+def test_who_moved_lives_where_they_moved_to(user: memspan.Scope) -> None:
+    assert known(user, "I live in Lyon.", "We just moved from Lyon to Nantes btw.") == [("home", "The user lives in Nantes.")]
+    assert known(user, "I no longer live in Nantes.") == [("home", "I no longer live in Nantes.")]
