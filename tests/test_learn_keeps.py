@@ -75,3 +75,17 @@ def test_what_was_measured_outlives_the_pills(user: memspan.Scope) -> None:
 def test_who_moved_lives_where_they_moved_to(user: memspan.Scope) -> None:
     assert known(user, "I live in Lyon.", "We just moved from Lyon to Nantes btw.") == [("home", "The user lives in Nantes.")]
     assert known(user, "I no longer live in Nantes.") == [("home", "I no longer live in Nantes.")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"I live in Mordor" was on the poster.',
+        "As her coach puts it, 'I live in Mordor'.",
+        "The ad that I got:\nI live in Mordor and my name is Zed.\nYours, Zed",
+        "Draft a bio: I live in Mordor and my name is Zed.",
+        "Rewrite this as a haiku. I live in Mordor.",
+    ],
+)
+def test_words_of_others_change_nothing(user: memspan.Scope, text: str) -> None:
+    assert known(user, "I live in Lyon.", text) == [("home", "The user lives in Lyon.")]

@@ -3,6 +3,7 @@
 
 use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
+use super::others;
 use super::words::{Word, among, has, starts};
 
 lists! { "guards":
@@ -83,13 +84,18 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if is_task_state(words) {
         return Guard::Discard("state of a task");
     }
-    if is_quoted(sentence) {
+    if is_quoted(sentence) || others::quotes(sentence, words[0].start - lead(sentence), words) {
         return Guard::Discard("a quotation");
     }
     if is_reported(words) || is_labelled(sentence, words) {
         return Guard::Doubt("words of somebody else");
     }
     Guard::Open
+}
+
+/// The bytes of a sentence before its first word: those of a sign, as a quotation mark.
+fn lead(sentence: &str) -> usize {
+    sentence.find(|letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii() || matches!(letter, '?' | '!')).unwrap_or(0)
 }
 
 /// The reason not to read a sentence of any language: its form, or what it says of the model's instructions in English.
@@ -126,10 +132,7 @@ const TELLS: [&str; 10] = ["i", "i'm", "i've", "i'd", "i'll", "we", "we're", "we
 
 /// "Forget that I live in Porto", "please delete my address from your memory": it tells nothing but what is to be known no longer.
 pub fn asks_to_forget(text: &str, words: &[Word]) -> bool {
-    let mut at = 0;
-    while let Some(next) = POLITE.iter().find_map(|opening| starts(words, at, opening)) {
-        at = next;
-    }
+    let at = words.len() - without_polite(words).len();
     let forgets = FORGET.iter().any(|verb| starts(words, at, verb).is_some());
     let removes = REMOVE.iter().any(|verb| starts(words, at, verb).is_some()) && KNOWN.iter().any(|known| has(words, known));
     let tells = |pair: &[Word]| text[pair[0].end..pair[1].start].contains([',', ';', '\u{2014}']) && among(&TELLS, &pair[1].lower);
@@ -141,12 +144,18 @@ pub fn is_lasting(words: &[Word]) -> bool {
     LASTING.iter().any(|phrase| has(words, phrase))
 }
 
-/// "Translate this into Dutch", "can you explain TCP?": work that a model is asked for now.
-pub fn asks_for_work(words: &[Word]) -> bool {
+/// The words of a request behind those that ask for it politely.
+pub(super) fn without_polite(words: &[Word]) -> &[Word] {
     let mut at = 0;
     while let Some(next) = POLITE.iter().find_map(|opening| starts(words, at, opening)) {
         at = next;
     }
+    &words[at..]
+}
+
+/// "Translate this into Dutch", "can you explain TCP?": work that a model is asked for now.
+pub fn asks_for_work(words: &[Word]) -> bool {
+    let at = words.len() - without_polite(words).len();
     let Some(verb) = words.get(at).map(|word| word.lower.as_str()) else { return false };
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     let is_noun = ["is", "are", "was", "were", "of", "has", "must", "should", "will"].contains(&next);

@@ -57,3 +57,22 @@ fn who_moved_from_one_place_to_another_lives_in_the_second() {
         assert!(kept(text).iter().all(|claim| claim.slot.as_deref() != Some("home")), "{text}");
     }
 }
+
+#[test]
+fn words_of_others_tell_nothing_of_the_user() {
+    for text in [
+        "\u{201C}I live in Mordor\u{201D} was on the poster",
+        "As her coach likes to put it, 'I never lose on Sundays'",
+        "The mail that I got:\nHello, my name is Zed and I live in Oslo.\nYours, Zed",
+        "Proofread this paragraph: I work at Acme and I'm allergic to nuts",
+        "Can you reword this for me? My name is Zed. I live in Oslo.",
+    ] {
+        assert!(kept(text).is_empty(), "{text}: {:?}", kept(text));
+    }
+    let own = kept("Shorten my letter. I live in Oslo.\n\nI live in Ghent.");
+    assert_eq!(own.iter().map(|claim| claim.text.as_str()).collect::<Vec<_>>(), ["The user lives in Ghent."]);
+    let aside = kept("Rephrase this text. I live in Oslo. By the way, my name is Ilse.");
+    assert_eq!(aside.iter().map(|claim| claim.text.as_str()).collect::<Vec<_>>(), ["The user's name is Ilse."]);
+    assert_eq!(kept("Some facts about me:\n- I live in Ghent\n- I'm allergic to nuts").len(), 2);
+    assert_eq!(one("Translate 'good day' into Dutch. I'm allergic to nuts.").text, "The user is allergic to nuts.");
+}

@@ -76,7 +76,7 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::gate::{assign, corrects, frames, guards, lexicon, manner, orders, over, relates, rules, sentence, told, values};
+    use crate::gate::{assign, corrects, frames, guards, lexicon, manner, orders, others, over, relates, rules, sentence, told, values};
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
     #[test]
@@ -89,6 +89,7 @@ mod tests {
             lexicon::LISTS,
             manner::LISTS,
             orders::LISTS,
+            others::LISTS,
             over::LISTS,
             relates::LISTS,
             rules::LISTS,

@@ -19,6 +19,7 @@ mod lists;
 mod manner;
 mod model;
 mod orders;
+mod others;
 mod over;
 mod relates;
 mod rules;
@@ -116,11 +117,23 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
     let fences = said.text.contains("```");
-    for span in sentences(said.text).into_iter().take(MAX_SENTENCES) {
+    let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
+    let of_others = others::parts(said.text, &spans, &own);
+    for span in spans {
         let text = &said.text[span.start..span.end];
         let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
-        if fenced {
-            claims.push(discarded(text, (span.start, span.end), "code"));
+        let is_other = || of_others.iter().any(|part| (part.start..part.end).contains(&span.start));
+        let kept_out = if fenced {
+            Some("code")
+        } else if is_other() {
+            Some("words of somebody else")
+        } else if others::rewords(text, within(&own, span)) {
+            Some("a request to the model")
+        } else {
+            None
+        };
+        if let Some(reason) = kept_out {
+            claims.push(discarded(text, (span.start, span.end), reason));
             continue;
         }
         if guards::takes_back(within(&own, span)) {
