@@ -89,3 +89,32 @@ def test_who_moved_lives_where_they_moved_to(user: memspan.Scope) -> None:
 )
 def test_words_of_others_change_nothing(user: memspan.Scope, text: str) -> None:
     assert known(user, "I live in Lyon.", text) == [("home", "The user lives in Lyon.")]
+
+
+@pytest.mark.parametrize(
+    ("first", "slot", "second"),
+    [
+        ("My wife is Ruth.", "wife", "My wife is Welsh."),
+        ("My boss is Edda.", "boss", "My boss is COO."),
+        ("My name is Ilse.", "name", "I go by she/her."),
+        ("My name is Ilse.", "name", "I'm Capricorn."),
+        ("My name is Ilse.", "name", "I'm Kestrel."),
+        ("My name is Ilse.", "name", "Call me a taxi."),
+        ("My bike is a Trek.", "bike", "My bike is green."),
+        ("My favorite band is Low.", "favorite band", "My favorite band is on tonight."),
+        ("My timezone is CET.", "timezone", "My timezone is set incorrectly on the tablet."),
+        ("I live in Lyon.", "home", "I live in Emacs."),
+        ("I live in Lyon.", "home", "I moved to Terraform."),
+        ("I work for IBM.", "employer", "I work for a minute or two before lunch."),
+        ("I'm a nurse.", "occupation", "I'm a lousy driver."),
+    ],
+)
+def test_what_names_nothing_takes_no_place(user: memspan.Scope, first: str, slot: str, second: str) -> None:
+    before = known(user, first)
+    assert [one for one in before if one[0] == slot] == [one for one in known(user, second) if one[0] == slot]
+
+
+def test_an_introduction_waits_where_another_name_is_known(user: memspan.Scope) -> None:
+    known(user, "My name is Ilse.", "I'm Kestrel.")
+    assert [waiting.text for waiting in user.quarantined()] == ["The user's name is Kestrel."]
+    assert known(user, "I'm Ilse Baert.") == [("name", "The user's name is Ilse Baert.")]

@@ -76,3 +76,37 @@ fn words_of_others_tell_nothing_of_the_user() {
     assert_eq!(kept("Some facts about me:\n- I live in Ghent\n- I'm allergic to nuts").len(), 2);
     assert_eq!(one("Translate 'good day' into Dutch. I'm allergic to nuts.").text, "The user is allergic to nuts.");
 }
+
+#[test]
+fn what_somebody_is_names_nobody() {
+    for text in ["I'm Sagittarius", "I'm Sales Director", "Call me a taxi", "Call me an Optimist", "I'm Capricorn, like my dad"] {
+        assert!(kept(text).iter().all(|claim| claim.slot.as_deref() != Some("name")), "{text}: {:?}", kept(text));
+    }
+    let pronouns = one("I go by she/her");
+    assert_eq!((pronouns.text.as_str(), pronouns.slot.as_deref()), ("The user's pronouns are she/her.", Some("pronouns")));
+    for text in [
+        "My wife is Welsh",
+        "My son is a Capricorn",
+        "My boss is COO",
+        "My bike is green",
+        "My favorite band is on tonight",
+        "I live in Emacs",
+        "I moved to Terraform",
+        "I work for a minute or two before lunch",
+        "My time zone is set incorrectly on the tablet",
+        "I'm a lousy driver",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+    for (text, slot) in [
+        ("My son is Leo", "son"),
+        ("My hair is green", "hair"),
+        ("Make the lights red", "lights"),
+        ("I'm a new teacher", "occupation"),
+        ("I go by Kit", "name"),
+        ("I work for IBM", "employer"),
+        ("I live in Java, Indonesia", "home"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}

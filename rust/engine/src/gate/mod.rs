@@ -54,6 +54,8 @@ use words::{Span, Word, sentences, words};
 pub const DENIAL: &str = "a denial: it says what is not so";
 /// Why a claim is not stored that only ends an order, where none is known that it speaks of.
 pub const LIFTED: &str = "it ends an order, and none is known";
+/// The reason of a claim that is a name by its form alone: "I'm Marta".
+pub const INTRODUCTION: &str = "rule: introduction";
 /// Corrections of corrections that are followed.
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.

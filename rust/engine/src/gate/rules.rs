@@ -322,13 +322,16 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
 /// What people move house for.
 const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
 
-/// Whether somebody who moved to what begins at a word lives there now: a name, and where "we" moved none of a tool.
+/// Whether somebody who moved to what begins at a word lives there now: a name, of no tool, and where "we" moved, none that looks like one.
 fn is_place(s: &Sentence<'_>, at: usize) -> bool {
-    let word = s.word(at);
-    let is_tool = among(&NO_HOME, word)
-        || word.contains(['.', '-', '/'])
-        || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
-    s.names(at) && !(["we", "we've"].contains(&s.word(0)) && (is_tool || !s.words[at].capital))
+    let seems_tool = s.word(at).contains(['.', '-', '/']) || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
+    s.names(at) && !is_tool(s.word(at)) && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
+}
+
+/// Whether a word names what one works with, and nobody lives in: "VS Code", "Kubernetes".
+fn is_tool(word: &str) -> bool {
+    const OF_WORK: [&str; 3] = ["editor", "operating system", "database"];
+    among(&NO_HOME, word) || CLASSES.iter().any(|(class, words)| OF_WORK.contains(class) && words.contains(&word))
 }
 
 fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
@@ -343,11 +346,20 @@ fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
 
 fn name(s: &Sentence<'_>) -> Option<Reading> {
     let at = NAMES.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let article = ["a", "an", "the"].contains(&s.word(at)) && s.words.get(at + 1).is_some_and(|word| !word.capital);
-    if s.negated(at) || among(&NO_CALL, s.word(at)) || article && !s.words[at].capital {
+    let thing = ["a", "an"].contains(&s.word(at)) || s.word(at) == "the" && s.words.get(at + 1).is_some_and(|word| !word.capital);
+    if s.negated(at) || among(&NO_CALL, s.word(at)) || thing && !s.words[at].capital {
         return None;
     }
     let (value, end) = s.value(at)?;
+    if let Some((first, _)) = value.split_once('/') {
+        // "I go by they/them"
+        let pronouns = among(&["he", "she", "they", "it", "ze", "xe", "any"], &first.to_lowercase());
+        return pronouns.then(|| {
+            Reading::new(Category::Profile, "pronouns")
+                .told(format!("The user's pronouns are {value}."), !s.says_more(end))
+                .slot("pronouns")
+        });
+    }
     let whole = !s.says_more(end);
     (end - at <= 4 && identifies("name", &value))
         .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
@@ -355,7 +367,10 @@ fn name(s: &Sentence<'_>) -> Option<Reading> {
 
 /// Whether words that begin with an article or "my" name no employer, by their noun ("a good cause"), or because they end in "of it".
 fn is_no_employer(s: &Sentence<'_>, at: usize, end: usize) -> bool {
-    let over = |at: &usize| ["of", "in", "with", "without", "that", "from", "at", "on", "to"].contains(&s.word(*at));
+    const OVER: [&str; 17] = [
+        "of", "in", "with", "without", "that", "from", "at", "on", "to", "before", "after", "until", "during", "each", "every", "per", "or",
+    ];
+    let over = |at: &usize| among(&OVER, s.word(*at));
     let noun = (at + 1..end).find(over).unwrap_or(end) - 1;
     among(&NO_EMPLOYER, s.word(noun)) || starts(s.words, noun + 1, "of it").is_some()
 }
@@ -378,7 +393,11 @@ fn person(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = at(&LIVES) {
         let (place, end) = s.value(at)?;
         // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
-        return Some(if s.names(at) { home(s, &place, end) } else { Reading::new(Category::Semantic, "how somebody lives") });
+        return Some(if s.names(at) && !is_tool(s.word(at)) {
+            home(s, &place, end)
+        } else {
+            Reading::new(Category::Semantic, "how somebody lives")
+        });
     }
     if let Some(at) = at(&WORKS).or_else(|| joined(s)) {
         let (company, end) = s.value(at)?;

@@ -5,12 +5,12 @@ use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::values::{LIVING, is_judged};
+use super::values::{LIVING, is_judged, is_no_name};
 use super::words::{Word, among, has, starts};
 
 lists! { "told":
     /// Conditions of which a model should know before it recommends anything.
-    CONDITIONS,
+    pub(super) CONDITIONS,
     /// More of them, of several words.
     CONDITION_PHRASES,
     /// Words that follow "I can't eat" and name nothing to eat.
@@ -28,7 +28,7 @@ lists! { "told":
     /// Words that follow "I'm a" and say nothing lasting.
     NOT_LASTING,
     /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
-    NO_NAMES,
+    pub(super) NO_NAMES,
     /// Whom somebody has.
     KIN,
     /// Words that say what somebody does for longer, or what they are at.
@@ -163,7 +163,7 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
         let tail = &s.text[word.start..word.end];
         word.capital
             && tail.chars().skip(1).all(|letter| letter.is_lowercase() || letter == '-' || letter == '\'')
-            && !among(&NO_NAMES, &word.lower)
+            && !is_no_name(&word.lower)
             && tail.len() > 1
     };
     let over = end == s.words.len() || s.parted(end) || s.words[end].is_mark();

@@ -12,6 +12,7 @@
 use super::assign::{JUDGEMENTS, KINDS};
 use super::lexicon::{NUMBERS, STATES};
 use super::lists::lists;
+use super::told::{CONDITIONS, NO_NAMES};
 use super::words::{Word, among, starts, words};
 use crate::units::calendar::{MONTHS, is_named};
 
@@ -34,6 +35,10 @@ lists! { "values":
     NO_NUMBER,
     /// Words behind an adjective that end what it says: "hard to say", "tight for now".
     BEHIND,
+    /// What somebody is at work, which no name ends in: "CEO", "Team Lead".
+    TITLES,
+    /// Signs of the zodiac.
+    ZODIAC,
     /// Adjectives behind which a preposition and one of many things follow: "allergic to", "good at".
     MANY,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
@@ -56,6 +61,31 @@ pub enum ValueKind {
     /// The thing itself.
     Thing,
 }
+
+/// Colors, which say how a thing looks: "my car is red" says of no other car.
+const COLORS: [&str; 16] = [
+    "red",
+    "black",
+    "blue",
+    "white",
+    "green",
+    "gray",
+    "grey",
+    "silver",
+    "yellow",
+    "orange",
+    "purple",
+    "pink",
+    "brown",
+    "beige",
+    "golden",
+    "turquoise",
+];
+/// Attributes whose value is a color.
+const COLORED: [&str; 12] =
+    ["lights", "light", "lamp", "lamps", "led", "leds", "background", "wallpaper", "accent", "highlight", "hair", "eyes"];
+/// Words behind "on" that say when, or where it is shown: "on tonight", "on TV".
+const SHOWN_ON: [&str; 7] = ["tv", "netflix", "again", "now", "tonight", "today", "tomorrow"];
 
 /// Endings of words that say how something is. A name has a capital, so that it is not asked for them.
 const STATE_ENDINGS: [&str; 5] = ["ful", "less", "ous", "ible", "able"];
@@ -118,7 +148,7 @@ pub fn kind_of(attribute: &str, value: &str) -> ValueKind {
     let all = words(value);
     let own = &all[usize::from(all.first().is_some_and(|word| ["now", "currently", "actually"].contains(&word.lower.as_str())))..];
     let Some(first) = own.first() else { return ValueKind::Thing };
-    if describes(attribute, own) {
+    if describes(attribute, own) || passes(attribute, own) || is_living(attribute) && is_of_somebody(own) {
         return ValueKind::State;
     }
     if is_time(own) {
@@ -153,7 +183,8 @@ pub(super) fn is_judged(word: &str) -> bool {
 #[must_use]
 pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
     let (new_kind, old_kind) = (kind_of(attribute, new), kind_of(attribute, old));
-    if describes(attribute, &words(new)) != describes(attribute, &words(old)) {
+    let says_how = |own: &[Word]| describes(attribute, own) || passes(attribute, own);
+    if says_how(&words(new)) != says_how(&words(old)) {
         return false;
     }
     match (new_kind, old_kind) {
@@ -226,6 +257,32 @@ fn describes(attribute: &str, own: &[Word]) -> bool {
     let article = ["a", "an"].contains(&first.lower.as_str()) && own.get(1).is_some_and(|word| !word.capital);
     let named = among(&["name", "nickname", "surname"], last);
     (named && article && !own.iter().any(is_name)) || (named || among(&HOLDS, last)) && is_adjective(own)
+}
+
+/// "on tonight", "playing at the Odeon", "set wrong", and the color of what has a name: how something is for now, whatever it is.
+fn passes(attribute: &str, own: &[Word]) -> bool {
+    let word = |at: usize| own.get(at).map_or("", |word| word.lower.as_str());
+    let is_favorite = attribute.starts_with("favorite ") || attribute.starts_with("favourite ");
+    let shown = among(&["playing", "showing", "streaming", "airing"], word(0))
+        || word(0) == "on" && (own.len() == 1 || among(&SHOWN_ON, word(1)) || is_time(&own[1..]));
+    let set = word(0) == "set" && (among(&STATES, word(1)) || word(1).ends_with("ly"));
+    let color = own.len() == 1 && !own[0].capital && among(&COLORS, word(0)) && !is_quality(attribute) && !among(&COLORED, last(attribute));
+    is_favorite && shown || set || color
+}
+
+/// "Spanish", "Autistic", "CEO", "good at chess": of what people or faith somebody is, what they have, what they do. All but the last may
+/// have a capital, and none is a name.
+fn is_of_somebody(own: &[Word]) -> bool {
+    let article = usize::from(["a", "an"].contains(&own[0].lower.as_str()));
+    let alone = own.len() == 1 + article && is_no_name(&own[article].lower);
+    let second = own.get(1).map_or("", |word| word.lower.as_str());
+    let does = !own[0].capital && !["a", "an", "the"].contains(&own[0].lower.as_str()) && takes_many(&own[0].lower, second);
+    alone || does || own.last().is_some_and(|word| among(&TITLES, &word.lower)) && own.len() <= 3
+}
+
+/// Whether a word with a capital says what somebody is, and does not name them.
+pub(super) fn is_no_name(word: &str) -> bool {
+    among(&NO_NAMES, word) || among(&CONDITIONS, word) || among(&TITLES, word) || among(&ZODIAC, word)
 }
 
 /// "tight", "very unclear", "hard to say": an adjective alone. "Late afternoon" is a time.
@@ -368,6 +425,16 @@ mod tests {
             ("favorite color", "a secret"),
             ("favorite movie", "awesome"),
             ("favorite color", "hard to choose"),
+            ("favorite show", "on at 9 pm"),
+            ("favorite show", "playing downtown"),
+            ("time zone", "set incorrectly"),
+            ("car", "red"),
+            ("wife", "Portuguese"),
+            ("niece", "Deaf"),
+            ("boss", "CTO"),
+            ("friend", "Sagittarius"),
+            ("uncle", "a Catholic"),
+            ("husband", "fluent in Welsh"),
         ] {
             assert!(!identifies(attribute, value), "{attribute} is {value}");
         }
@@ -380,6 +447,9 @@ mod tests {
             ("job", "software engineer"),
             ("car", "a Golf"),
             ("favorite color", "green"),
+            ("favorite spot", "on the balcony"),
+            ("eyes", "green"),
+            ("son", "Christian Bale"),
             ("preferred speed", "slow"),
             ("theme", "light"),
             ("party size", "4"),
@@ -439,6 +509,10 @@ mod tests {
             ("budget", "tight", "$500"),
             ("timezone", "irrelevant", "CET"),
             ("favorite color", "a secret", "blue"),
+            ("timezone", "set wrong", "CET"),
+            ("favorite show", "on tonight", "Dark"),
+            ("car", "red", "a Kona"),
+            ("wife", "Dutch", "Ann"),
         ] {
             assert!(!may_follow(attribute, new, old), "{attribute}: {new} | {old}");
         }

@@ -6,7 +6,7 @@ use std::iter;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::gate::{Category, Claim, Heard, Speaker, judge_among};
+use crate::gate::{self, Category, Claim, Heard, Speaker, judge_among};
 use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
@@ -320,6 +320,7 @@ impl Judgement {
             replaces: claim.replaces.clone(),
             ends: claim.ends.clone(),
             doubt: claim.doubt.map(str::to_owned),
+            introduces: claim.reason == gate::INTRODUCTION,
             near: Vec::new(),
         };
         let provenance = Provenance {

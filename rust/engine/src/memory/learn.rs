@@ -30,6 +30,8 @@ pub struct Learning {
     pub ends: Option<String>,
     /// Why somebody must approve it first.
     pub doubt: Option<String>,
+    /// Whether it is a name by its form alone ("I'm Marta"), which takes the place of no other name.
+    pub introduces: bool,
 }
 
 /// The memories that a claim meets.
@@ -41,6 +43,8 @@ pub(super) struct Met {
     pub ended: Option<Memory>,
     /// Memories that may not hold along with it.
     pub disputed: Vec<u32>,
+    /// Whether another name is known than the one that it seems to be.
+    pub named: bool,
 }
 
 impl Met {
@@ -136,7 +140,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
     let next = writer.head.next_number;
     let recent = if claim.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
-    let mut met = Met::default();
+    let mut met = Met { named: learning.introduces && has_other_name(writer, memory, &claim)?, ..Met::default() };
     for number in learning.near.iter().copied().chain(slotted).chain(batch).chain(recent) {
         if lift.is_none() && writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
@@ -156,6 +160,14 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
 fn is_lifted(met: &Met, memory: &Memory, known: &Memory, lift: &Lift) -> bool {
     let stands = matches!(known.kind, Kind::Constraint | Kind::Preference) && met.ended.is_none() && may_replace(memory, known);
     stands && (lift.lifts(&known.text) || Statement::of(&known.text, known.kind).orders(&lift.phrase, lift.permits))
+}
+
+/// Whether the slot of a claim has a value that shares no name with it.
+fn has_other_name<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory, claim: &Statement) -> Result<bool> {
+    let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()? else { return Ok(false) };
+    let Some(number) = slot.current.last() else { return Ok(false) };
+    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock));
+    Ok(known.is_some_and(|known| !claim.shares_name(&Statement::of(&known.text, known.kind))))
 }
 
 /// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A

@@ -260,6 +260,12 @@ impl Statement {
         denies == permits && !named.is_empty() && text.windows(named.len()).any(same)
     }
 
+    /// Whether a name of it stands in another one, too.
+    pub fn shares_name(&self, other: &Self) -> bool {
+        let is_there = |token: &Token| forms(&other.tokens).any(|form| form.eq_ignore_ascii_case(&token.form));
+        self.tokens.iter().any(|token| token.value && is_there(token))
+    }
+
     /// Whether it speaks of what a user names: all its words are there, in order.
     pub fn speaks_of(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();

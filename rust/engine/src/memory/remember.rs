@@ -159,6 +159,9 @@ impl Prepared {
             if let Some(doubt) = learning.doubt.as_ref().filter(|_| !ends) {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
+            if met.named {
+                return quarantine::file(writer, self.memory(writer), "another name is known");
+            }
             memory.provenance.disputes = met.disputed;
         }
         let weaker = match duplicate(writer, &memory)? {
