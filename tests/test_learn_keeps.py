@@ -118,3 +118,14 @@ def test_an_introduction_waits_where_another_name_is_known(user: memspan.Scope) 
     known(user, "My name is Ilse.", "I'm Kestrel.")
     assert [waiting.text for waiting in user.quarantined()] == ["The user's name is Kestrel."]
     assert known(user, "I'm Ilse Baert.") == [("name", "The user's name is Ilse Baert.")]
+
+
+def test_an_exception_takes_no_place_of_a_purpose(user: memspan.Scope) -> None:
+    talk = known(user, "I prefer Ruby for data work.", "I prefer Kotlin, except for data work.")
+    assert ("programming language for data work", "I prefer Ruby for data work.") in talk
+
+
+def test_who_moved_lives_there_and_an_office_stands_there(user: memspan.Scope) -> None:
+    assert known(user, "My grandparents moved to Bari.") == [("grandparents' home", "The user's grandparents live in Bari.")]
+    assert ("bakery", "Our bakery is in Aalst.") in known(user, "Our bakery is in Ghent.", "Our bakery moved to Aalst.")
+    assert all(text != "Our bakery is in Ghent." for _, text in known(user))

@@ -7,7 +7,7 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::values::{identifies, is_living, present, spelled};
+use super::values::{ValueKind, identifies, is_living, kind_of, present, spelled};
 use super::words::{among, starts};
 use crate::units::calendar::MONTHS;
 
@@ -162,8 +162,38 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     is_name.then_some(Name { owner, from: from + 1, to })
 }
 
+/// What stands somewhere, and may move to another place.
+const PLACED: [&str; 14] = [
+    "office",
+    "headquarters",
+    "hq",
+    "store",
+    "shop",
+    "studio",
+    "gym",
+    "clinic",
+    "lab",
+    "practice",
+    "warehouse",
+    "bakery",
+    "school",
+    "salon",
+];
+
+/// Whether the value that begins at a word is where something went by itself: "moved to", and not "was moved to".
+fn went(s: &Sentence<'_>, value: usize) -> bool {
+    let before = |back: usize| value.checked_sub(back).map_or("", |at| s.word(at));
+    before(1) == "to" && before(2) == "moved" && !["was", "been", "is", "got", "were", "are"].contains(&before(3))
+}
+
+/// Whether it is a time, a number, or a name with digits: what a flight or a cluster moves to.
+fn is_moment(attribute: &str, value: &str) -> bool {
+    matches!(kind_of(attribute, value), ValueKind::Time | ValueKind::Number) || value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
-    if is_living(s.word(name.to - 1)) && s.word(value - 1) == "to" {
+    let went = went(s, value);
+    if went && is_living(s.word(name.to - 1)) {
         return None; // "my mom moved to Warsaw": she is not the value
     }
     if s.negated(value) || ["that", "how", "why", "if", "whether", "what", "able", "something"].contains(&s.word(value)) {
@@ -172,10 +202,18 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     if value < s.words.len() && s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
         return None; // a dash, or a minus: nobody knows
     }
-    let end = end_of(s, value);
-    let value = s.between(value, end)?;
+    let (begin, end) = (value, end_of(s, value));
+    let mut value = s.between(value, end)?;
     let named = s.between(name.from, name.to)?;
     let attribute = present(&named).to_lowercase();
+    let last = s.word(name.to - 1);
+    if went && !among(&KINDS, last) && !is_moment(&attribute, &value) {
+        // "Our office moved to Ghent" is in Ghent; "my team moved to Slack" is no Slack.
+        if !among(&PLACED, last) || !s.words[begin].capital {
+            return Some(Reading { importance: 600, ..Reading::new(Category::Semantic, "what moved") });
+        }
+        value = format!("in {value}");
+    }
     let identifies = identifies(&named.to_lowercase(), &value) && identifies(&attribute, &value);
     let named = if identifies && name.owner != "the" { present(&named) } else { &named }; // "the new hire is Tom" has no other name
     let owner = match name.owner {

@@ -110,3 +110,31 @@ fn what_somebody_is_names_nobody() {
         assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
     }
 }
+
+#[test]
+fn an_exception_is_no_purpose() {
+    for (text, slot) in [
+        ("I prefer Ruby, except for data work", Some("programming language")),
+        ("I prefer tea, but not for breakfast", Some("hot drink")),
+        ("I prefer Ruby rather than for data work", Some("programming language")),
+        ("I prefer Ruby for data work", Some("programming language for data work")),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), slot, "{text}");
+    }
+    assert_eq!(one("We use Redis, but not for queues").slot, None);
+}
+
+#[test]
+fn who_moved_is_not_where_they_moved_to() {
+    for (text, slot, stored) in [
+        ("My grandparents moved to Bari", Some("grandparents' home"), "The user's grandparents live in Bari."),
+        ("My ex moved to Oslo", Some("ex's home"), "The user's ex lives in Oslo."),
+        ("My squad moved to Jira", None, "My squad moved to Jira"),
+        ("Our bakery moved to Ghent", Some("bakery"), "Our bakery is in Ghent."),
+        ("My appointment moved to 3 pm", Some("appointment"), "The user's appointment is 3 pm."),
+        ("Our staging cluster moved to eu-3", Some("staging cluster"), "Our staging cluster is eu-3."),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (slot, stored), "{claim:?}");
+    }
+}

@@ -428,9 +428,14 @@ fn another(s: &Sentence<'_>) -> Option<Reading> {
     let (at, does, slot) =
         behind(&OTHERS_LIVE).map(|at| (at, "lives in", "home")).or_else(|| behind(&OTHERS_WORK).map(|at| (at, "works for", "employer")))?;
     let (named, (value, end)) = (s.between(1, verb)?, s.value(at)?);
+    let (does, possessive) = match (named.ends_with('s'), does) {
+        (true, "lives in") => ("live in", "'"),
+        (true, _) => ("work for", "'"),
+        (false, does) => (does, "'s"),
+    };
     let reading = Reading::new(Category::Semantic, "of another")
         .told(format!("The user's {named} {does} {value}."), !s.says_more_than_when(end))
-        .slot(spelled(&format!("{}'s {slot}", named.to_lowercase())));
+        .slot(spelled(&format!("{}{possessive} {slot}", named.to_lowercase())));
     Some(reading)
 }
 
@@ -522,8 +527,11 @@ fn uses(s: &Sentence<'_>) -> Option<Reading> {
         .iter()
         .find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
-    let purpose = s.purpose(end)?;
     let mut reading = Reading::new(if s.word(0) == "i" { Category::Preference } else { Category::Semantic }, "used for");
+    if (end..s.words.len()).any(|at| s.excepts(at)) {
+        return Some(reading);
+    }
+    let purpose = s.purpose(end)?;
     reading.slot = slot_of(&value, Some(&purpose));
     Some(reading)
 }

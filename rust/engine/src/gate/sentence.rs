@@ -123,9 +123,15 @@ impl Sentence<'_> {
         self.between(from, end).map(|value| (value, end))
     }
 
-    /// The words behind "for" in the rest of the sentence: "for scripting".
+    /// Whether the "for" at a word excepts what is behind it: "except for", "but not for".
+    pub(super) fn excepts(&self, at: usize) -> bool {
+        const EXCEPTS: [&str; 10] = ["except", "excepting", "not", "never", "but", "than", "besides", "save", "apart", "instead"];
+        self.word(at) == "for" && self.words[..at].iter().rev().take(2).any(|word| among(&EXCEPTS, &word.lower))
+    }
+
+    /// The words behind "for" in the rest of the sentence: "for scripting". "Except for scripting" is no purpose.
     pub(super) fn purpose(&self, from: usize) -> Option<String> {
-        let at = (from..self.words.len()).find(|at| self.word(*at) == "for")?;
+        let at = (from..self.words.len()).find(|at| self.word(*at) == "for").filter(|at| !self.excepts(*at))?;
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
         let end = self.value_end(begin).min(begin + 4);
         let purpose = self.between(begin, end)?;
