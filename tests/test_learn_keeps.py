@@ -129,3 +129,18 @@ def test_who_moved_lives_there_and_an_office_stands_there(user: memspan.Scope) -
     assert known(user, "My grandparents moved to Bari.") == [("grandparents' home", "The user's grandparents live in Bari.")]
     assert ("bakery", "Our bakery is in Aalst.") in known(user, "Our bakery is in Ghent.", "Our bakery moved to Aalst.")
     assert all(text != "Our bakery is in Ghent." for _, text in known(user))
+
+
+def test_a_condition_that_is_denied_is_over(user: memspan.Scope) -> None:
+    told = "I don't have epilepsy, that was a mistake in my file."
+    assert known(user, "I have epilepsy.", told) == [(None, told)]
+    known(user, "I'm allergic to wasps and bees.", "I'm not allergic to bees after all.")
+    assert (None, "The user is allergic to wasps and bees.") in known(user)
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["I'm allergic to latex, which gloves should I buy?", "PS: I'm allergic to latex", "As I'm allergic to latex, what can I wear?"],
+)
+def test_an_allergy_beside_a_question_is_kept(user: memspan.Scope, told: str) -> None:
+    assert known(user, told) == [(None, "The user is allergic to latex.")]

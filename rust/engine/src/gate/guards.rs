@@ -12,9 +12,9 @@ lists! { "guards":
     /// Phrases that ask for known facts about the user, and so claim nothing.
     OF_THE_USER,
     /// The beginnings of questions without a mark at their end.
-    ASKS,
+    pub(super) ASKS,
     /// Words before a colon that name no speaker.
-    LABELS,
+    pub(super) LABELS,
     /// Words of other languages that no English sentence has two of.
     FOREIGN,
     /// Function words and short verbs of other languages, of which one is enough where no word of English is met.

@@ -138,3 +138,41 @@ fn who_moved_is_not_where_they_moved_to() {
         assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (slot, stored), "{claim:?}");
     }
 }
+
+#[test]
+fn health_is_kept_however_it_is_introduced() {
+    for text in [
+        "Reminder: I'm allergic to latex",
+        "PS: I am allergic to latex",
+        "Quick note: I'm allergic to latex!",
+        "Once more, I'm allergic to latex",
+        "im allergic to latex",
+        "I just learned that I'm allergic to latex",
+        "As I'm allergic to latex, use another material.",
+        "I'm allergic to latex, which gloves should I buy?",
+        "Given that I'm allergic to latex, can I wear these?",
+    ] {
+        let claims = kept(text);
+        let first = claims.first().unwrap_or_else(|| panic!("{text}"));
+        assert_eq!((first.text.as_str(), first.category), ("The user is allergic to latex.", Category::Constraint), "{text}");
+    }
+    for text in [
+        "I've got a pacemaker",
+        "I'm colour-blind",
+        "I take insulin every morning",
+        "I was prescribed enalapril in May",
+        "I'm on 20 mg of citalopram",
+        "I'm a vegan",
+        "We're all vegetarian, and Bo eats no eggs.",
+    ] {
+        assert!(one(text).reason.starts_with("rule: "), "{text}: {:?}", one(text));
+    }
+    let list = kept("I'm allergic to soy, sesame and wheat, what can I eat there?");
+    assert_eq!(list[0].text, "The user is allergic to soy, sesame and wheat.");
+    for text in ["I'm allergic to latex, am I?", "If I'm allergic to latex, what then?", "I'm allergic to latex, is that right?"] {
+        assert!(kept(text).is_empty(), "{text}: {:?}", kept(text));
+    }
+    for text in ["I take the tram every day", "I'm on call every night"] {
+        assert!(kept(text).iter().all(|claim| claim.reason != "rule: medicine"), "{text}");
+    }
+}

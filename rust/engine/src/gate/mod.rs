@@ -145,6 +145,11 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
             claims.push(claim);
             continue;
         }
+        if let Some((claim, question)) = told_and_asked(said, span, &own) {
+            claims.push(claim);
+            rest.push(question);
+            continue;
+        }
         let frame = frames::frame(&Sentence { text: said.text, words: within(&own, span) });
         let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, &own) };
         for clause in clauses {
@@ -174,6 +179,18 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
         return vec![discarded(said.text, (0, said.text.len()), REASON)];
     }
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
+}
+
+/// The claim of what is told before a question, and the question: "I'm allergic to penicillin, can I take amoxicillin?".
+fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Claim, Span)> {
+    let words = within(own, span);
+    let (reading, begin, end) = rules::told_before_asking(&Sentence { text: said.text, words })?;
+    let told = Span { start: words[begin].start, end: words[end - 1].end };
+    if guards::of_sentence(&said.text[told.start..told.end], &words[begin..end]) != Guard::Open || reading.rule == DENIAL {
+        return None;
+    }
+    let claim = claimed(said, told, &words[begin..end], reading, None);
+    Some((claim, Span { start: words[end].start, end: span.end }))
 }
 
 /// The claim that a sentence makes of an earlier one, which it corrects.

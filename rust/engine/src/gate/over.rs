@@ -63,7 +63,7 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     let at = opened(&NO_LONGER).or_else(|| opened(&NOT))?;
     let (value, end) = s.value(at)?;
-    let value = value.strip_suffix(" after all").unwrap_or(&value);
+    let value = without_after_all(&value);
     if !s.says_more(end) {
         return Some(Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}.")));
     }
@@ -71,6 +71,10 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     let mut reading = Reading::new(Category::Constraint, if instead { "allergic to another thing" } else { DENIAL });
     reading.ends = Some(format!("allergic to {value}"));
     Some(reading)
+}
+
+fn without_after_all(value: &str) -> &str {
+    value.strip_suffix(" after all").unwrap_or(value)
 }
 
 /// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
@@ -83,7 +87,7 @@ pub fn denied(s: &Sentence<'_>) -> Option<String> {
     }
     if let Some(verb) = opened(&["i don't", "i do not", "we don't", "we do not"]).filter(|verb| among(&DOES, s.word(*verb))) {
         let object = verb + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(verb + 1)));
-        return s.value(object).map(|(value, _)| value);
+        return s.value(object).map(|(value, _)| without_after_all(&value).to_owned());
     }
     let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "isn't", "aren't"].contains(&s.word(*at)))?;
     let value = verb + 1 + usize::from(s.word(verb + 1) == "not");

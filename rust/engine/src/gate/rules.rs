@@ -2,7 +2,7 @@
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
 use super::assign::assigned;
-use super::guards::is_lasting;
+use super::guards::{ASKS, LABELS, is_lasting};
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
@@ -147,6 +147,24 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     }
 }
 
+/// What is told before a question, and where the question begins: "Since I'm allergic to penicillin, | what can I take?". Only what one
+/// must know of the user is read.
+pub fn told_before_asking(s: &Sentence<'_>) -> Option<(Reading, usize, usize)> {
+    const SINCE: [&str; 8] = ["since", "as", "because", "given that", "considering that", "now that", "knowing that", "seeing that"];
+    let begin = preamble(s);
+    let since = SINCE.iter().find_map(|opening| starts(s.words, begin, opening));
+    let begin = since.unwrap_or(begin);
+    let plain = |at: usize| s.words[at..].iter().filter(|word| !word.is_mark()).count();
+    let asks = |at: usize| among(&ASKS, s.word(at + usize::from(["so", "and", "but"].contains(&s.word(at)))));
+    let ends = |at: &usize| s.parted(*at) && plain(*at) > 2 && (since.is_some() || asks(*at));
+    let end = (begin + 2..s.words.len()).rev().find(ends)?;
+    // "..., is that right?" asks whether it is so.
+    let doubts = plain(end) <= 3 && s.words[end..].iter().any(|word| among(&["that", "it", "right", "correct", "true"], &word.lower));
+    let reading = read(&Sentence { text: s.text, words: &s.words[begin..end] })?;
+    let matters = ["allergy", "health", "diet", "medicine"].contains(&reading.rule);
+    (matters && !doubts).then_some((reading, begin, end))
+}
+
 /// "Could you answer in English from now on?": an order in the form of a question. A question tells nothing else.
 pub fn asked(s: &Sentence<'_>) -> Option<Reading> {
     let at = ["can you", "could you", "would you", "will you", "can we", "could we", "may i ask you to"]
@@ -215,10 +233,16 @@ pub fn opens_clause(words: &[Word]) -> bool {
 /// Words before what is claimed: "remember that", "actually,", "by the way".
 pub(super) fn preamble(sentence: &Sentence<'_>) -> usize {
     let mut at = 0;
-    while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)) {
+    while let Some(next) = OPENINGS.iter().find_map(|opening| starts(sentence.words, at, opening)).or_else(|| labelled(sentence, at)) {
         at = next;
     }
     at
+}
+
+/// Where a label is over that says what follows: "Reminder: ...", "Quick note: ...".
+fn labelled(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let ends = |last: &usize| s.words.get(last + 1).is_some_and(|next| s.text[s.words[*last].end..next.start].starts_with(':'));
+    (at..at + 2).find(ends).filter(|last| among(&LABELS, s.word(*last))).map(|last| last + 1)
 }
 
 /// Whether a text begins as an order: "never use ...", "from now on write ...".

@@ -21,6 +21,12 @@ lists! { "told":
     EATS_NO,
     /// Food that somebody may have to avoid.
     FOODS,
+    /// Words that follow "I take" and "I'm on", and are no medicine.
+    NO_MEDICINE,
+    /// How often a medicine is taken.
+    OFTEN,
+    /// Units of a medicine.
+    DOSES,
     /// How somebody says that they have a new job.
     HIRED,
     /// Last words of what somebody is by trade.
@@ -40,6 +46,7 @@ lists! { "told":
 /// The reading of a sentence that has one of these forms.
 pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
     health(s)
+        .or_else(|| medicated(s))
         .or_else(|| avoids(s))
         .or_else(|| job(s))
         .or_else(|| trade(s))
@@ -82,13 +89,16 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
         let has = has(&s.words[..at], "have");
         return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&FOODS, &word.lower))));
     }
-    if let Some(at) =
-        ["i use a", "i use an", "i need a", "i wear a", "i wear", "i use"].iter().find_map(|opening| starts(s.words, 0, opening))
+    if let Some(at) = ["i use a", "i use an", "i need a", "i wear a", "i have a", "i have an", "i've got a", "i wear", "i use"]
+        .iter()
+        .find_map(|opening| starts(s.words, 0, opening))
     {
         let hears = ["hearing aid", "hearing aids", "insulin pump", "screen reader", "oxygen tank"]
             .iter()
             .any(|aid| starts(s.words, at, aid).is_some());
-        return reading.filter(|_| hears || among(&AIDS, s.word(at)) && at + 3 > s.words.len());
+        if hears || among(&AIDS, s.word(at)) && at + 3 > s.words.len() {
+            return reading;
+        }
     }
     let at = OF_HEALTH.iter().find_map(|opening| starts(s.words, 0, opening))?;
     if s.negated(at) || s.words.len() > 16 {
@@ -107,6 +117,22 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
         return reading.map(|reading| reading.told(format!("The user is {degree}allergic to {value}."), !s.says_more(end)));
     }
     reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
+}
+
+/// "I take warfarin every day", "I was prescribed enalapril": a medicine, by how often it is taken or how much of it.
+fn medicated(s: &Sentence<'_>) -> Option<Reading> {
+    let prescribed =
+        ["i was prescribed", "i've been prescribed", "i got prescribed"].iter().find_map(|opening| starts(s.words, 0, opening));
+    let at = prescribed.or_else(|| {
+        ["i take", "i'm taking", "i am taking", "i'm on", "i am on", "im on", "i have to take"]
+            .iter()
+            .find_map(|opening| starts(s.words, 0, opening))
+    })?;
+    let dosed = (at..s.words.len()).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)));
+    let often = (at + 1..s.words.len().min(at + 5)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
+    let is_medicine = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_MEDICINE, &word.lower));
+    let says_so = prescribed.is_some() || dosed || often;
+    (says_so && is_medicine && s.words.len() <= 16).then(|| Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") })
 }
 
 /// "I got a new job at Siemens", "I got a new job as a teacher". "... but turned it down" takes the place of nothing.
