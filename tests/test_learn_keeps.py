@@ -144,3 +144,10 @@ def test_a_condition_that_is_denied_is_over(user: memspan.Scope) -> None:
 )
 def test_an_allergy_beside_a_question_is_kept(user: memspan.Scope, told: str) -> None:
     assert known(user, told) == [(None, "The user is allergic to latex.")]
+
+
+def test_chat_in_small_letters_is_read(user: memspan.Scope) -> None:
+    assert known(user, "stop using markdown", "new phone: Pixel 9") == [
+        ("markdown", "stop using markdown"),
+        ("phone", "The user's phone is Pixel 9."),
+    ]

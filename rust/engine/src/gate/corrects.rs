@@ -55,6 +55,8 @@ pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
         (begin, false)
     } else if let Some(begin) = moved(s, at) {
         (begin, false)
+    } else if at > 0 && is_moment_alone(s, at) {
+        (at, true)
     } else {
         let named = at > 0 && among(&["correction", "typo"], s.word(at - 1));
         (named.then_some(at)?, true)
@@ -62,12 +64,24 @@ pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
     let refers = ["to", "it", "that", "this", "what", "the", "you", "well", "not", "when", "how"].contains(&s.word(begin));
     let value = if s.words[..begin].last().is_some_and(|word| word.lower == "correction") {
         s.between(begin, s.words.len())?
+    } else if at > 0 && begin == at && is_moment_alone(s, at) {
+        s.between(begin, (begin..s.words.len()).find(|end| !is_plain(&s.words[*end])).unwrap_or(s.words.len()))?
     } else {
         s.value(begin)?.0
     };
     let known = begin > at || meant;
     let small = s.words.iter().all(|word| !word.capital);
     (!refers && known && words(&value).len() <= MOST_WORDS).then_some(Correction { value, instead_of, meant, small })
+}
+
+/// "Sorry, 13 March, typo": a day or a time, and nothing else.
+fn is_moment_alone(s: &Sentence<'_>, at: usize) -> bool {
+    let rest: Vec<Word> = s.words[at..].iter().filter(|word| is_plain(word)).cloned().collect();
+    !rest.is_empty() && moments(&rest).iter().map(|(from, to, _)| to - from).sum::<usize>() == rest.len()
+}
+
+fn is_plain(word: &Word) -> bool {
+    !word.is_mark() && !among(&["typo", "sorry", "oops"], &word.lower)
 }
 
 /// "it's been moved to", "the doctor changed it to": the place behind it.

@@ -317,10 +317,16 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let known =
         plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
     // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
-    let plain_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b',' | b'.' | b'!' | b'?' | b'\'' | b'-');
-    let is_sentence = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && text.bytes().all(plain_sign);
-    let no_other = is_sentence && !plain.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower));
+    let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && !text.contains([':', '/', '@', '+', '(', ')']);
+    let no_other = begins && may_be_english(text, words);
     no_other || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+}
+
+/// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:
+/// "stop using tables", "timezone: CET".
+pub fn may_be_english(text: &str, words: &[Word]) -> bool {
+    let plain_sign = |byte: u8| byte.is_ascii_alphanumeric() || b" ,.!?'-:/@+()".contains(&byte);
+    text.bytes().all(plain_sign) && !words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower))
 }
 
 /// Whether an assistant says that it does not know.

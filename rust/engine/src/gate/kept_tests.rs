@@ -176,3 +176,23 @@ fn health_is_kept_however_it_is_introduced() {
         assert!(kept(text).iter().all(|claim| claim.reason != "rule: medicine"), "{text}");
     }
 }
+
+#[test]
+fn small_letters_are_english_where_a_rule_reads_them() {
+    for (text, slot) in [
+        ("stop using markdown", Some("markdown")),
+        ("avoid jargon", None),
+        ("new phone: Pixel 9", Some("phone")),
+        ("pronouns: she/her", Some("pronouns")),
+        ("bella passed away yesterday", None),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.reason.starts_with("rule: ")), (slot, true), "{text}: {claim:?}");
+    }
+    for text in ["voglio mangiare pizza stasera", "prefiero python", "npm install failed", "name: web", "status: done"] {
+        assert_eq!(kept(text), [], "{text}");
+    }
+    let heard = ["my exam is on 3 June", "oops, sorry, 13 June, typo"];
+    let heard: Vec<Heard> = (0..).zip(heard).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
+    assert_eq!(judge_among(&heard, 1, AT)[0].text, "The user's exam is on 13 June.");
+}

@@ -113,7 +113,7 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
         return nothing("no words");
     }
     let asked = said.before.trim_end().ends_with('?');
-    if !guards::is_english(said.text, &own, asked) {
+    if !guards::is_english(said.text, &own, asked) && !is_read(said.text, &own) {
         return of_no_english(said, &own);
     }
     let mut claims = Vec::new();
@@ -162,6 +162,15 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     claims
+}
+
+/// Whether rules read a sentence of a message that may be English: "stop using tables" has no word that English is told by.
+fn is_read(text: &str, own: &[Word]) -> bool {
+    let read = |span: &Span| {
+        let sentence = Sentence { text, words: within(own, *span) };
+        rules::read(&sentence).is_some() || corrects::correction(&sentence).is_some()
+    };
+    guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
 }
 
 /// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it

@@ -487,7 +487,7 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
 fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let mine = ["my", "our"].contains(&s.word(0));
     if !mine {
-        return None;
+        return titled(s);
     }
     let (named, verb, value) = named(s)?;
     let first = s.word(1);
@@ -526,6 +526,19 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
     let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
     Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
+}
+
+/// "timezone: CET", "new address: 2 High Street": an attribute of the user by its name alone, in small letters and a message of one line.
+fn titled(s: &Sentence<'_>) -> Option<Reading> {
+    let colon = (0..s.words.len().min(4)).find(|at| s.text[s.words[*at].end..].starts_with(": "))?;
+    let named = s.between(0, colon + 1)?;
+    let attribute = present(&named).to_owned();
+    let is_config = among(&["name", "title", "role", "language"], &attribute); // keys of any file
+    let alone = !s.text.trim_end().contains('\n') && !s.words[0].capital && !is_config && PROFILE.contains(&attribute.as_str());
+    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let value = s.between(colon + 1, last).filter(|value| alone && last - colon <= 8 && identifies(&attribute, value))?;
+    let text = format!("The user's {attribute} is {value}.");
+    Some(Reading::new(Category::Profile, "attribute").text(text).slot(spelled(&attribute)))
 }
 
 /// The name of an attribute behind "my" or "our", its verb, and where its value begins: "my birthday's on May 3" has both in one word.
