@@ -151,3 +151,9 @@ def test_chat_in_small_letters_is_read(user: memspan.Scope) -> None:
         ("markdown", "stop using markdown"),
         ("phone", "The user's phone is Pixel 9."),
     ]
+
+
+@pytest.mark.parametrize("text", ["Always that noise...", "Never noticed it", "I hate you", "I prefer option 2", "I hate when it rains"])
+def test_chatter_is_not_pinned(user: memspan.Scope, text: str) -> None:
+    user.learn([{"role": "user", "content": text}])
+    assert [memory for memory in user.memories() if memory.kind in {"constraint", "preference"}] == []

@@ -196,3 +196,35 @@ fn small_letters_are_english_where_a_rule_reads_them() {
     let heard: Vec<Heard> = (0..).zip(heard).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
     assert_eq!(judge_among(&heard, 1, AT)[0].text, "The user's exam is on 13 June.");
 }
+
+#[test]
+fn what_is_said_by_the_way_is_no_rule_and_no_taste() {
+    for text in [
+        "Always that noise at night...",
+        "Never noticed it",
+        "Never seen this before",
+        "Always my fault, right",
+        "I hate you",
+        "I love it when they sing",
+        "I hate when it rains",
+        "I like those",
+        "I prefer option 2",
+        "I'd prefer the latter",
+        "I prefer the green one",
+        "Make the engine start",
+    ] {
+        let pinned = |claim: &Claim| matches!(claim.category, Category::Constraint | Category::Preference) || claim.slot.is_some();
+        assert!(!kept(text).iter().any(pinned), "{text}: {:?}", kept(text));
+    }
+    for (text, category) in [
+        ("Never embed keys in the code", Category::Constraint),
+        ("Always cite your sources", Category::Constraint),
+        ("I love jazz", Category::Preference),
+        ("I prefer the aisle seat", Category::Preference),
+        ("I prefer version control with branches", Category::Preference),
+    ] {
+        assert_eq!(one(text).category, category, "{text}");
+    }
+    assert_eq!(one("Make the cabin quiet").slot.as_deref(), None);
+    assert_eq!(one("Make the theme dark").slot.as_deref(), Some("theme"));
+}

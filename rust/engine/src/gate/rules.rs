@@ -3,7 +3,7 @@
 
 use super::assign::assigned;
 use super::guards::{ASKS, LABELS, is_lasting};
-use super::lexicon::{CLASSES, NO_ATTRIBUTE, PROFILE};
+use super::lexicon::{CLASSES, NO_ATTRIBUTE, PAST, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
 use super::orders;
@@ -277,7 +277,18 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
         .any(|phrase| starts(s.words, 0, phrase).is_some());
-    (is_rule && !idle).then(|| Reading::new(Category::Constraint, "rule"))
+    (is_rule && !idle && !is_complaint(s)).then(|| Reading::new(Category::Constraint, "rule"))
+}
+
+/// "Always the same error...", "never tried it": what always is so, and no order. An order has a verb in its plain form.
+fn is_complaint(s: &Sentence<'_>) -> bool {
+    const NO_VERB: [&str; 18] =
+        ["the", "a", "an", "my", "our", "your", "this", "that", "these", "those", "it", "i", "you", "same", "been", "again", "too", "so"];
+    const PLAIN: [&str; 6] = ["need", "feed", "embed", "speed", "shed", "proceed"];
+    let next = s.word(1);
+    let past =
+        next.len() > 3 && next.ends_with("ed") && !PLAIN.contains(&next) || among(&PAST, next) || ["seen", "heard", "done"].contains(&next);
+    ["never", "always"].contains(&s.word(0)) && (past || among(&NO_VERB, next))
 }
 
 /// How somebody says what they are, and were before.
@@ -471,16 +482,35 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
             return Some(Reading::new(Category::Preference, "dislike"));
         }
         let (value, end) = s.value(at)?;
+        if is_choice(&value) {
+            return None;
+        }
         let mut reading = Reading::new(Category::Preference, "prefers");
         reading.slot = slot_of(&value, s.purpose(end).as_deref());
         return Some(reading);
     }
     let taste = TASTES.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let idle = ["it", "that", "this", "to", "how", "them", "your", "the", "what"].contains(&s.word(taste)) || s.words.len() > 14;
+    const IDLE: [&str; 18] = [
+        "it", "that", "this", "to", "how", "them", "your", "the", "what", "you", "when", "if", "where", "these", "those", "him", "her",
+        "us",
+    ];
+    let idle = among(&IDLE, s.word(taste)) || s.words.len() > 14;
     if s.word(taste - 1).starts_with("veg") {
         return Some(Reading::new(Category::Preference, "diet").slot("diet"));
     }
     (!idle && taste < s.words.len()).then(|| Reading { importance: 600, ..Reading::new(Category::Preference, "taste") })
+}
+
+/// "Option B", "the second one", "the latter": one of what was just named, which says nothing of another day.
+fn is_choice(value: &str) -> bool {
+    let words = words(value);
+    let first = words.iter().position(|word| word.lower != "the").unwrap_or(0);
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let numbered = ["option", "choice", "variant", "version", "number", "answer"].contains(&word(first))
+        && (words.len() == first + 1 || word(first + 1).len() <= 2);
+    let points =
+        ["latter", "former", "first", "second", "third", "last", "other", "original"].contains(&word(first)) && words.len() <= first + 2;
+    numbered || points && first > 0 || words.last().is_some_and(|word| ["one", "ones"].contains(&word.lower.as_str()))
 }
 
 /// "my timezone is CET", "our staging cluster is eu-2": the words between are the slot.
