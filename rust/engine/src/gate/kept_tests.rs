@@ -24,6 +24,7 @@ fn a_sentence_that_says_more_than_its_value_is_kept_whole() {
         ("I'm 180 cm tall, without shoes", Some("height")),
         ("I'm Ilse, a potter from Bruges", Some("name")),
         ("I'm a paramedic, mostly on night shifts in Antwerp", Some("occupation")),
+        ("I'm a nurse but on leave since May", Some("occupation")),
         ("I got a new job at Bosch, starting in May", Some("employer")),
         ("I started a new job as a teacher at Westfield High", Some("occupation")),
         ("I got a new job at Bosch but said no in the end", None),
@@ -150,6 +151,7 @@ fn health_is_kept_however_it_is_introduced() {
         "I just learned that I'm allergic to latex",
         "As I'm allergic to latex, use another material.",
         "I'm allergic to latex, which gloves should I buy?",
+        "I'm allergic to latex, any tips for the dentist?",
         "Given that I'm allergic to latex, can I wear these?",
     ] {
         let claims = kept(text);

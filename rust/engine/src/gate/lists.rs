@@ -76,7 +76,9 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::gate::{assign, corrects, frames, guards, lexicon, manner, orders, others, over, relates, rules, sentence, told, values};
+    use crate::gate::{
+        assign, corrects, frames, guards, health, lexicon, manner, orders, others, over, relates, rules, sentence, told, values,
+    };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
     #[test]
@@ -86,6 +88,7 @@ mod tests {
             corrects::LISTS,
             frames::LISTS,
             guards::LISTS,
+            health::LISTS,
             lexicon::LISTS,
             manner::LISTS,
             orders::LISTS,

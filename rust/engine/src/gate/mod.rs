@@ -14,6 +14,7 @@ mod corrects;
 mod dates;
 mod frames;
 mod guards;
+mod health;
 mod lexicon;
 mod lists;
 mod manner;
@@ -118,23 +119,11 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
-    let fences = said.text.contains("```");
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     let of_others = others::parts(said.text, &spans, &own);
     for span in spans {
         let text = &said.text[span.start..span.end];
-        let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
-        let is_other = || of_others.iter().any(|part| (part.start..part.end).contains(&span.start));
-        let kept_out = if fenced {
-            Some("code")
-        } else if is_other() {
-            Some("words of somebody else")
-        } else if others::rewords(text, within(&own, span)) {
-            Some("a request to the model")
-        } else {
-            None
-        };
-        if let Some(reason) = kept_out {
+        if let Some(reason) = kept_out(said, span, &own, &of_others) {
             claims.push(discarded(text, (span.start, span.end), reason));
             continue;
         }
@@ -145,19 +134,7 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
             claims.push(claim);
             continue;
         }
-        if let Some((claim, question)) = told_and_asked(said, span, &own) {
-            claims.push(claim);
-            rest.push(question);
-            continue;
-        }
-        let frame = frames::frame(&Sentence { text: said.text, words: within(&own, span) });
-        let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, &own) };
-        for clause in clauses {
-            match sentence(said, span, clause, frame, &own) {
-                Some(claim) => claims.push(claim),
-                None => rest.push(clause),
-            }
-        }
+        by_clauses(said, span, &own, &mut claims, &mut rest);
     }
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
@@ -177,11 +154,9 @@ fn is_read(text: &str, own: &[Word]) -> bool {
 /// either.
 fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     const REASON: &str = "not English, as far as its words tell";
-    let fences = said.text.contains("```");
     let reason = |span: &Span| {
         let text = &said.text[span.start..span.end];
-        let fenced = fences && (text.starts_with("```") || said.text[..span.start].matches("```").count() % 2 == 1);
-        if fenced { "code" } else { guards::of_any_language(text, within(own, *span)).unwrap_or(REASON) }
+        if is_fenced(said.text, *span) { "code" } else { guards::of_any_language(text, within(own, *span)).unwrap_or(REASON) }
     };
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     if spans.iter().all(|span| reason(span) == REASON) {
@@ -190,10 +165,43 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
 
+/// Reads a sentence clause by clause. What no rule reads is left to the model.
+fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
+    if let Some((claim, question)) = told_and_asked(said, span, own) {
+        claims.push(claim);
+        return rest.push(question);
+    }
+    let frame = frames::frame(&Sentence { text: said.text, words: within(own, span) });
+    let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, own) };
+    for clause in clauses {
+        match sentence(said, span, clause, frame, own) {
+            Some(claim) => claims.push(claim),
+            None => rest.push(clause),
+        }
+    }
+}
+
+/// Why nothing of a sentence is read: code, words of somebody else, and what a model is asked to reword.
+fn kept_out(said: &Utterance<'_>, span: Span, own: &[Word], of_others: &[Span]) -> Option<&'static str> {
+    let text = &said.text[span.start..span.end];
+    if is_fenced(said.text, span) {
+        return Some("code");
+    }
+    if of_others.iter().any(|part| (part.start..part.end).contains(&span.start)) {
+        return Some("words of somebody else");
+    }
+    others::rewords(text, within(own, span)).then_some("a request to the model")
+}
+
+/// Whether a sentence stands in a fence, or opens one.
+fn is_fenced(text: &str, span: Span) -> bool {
+    text.contains("```") && (text[span.start..span.end].starts_with("```") || text[..span.start].matches("```").count() % 2 == 1)
+}
+
 /// The claim of what is told before a question, and the question: "I'm allergic to penicillin, can I take amoxicillin?".
 fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Claim, Span)> {
     let words = within(own, span);
-    let (reading, begin, end) = rules::told_before_asking(&Sentence { text: said.text, words })?;
+    let (reading, begin, end) = health::told_before_asking(&Sentence { text: said.text, words })?;
     let told = Span { start: words[begin].start, end: words[end - 1].end };
     if guards::of_sentence(&said.text[told.start..told.end], &words[begin..end]) != Guard::Open || reading.rule == DENIAL {
         return None;

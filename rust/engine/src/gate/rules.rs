@@ -2,7 +2,8 @@
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
 use super::assign::assigned;
-use super::guards::{ASKS, LABELS, is_lasting};
+use super::guards::{LABELS, is_lasting};
+use super::health::allergic;
 use super::lexicon::{CLASSES, NO_ATTRIBUTE, PAST, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
@@ -121,6 +122,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = manner(sentence, &rest)
+        .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
         .or_else(|| name(&rest)) // before what lasts: "Call me Annie from now on."
         .or_else(|| lasting(sentence, &rest))
@@ -145,24 +147,6 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
-}
-
-/// What is told before a question, and where the question begins: "Since I'm allergic to penicillin, | what can I take?". Only what one
-/// must know of the user is read.
-pub fn told_before_asking(s: &Sentence<'_>) -> Option<(Reading, usize, usize)> {
-    const SINCE: [&str; 8] = ["since", "as", "because", "given that", "considering that", "now that", "knowing that", "seeing that"];
-    let begin = preamble(s);
-    let since = SINCE.iter().find_map(|opening| starts(s.words, begin, opening));
-    let begin = since.unwrap_or(begin);
-    let plain = |at: usize| s.words[at..].iter().filter(|word| !word.is_mark()).count();
-    let asks = |at: usize| among(&ASKS, s.word(at + usize::from(["so", "and", "but"].contains(&s.word(at)))));
-    let ends = |at: &usize| s.parted(*at) && plain(*at) > 2 && (since.is_some() || asks(*at));
-    let end = (begin + 2..s.words.len()).rev().find(ends)?;
-    // "..., is that right?" asks whether it is so.
-    let doubts = plain(end) <= 3 && s.words[end..].iter().any(|word| among(&["that", "it", "right", "correct", "true"], &word.lower));
-    let reading = read(&Sentence { text: s.text, words: &s.words[begin..end] })?;
-    let matters = ["allergy", "health", "diet", "medicine"].contains(&reading.rule);
-    (matters && !doubts).then_some((reading, begin, end))
 }
 
 /// "Could you answer in English from now on?": an order in the form of a question. A question tells nothing else.
@@ -266,13 +250,8 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// "never deploy on Fridays", "I'm allergic to nuts", "you must ...".
+/// "never deploy on Fridays", "you must ...".
 fn constraint(s: &Sentence<'_>) -> Option<Reading> {
-    if let Some((how, at)) = allergy(s) {
-        let (value, end) = s.value(at)?;
-        let text = format!("The user is {how}allergic to {value}.");
-        return Some(Reading::new(Category::Constraint, "allergy").told(text, !s.says_more(end)));
-    }
     let is_rule = RULE_OPENINGS.iter().any(|opening| starts(s.words, 0, opening).is_some()) && s.words.len() >= 3;
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
@@ -289,22 +268,6 @@ fn is_complaint(s: &Sentence<'_>) -> bool {
     let past =
         next.len() > 3 && next.ends_with("ed") && !PLAIN.contains(&next) || among(&PAST, next) || ["seen", "heard", "done"].contains(&next);
     ["never", "always"].contains(&s.word(0)) && (past || among(&NO_VERB, next))
-}
-
-/// How somebody says what they are, and were before.
-const I_AM: [&str; 7] = ["i'm", "i am", "im", "i've always been", "i have always been", "i've been", "i have been"];
-
-/// How somebody is allergic, and where what they are allergic to begins.
-fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
-    const HOW: [&str; 9] = ["severely", "very", "highly", "extremely", "seriously", "deathly", "mildly", "slightly", "really"];
-    if let Some(at) = starts(s.words, 0, "i have an allergy to") {
-        return Some((String::new(), at));
-    }
-    let at = I_AM.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let at = at + usize::from(["also", "actually", "still"].contains(&s.word(at)));
-    let degree = usize::from(among(&HOW, s.word(at)));
-    let how = if degree > 0 { format!("{} ", s.word(at)) } else { String::new() };
-    starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
 }
 
 /// "From now on write all comments in English", "answer in German, always".

@@ -10,9 +10,10 @@
 //! ```
 
 use super::assign::{JUDGEMENTS, KINDS};
+use super::health::CONDITIONS;
 use super::lexicon::{NUMBERS, STATES};
 use super::lists::lists;
-use super::told::{CONDITIONS, NO_NAMES};
+use super::told::NO_NAMES;
 use super::words::{Word, among, starts, words};
 use crate::units::calendar::{MONTHS, is_named};
 

@@ -156,11 +156,9 @@ impl Prepared {
             if learning.doubt.as_deref() == Some(gate::LIFTED) && !ends {
                 return Ok(self.not_stored(writer, gate::LIFTED.to_owned()));
             }
-            if let Some(doubt) = learning.doubt.as_ref().filter(|_| !ends) {
+            let doubt = learning.doubt.as_deref().filter(|_| !ends).or(met.named.then_some("another name is known"));
+            if let Some(doubt) = doubt {
                 return quarantine::file(writer, self.memory(writer), doubt);
-            }
-            if met.named {
-                return quarantine::file(writer, self.memory(writer), "another name is known");
             }
             memory.provenance.disputes = met.disputed;
         }
