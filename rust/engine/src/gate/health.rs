@@ -107,6 +107,9 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     }
     let near = &s.words[at..s.words.len().min(at + 5)];
     let condition = near.iter().position(|word| among(&CONDITIONS, &word.lower));
+    // "I'm diabetic, so no sugar" doubts nothing.
+    let over = (at + 1..at + near.len()).find(|next| s.parted(*next) && condition.is_some_and(|place| at + place < *next));
+    let near = &near[..over.map_or(near.len(), |over| over - at)];
     let phrase = CONDITION_PHRASES.iter().any(|phrase| has(near, phrase));
     let doubted = near.iter().any(|word| among(&["no", "not", "question", "if", "friend", "about"], &word.lower));
     let diagnosed = has(&s.words[..at], "diagnosed");

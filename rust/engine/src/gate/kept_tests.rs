@@ -160,6 +160,7 @@ fn health_is_kept_however_it_is_introduced() {
     }
     for text in [
         "I've got a pacemaker",
+        "I'm epileptic, so no strobe lights please",
         "I'm colour-blind",
         "I take insulin every morning",
         "I was prescribed enalapril in May",

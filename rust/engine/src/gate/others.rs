@@ -23,8 +23,28 @@ lists! { "others":
 
 /// Verbs that ask to work on a text where they name one: "fix the grammar".
 const MENDS: [&str; 5] = ["fix", "correct", "edit", "improve", "expand"];
+/// Words for a program or a part of one.
+const PROGRAMS: [&str; 16] = [
+    "function",
+    "code",
+    "class",
+    "method",
+    "query",
+    "script",
+    "loop",
+    "regex",
+    "sql",
+    "component",
+    "test",
+    "tests",
+    "module",
+    "program",
+    "snippet",
+    "endpoint",
+];
 /// Words for what is written.
-const PROSE: [&str; 8] = ["grammar", "spelling", "wording", "sentence", "sentences", "paragraph", "text", "punctuation"];
+const PROSE: [&str; 10] =
+    ["following", "below", "grammar", "spelling", "wording", "sentence", "sentences", "paragraph", "text", "punctuation"];
 
 /// Signs that open a quotation.
 const QUOTES: [char; 6] = ['"', '\'', '\u{201C}', '\u{2018}', '\u{AB}', '\u{201E}'];
@@ -83,6 +103,9 @@ pub(super) fn rewords(sentence: &str, words: &[Word]) -> bool {
     let object = &rest[1..rest.len().min(8)];
     let owns = |pair: &[Word]| ["my", "the"].contains(&pair[0].lower.as_str()) && among(&TEXTS, &pair[1].lower);
     let prose = object.iter().any(|word| among(&PROSE, &word.lower));
+    if object.iter().any(|word| among(&PROGRAMS, &word.lower)) {
+        return false; // what is said beside a program is said by its user
+    }
     if among(&MENDS, &verb.lower) && !prose {
         return sentence.ends_with(':'); // a program may be mended, too
     }
@@ -176,7 +199,13 @@ mod tests {
         {
             assert!(is(text), "{text}");
         }
-        for text in ["Fix this bug.", "Draft an email to my boss.", "Always translate this part.", "Translate 'good day' into Dutch."] {
+        for text in [
+            "Fix this bug.",
+            "Rewrite this function in Go.",
+            "Draft an email to my boss.",
+            "Always translate this part.",
+            "Translate 'good day' into Dutch.",
+        ] {
             assert!(!is(text), "{text}");
         }
     }
