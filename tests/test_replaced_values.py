@@ -68,9 +68,18 @@ def test_the_message_that_told_an_older_value_says_so_and_stands_behind(user: Sc
     assert all("newer_on=" in line for line in told)
     assert home.text in text
     assert not told or text.index(home.text) < text.index(told[0])
-    sent = user.session("three").turn(0).prompt
+    sent = user.session("three", model="gpt-4o").turn(0).prompt
     assert sent is not None
     assert sent.same_bytes
+
+
+def test_a_message_is_marked_although_the_newer_value_has_its_words(user: Scope) -> None:
+    for name, said in (("one", "My GP is Dr. Hall."), ("two", "My GP is Dr. Ames now, Dr. Hall retired.")):
+        session = user.session(name, model="gpt-4o")
+        say(session, said)
+        user.learn(session)
+    told = [line for line in items(say(user.session("three", model="gpt-4o"), "who is my GP?")) if "My GP is Dr. Hall." in line]
+    assert all("newer_on=" in line for line in told)
 
 
 def test_a_question_that_was_asked_before_is_no_answer(user: Scope) -> None:

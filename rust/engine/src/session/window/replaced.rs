@@ -8,6 +8,8 @@ use crate::store::pages::Pages;
 
 /// So many values of one slot are looked at, the newest first.
 const MOST_VALUES: usize = 8;
+/// Bytes by which a message may be longer than the value that was learnt from it, and say little else.
+const ABOUT: usize = 40;
 
 /// A message that told what does not hold any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub(in crate::session) struct Replaced {
     message: u64,
     /// The words of the value that the current one lacks, in small letters.
     words: Vec<Box<str>>,
+    /// The bytes of the value.
+    length: usize,
     /// When what holds now began to hold, microseconds since 1970 (UTC).
     pub newer_at: i64,
 }
@@ -32,7 +36,7 @@ impl Replaced {
                 let now: Vec<Box<str>> = words(&current.text).collect();
                 let words: Vec<Box<str>> = words(&older.text).filter(|word| !now.contains(word)).collect();
                 let newer_at = current.occurred_at;
-                found.push(Self { partition, session: session.as_str().into(), message, words, newer_at });
+                found.push(Self { partition, session: session.as_str().into(), message, words, length: older.text.len(), newer_at });
             }
             before = older.supersedes;
         }
@@ -42,7 +46,8 @@ impl Replaced {
     /// Whether it is this message of a session, and says what does not hold in the part that is shown.
     pub fn is_told(&self, (partition, session, message): (Partition, &str, u64), part: &str) -> bool {
         let is_it = self.partition == partition && self.message == message && *self.session == *session;
-        is_it && words(part).any(|word| self.words.contains(&word))
+        // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
+        is_it && (part.len() <= self.length + ABOUT || words(part).any(|word| self.words.contains(&word)))
     }
 }
 
