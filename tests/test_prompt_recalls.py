@@ -312,6 +312,46 @@ def test_of_two_that_say_the_same_the_older_says_that_there_is_a_newer(memspan_e
     assert '<memory kind="semantic" date="2025-12-01">My employer is Globex' in text or "Globex now" in text
 
 
+def _said_before(user: memspan.Scope, role: str, text: str, question: str) -> str:
+    """The prompt of a question in a new session, after a message of another one."""
+    talk = user.session("before", model="gpt-4o")
+    if role == "assistant":
+        talk.add({"role": "user", "content": "please check"})
+    talk.add({"role": role, "content": text})
+    session = user.session("now", model="gpt-4o", recalls=Recalls(min_confidence=0))
+    session.add({"role": "user", "content": question})
+    return session.assemble().text
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "question"),
+    [
+        ("user", "My flight is LH1172, right?", "what is my flight number?"),
+        ("user", "Can you note that my passport number is X1234567?", "what is my passport number?"),
+        ("user", "Remind me of the dentist appointment on 14 July at 9:30.", "when is my dentist appointment?"),
+        ("user", "I'm unable to eat gluten.", "what can I not eat?"),
+        ("assistant", "Just to confirm: a table for four at Nobu on Friday at 19:00?", "when is our table at Nobu?"),
+        ("assistant", "The build fails because ld cannot find libssl.so.3.", "why does the build fail?"),
+    ],
+)
+def test_statements_that_look_like_questions_or_excuses_are_shown(user: memspan.Scope, role: str, text: str, question: str) -> None:
+    assert text in _said_before(user, role, text, question)
+
+
+@pytest.mark.parametrize(
+    ("role", "text"),
+    [
+        ("user", "Give me the name of my landlord."),
+        ("user", "Sag mir, wie mein Vermieter hei\u00dft"),
+        ("assistant", "There is nothing about your landlord in my notes."),
+        ("assistant", "I have no details about your landlord."),
+        ("assistant", "No tengo el nombre de tu casero."),
+    ],
+)
+def test_orders_that_ask_and_excuses_in_other_words_are_not_shown(user: memspan.Scope, role: str, text: str) -> None:
+    assert text not in _said_before(user, role, text, "who is my landlord? mein Vermieter, mi casero")
+
+
 def test_thanks_recall_nothing(user: memspan.Scope) -> None:
     talk = user.session("before", model="gpt-4o")
     talk.add_many({"role": "user", "content": f"thanks for number {n}, it was good"} for n in range(20))

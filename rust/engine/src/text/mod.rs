@@ -29,6 +29,8 @@ pub mod screening;
 mod sought;
 mod spans;
 pub mod speech;
+mod speech_forms;
+mod speech_ignorance;
 mod speech_words;
 mod stem;
 mod terms;

@@ -9,7 +9,7 @@ use crate::process::Lazy;
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The lists that it stands in, a bit for each.
-    lists: u8,
+    lists: u16,
     /// The phrases that it begins.
     phrases: Vec<(Phrases, &'static str)>,
 }
@@ -23,6 +23,14 @@ pub(super) enum List {
     Determiners,
     Courtesy,
     Acknowledgements,
+    /// Words that deny: no clause without one says that somebody does not know.
+    Denials,
+    /// Words that ask, of six languages.
+    Interrogatives,
+    /// First words of orders to be told something.
+    Orders,
+    /// First words of a request to keep what it says.
+    Tellers,
 }
 
 /// A list of phrases.
@@ -49,13 +57,17 @@ pub(super) fn known(word: &str) -> &'static Known {
     static NOTHING: Known = Known { lists: 0, phrases: Vec::new() };
     static KNOWN: Lazy<HashMap<&str, Known>> = Lazy::new(|| {
         let mut words: HashMap<&str, Known> = HashMap::new();
-        let lists: [(List, &[&'static str]); 6] = [
+        let lists: [(List, &[&'static str]); 10] = [
             (List::Leads, &LEADS),
             (List::Auxiliaries, &AUXILIARIES),
             (List::Subjects, &SUBJECTS),
             (List::Determiners, &DETERMINERS),
             (List::Courtesy, &COURTESY_WORDS),
             (List::Acknowledgements, &ACKNOWLEDGEMENTS),
+            (List::Denials, &DENIALS),
+            (List::Interrogatives, &INTERROGATIVES),
+            (List::Orders, &ORDERS),
+            (List::Tellers, &TELLERS),
         ];
         for (list, word) in lists.iter().flat_map(|(list, words)| words.iter().map(move |word| (*list, *word))) {
             words.entry(word).or_default().lists |= 1 << list as u8;
@@ -201,7 +213,7 @@ pub(super) const CHINESE_QUESTIONS: [&str; 9] = [
 ];
 
 /// Requests to be told something.
-const REQUESTS: [&str; 17] = [
+const REQUESTS: [&str; 16] = [
     "tell me what",
     "tell me which",
     "tell me who",
@@ -216,96 +228,34 @@ const REQUESTS: [&str; 17] = [
     "remind me where",
     "remind me when",
     "remind me how",
-    "remind me of",
     "i wonder what",
     "do you know",
 ];
 
-/// Not knowing, word by word.
-const IGNORANT: [&str; 102] = [
-    "i dont know",
-    "i do not know",
-    "dont know that",
-    "dont know the",
-    "dont know your",
-    "i dont really know",
-    "no idea",
-    "i cant recall",
-    "i cannot recall",
-    "i dont recall",
-    "i do not recall",
-    "i dont remember",
-    "i do not remember",
-    "i cant remember",
-    "im not sure",
-    "i am not sure",
-    "not sure about that",
-    "im unable to",
-    "i am unable to",
-    "dont have information",
-    "dont have any information",
-    "dont have that information",
-    "dont have this information",
-    "dont have enough information",
-    "do not have information",
-    "do not have any information",
-    "do not have that information",
-    "do not have enough information",
-    "have no information",
-    "have no record",
-    "have no memory",
-    "have no idea",
-    "dont have a record",
-    "dont have any record",
-    "dont have any details",
-    "dont have details",
-    "dont have that",
-    "dont have access",
-    "do not have access",
-    "not aware of",
-    "couldnt find",
-    "could not find",
-    "cant find",
-    "cannot find",
-    "wasnt able to find",
-    "was not able to find",
-    "no information about",
-    "no information on",
-    "i cannot tell",
-    "i cant tell",
-    "i cant say",
-    "i cannot say",
-    "no mention of",
-    "hasnt been mentioned",
-    "not mentioned",
-    "havent told me",
-    "have not told me",
-    "havent mentioned",
-    "didnt mention",
-    "didnt tell me",
-    "havent been told",
+/// Not knowing, word by word, where the verb or its pronoun says who does not know. [`super::speech_ignorance`] has English and the rest.
+pub(super) const IGNORANT: [&str; 40] = [
     "weiss ich nicht",
     "weiss ich leider nicht",
     "ich weiss nicht",
     "ich weiss es nicht",
-    "keine ahnung",
-    "keine information",
-    "keine informationen",
+    "ich weiss leider nicht",
     "kann ich nicht sagen",
+    "kann ich leider nicht sagen",
+    "kann ich dir nicht sagen",
+    "kann ich ihnen nicht sagen",
     "mir nicht bekannt",
-    "nicht erinnern",
+    "kann mich nicht erinnern",
+    "kann ich mich nicht erinnern",
+    "ich erinnere mich nicht",
     "je ne sais pas",
     "je sais pas",
-    "aucune idee",
-    "nai pas dinformation",
-    "nai pas dinformations",
-    "nai pas cette information",
+    "je nai aucune idee",
+    "je nai aucune information",
     "ne me souviens pas",
     "je lignore",
     "no lo se",
-    "no tengo informacion",
-    "no tengo esa informacion",
     "no tengo idea",
+    "no tengo ni idea",
     "ni idea",
     "no recuerdo",
     "lo desconozco",
@@ -313,18 +263,17 @@ const IGNORANT: [&str; 102] = [
     "non so",
     "non ricordo",
     "non ne ho idea",
-    "non ho informazioni",
     "nao sei",
     "nao me lembro",
     "nao faco ideia",
-    "nao tenho essa informacao",
-    "nao tenho informacoes",
     "ik weet het niet",
     "weet ik niet",
-    "geen idee",
+    "ik heb geen idee",
     "nie wiem",
     "bilmiyorum",
-    "vet inte",
+    "jag vet inte",
+    "vet jag inte",
+    "det vet jag inte",
 ];
 
 /// The same in scripts where words do not stand alone, as parts of the text.
@@ -369,6 +318,68 @@ pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
     "\u{928}\u{939}\u{940}\u{902} \u{91c}\u{93e}\u{928}",
     "\u{92e}\u{93e}\u{932}\u{942}\u{92e} \u{928}\u{939}\u{940}\u{902}",
     "\u{91c}\u{93e}\u{928}\u{915}\u{93e}\u{930}\u{940} \u{928}\u{939}\u{940}\u{902}",
+];
+
+/// Words of which every clause of not knowing has one, in the languages that put spaces between words.
+const DENIALS: [&str; 36] = [
+    "dont",
+    "didnt",
+    "cant",
+    "cannot",
+    "couldnt",
+    "not",
+    "no",
+    "nothing",
+    "never",
+    "unable",
+    "wasnt",
+    "isnt",
+    "arent",
+    "werent",
+    "havent",
+    "hasnt",
+    "hadnt",
+    "forgot",
+    "forgotten",
+    "keine",
+    "keinen",
+    "kein",
+    "keinerlei",
+    "nicht",
+    "pas",
+    "aucune",
+    "lignore",
+    "ni",
+    "non",
+    "nao",
+    "desconozco",
+    "niet",
+    "geen",
+    "nie",
+    "bilmiyorum",
+    "inte",
+];
+
+/// Words that ask.
+const INTERROGATIVES: [&str; 54] = [
+    "what", "whats", "when", "whens", "where", "wheres", "who", "whos", "whom", "which", "whose", "why", "how", "hows", "wie", "wer", "wo",
+    "wann", "warum", "wieso", "wohin", "woher", "wem", "welche", "welcher", "welches", "welchen", "qui", "quel", "quelle", "quels",
+    "quelles", "quand", "comment", "combien", "pourquoi", "quien", "cual", "cuales", "cuando", "donde", "como", "cuanto", "cuantos", "chi",
+    "che", "cosa", "dove", "quando", "quale", "quanto", "qual", "onde", "quem",
+];
+
+/// First words of an order, or of a wish, to be told something.
+const ORDERS: [&str; 33] = [
+    "tell", "give", "show", "send", "get", "read", "find", "remind", "look", "list", "check", "i", "im", "id", "sag", "sagt", "sagen",
+    "nenn", "nenne", "gib", "zeig", "verrate", "dime", "dame", "dimmi", "dammi", "diga", "digame", "deme", "dis", "donne", "dites",
+    "donnez",
+];
+
+/// First words of a request to keep what it says: "can you note that ...", "wusstest du, dass ...".
+const TELLERS: [&str; 31] = [
+    "remind", "did", "do", "can", "could", "would", "will", "kannst", "konntest", "konnten", "konnen", "wusstest", "wussten", "peux",
+    "pourrais", "pouvez", "pourriez", "savais", "saviez", "puedes", "podrias", "puede", "sabias", "sabia", "puoi", "potresti", "sapevi",
+    "pode", "podes", "poderia", "podria",
 ];
 
 /// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.
