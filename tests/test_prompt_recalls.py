@@ -352,6 +352,40 @@ def test_orders_that_ask_and_excuses_in_other_words_are_not_shown(user: memspan.
     assert text not in _said_before(user, role, text, "who is my landlord? mein Vermieter, mi casero")
 
 
+def _prose(words: int) -> str:
+    """Sentences of many distinct words, about nothing."""
+    makers = ("ba", "co", "di", "fu", "ge", "ha", "ki", "lo", "mu", "ne", "po", "ra", "si", "tu", "ve", "wa")
+    made = [makers[n % 16] + makers[n // 16 % 16] + makers[n // 5 % 16] + "n" for n in range(words)]
+    return " ".join(" ".join(made[at : at + 9]).capitalize() + "." for at in range(0, words, 9))
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "memory"])
+def test_a_fact_at_the_end_of_a_long_text_reaches_the_prompt(user: memspan.Scope, role: str) -> None:
+    fact = "The boat is moored at pier 14."
+    text = f"{_prose(700)} {fact} {_prose(30)}"
+    talk = user.session("before", model="gpt-4o")
+    if role == "memory":
+        user.remember(text)
+        for day in range(12):
+            user.remember(f"The weather was nice on day {day} and I walked to the lake.")
+    elif role == "tool":
+        call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        talk.add({"role": "user", "content": "read notes.txt"})
+        talk.add({"role": "assistant", "content": None, "tool_calls": [call]})
+        talk.add({"role": "tool", "tool_call_id": "c", "content": text})
+    else:
+        talk.add({"role": "user", "content": text})
+    talk.add({"role": "assistant", "content": "Read it."})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "where is the boat moored?"})
+    prompt = session.assemble()
+    assert fact in prompt.text
+    assert any(row.included for row in prompt.explain() if row.section == "recalled")
+    other = user.session("other", model="gpt-4o")
+    other.add({"role": "user", "content": "who won the chess tournament in Oslo?"})
+    assert fact not in other.assemble().text
+
+
 def test_thanks_recall_nothing(user: memspan.Scope) -> None:
     talk = user.session("before", model="gpt-4o")
     talk.add_many({"role": "user", "content": f"thanks for number {n}, it was good"} for n in range(20))

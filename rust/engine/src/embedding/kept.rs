@@ -125,6 +125,11 @@ impl<'b> Tokens<'b> {
         self.compared().map_or_else(|| Cow::Owned(compared_tokens(text)), Cow::Borrowed)
     }
 
+    /// Whether as many are kept as may be: the text may have more.
+    pub fn are_full(self) -> bool {
+        self.compared().is_some_and(|tokens| tokens.len() >= 2 * MOST_COMPARED)
+    }
+
     /// Every token that the text has, each once, and how often; `None` where that was not kept.
     fn counted(self) -> Option<impl Iterator<Item = (Token, usize)>> {
         let (tokens, again) = (self.compared()?, of_this_version(self.repeats)?);
@@ -255,6 +260,9 @@ mod tests {
     fn a_list_of_tokens_ends_where_it_is_full() {
         let text = "one two three two one four five";
         assert_eq!(distinct_tokens(text, 3), distinct_tokens("one two three", 9));
+        let of = |count: usize| (1..wordpiece::count() as Token).take(count).map(wordpiece::spelling).collect::<Vec<_>>().join(" ");
+        assert!(!KeptTokens::of(text).tokens().are_full() && !Tokens::default().are_full());
+        assert!(KeptTokens::of(&of(1_000)).tokens().are_full());
         assert_eq!(KeptTokens::of(text).repeats, [VERSION, 0, 1, 1, 1]);
         assert_eq!(KeptTokens::of("one two").repeats, [VERSION]);
     }

@@ -19,6 +19,12 @@ use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
 use crate::text::{Role, is_filler};
 
+/// So many of the best memories, by their words, are cut into tokens anew where they have more than are kept.
+const LONG_HITS: usize = 8;
+/// The most tokens of such a memory that are compared with a question's.
+const LONG_TOKENS: usize = 1 << 11;
+/// The longest such memory, in bytes.
+const LONG_BYTES: usize = 64 << 10;
 /// Tokens of a slot that are compared with a question's.
 const SLOT_TOKENS: usize = 16;
 
@@ -74,13 +80,15 @@ impl<'q> Look<'q> {
     /// Scores the hits anew. A memory that speaks of the user has the user's own names.
     pub fn weigh(&self, own: &Own, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
         let best = hits.iter().filter_map(|hit| hit.parts.cosine()).fold(0.0, f64::max);
-        let of = |hit: &Contender<'_>| {
+        let long = long_ones(hits);
+        let of = |(at, hit): (usize, &Contender<'_>)| {
             let (scope, memory) = (hit.scope, &hit.memory);
-            let tokens = memory.tokens.compared_of(memory.text);
+            let anew = || Cow::Owned(distinct_tokens(memory.text, LONG_TOKENS));
+            let tokens = if long.contains(&at) { anew() } else { memory.tokens.compared_of(memory.text) };
             let features = self.features(&self.with_slot(hit, tokens), &hit.parts, best, own.in_text(scope, memory.text));
             Features { words: features.words * own.share_beside(hit, queries), ..features }
         };
-        let features: Vec<Features> = hits.iter().map(of).collect();
+        let features: Vec<Features> = hits.iter().enumerate().map(of).collect();
         let weights = self.weights(&features);
         let holds: Vec<bool> = hits.iter().map(|hit| hit.parts.identified).collect();
         let share = share_behind(&features, &holds, &weights);
@@ -135,6 +143,16 @@ impl<'q> Look<'q> {
         let unit = features.iter().map(|one| one.weighed(&weights)).fold(whole, f64::max);
         weights.map(|weight| weight / unit)
     }
+}
+
+/// The places of the best hits, by their words, that may have more tokens than are kept.
+fn long_ones(hits: &[Contender<'_>]) -> Vec<usize> {
+    let is_long = |hit: &Contender<'_>| hit.memory.text.len() <= LONG_BYTES && hit.memory.tokens.are_full();
+    let mut long: Vec<usize> = (0..hits.len()).filter(|at| is_long(&hits[*at])).collect();
+    let words = |at: usize| hits[at].parts.lexical_normalised;
+    long.sort_by(|a, b| words(*b).total_cmp(&words(*a)).then(a.cmp(b)));
+    long.truncate(LONG_HITS);
+    long
 }
 
 fn exact_cosine(text: &UnitVector, about: &Query) -> f64 {

@@ -137,6 +137,7 @@ impl One {
     fn found(self, score: i64) -> Found {
         let features = Features { within: 1.0, ..Features::default() };
         let Self { place, index, number, .. } = self;
-        Found { place, index, number, is_empty: Some(false), score, confidence: OVERVIEW, features, said_then: Some(self.at) }
+        let (is_empty, said_then) = (Some(false), Some(self.at));
+        Found { place, index, number, is_empty, score, confidence: OVERVIEW, features, said_then, is_cut: false, named: 0.0 }
     }
 }

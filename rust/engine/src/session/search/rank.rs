@@ -157,8 +157,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
-            let found =
-                Found { place, index: row.index, number, is_empty: row.is_empty, score: 0, confidence: 0.0, features, said_then: None };
+            let (index, is_empty, is_cut) = (row.index, row.is_empty, row.is_cut());
+            let found = Found { place, index, number, is_empty, score: 0, confidence: 0.0, features, said_then: None, is_cut, named: 0.0 };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         Ok(finish(ranked, (self.question.is_known(), !self.speakers.is_empty()), limit))
@@ -415,6 +415,7 @@ fn finish(mut ranked: Vec<Ranked>, (is_known, names_somebody): (bool, bool), lim
     first_in_order(&mut found, limit, |a, b| (b.score, b.number).cmp(&(a.score, a.number)));
     found.truncate(limit);
     for one in &mut found {
+        one.named = named;
         one.confidence = if is_known { one.features.confidence(named) } else { one.features.words };
     }
     found

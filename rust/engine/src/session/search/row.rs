@@ -95,6 +95,11 @@ impl<'p> Row<'p> {
         self.embedded && self.at.is_some() && self.is_empty.is_some() && self.by_model.is_some()
     }
 
+    /// Whether its list of tokens is full, so that the message may have more.
+    pub fn is_cut(&self) -> bool {
+        self.tokens.len() >= 2 * MAX_TOKENS
+    }
+
     pub fn write(&self, pages: &mut impl PagesMut, partition: Partition, number: u32) -> Result<()> {
         let key = key(partition, number);
         let flag = |is: bool, bit: u64| if is { bit } else { 0 };

@@ -22,6 +22,8 @@ const MOST_BYTES: usize = 1 << 20;
 const MOST_COMPARED: usize = 400;
 /// The tokens of a piece that are compared.
 const TOKENS: usize = 64;
+/// The tokens of a part that are compared: more than it has.
+const TOKENS_OF_PART: usize = 1 << 11;
 /// Neighbours of the run are added up to so many bytes.
 const WITH_NEIGHBOURS: usize = 400;
 /// Units of worth in one term of weight 1 that one piece of two has.
@@ -63,6 +65,14 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
     let (first, last) = best_run(&pieces, &worths, most);
     let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
     Some(trimmed(text, start, end))
+}
+
+/// How close a part of a text is to the question, from 0 to 1: all of it without a span.
+pub(super) fn closeness(question: &str, text: &str, span: Option<(u64, u64)>) -> f64 {
+    let range = span.map_or(0..text.len(), |(start, length)| start as usize..(start + length) as usize);
+    let content = Content::of(&Cut::of(question), &[]);
+    let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
+    wanted.closeness(&wanted.nearness(&distinct_tokens(text.get(range).unwrap_or_default(), TOKENS_OF_PART)))
 }
 
 /// Start and length of the beginning of a text, at most `most` bytes; `None` where all of it fits.
@@ -197,5 +207,15 @@ mod tests {
             }
         }
         assert_eq!(answering("code", "short", 7.into(), 100), None);
+    }
+
+    #[test]
+    fn a_part_is_as_close_as_what_stands_in_it() {
+        let text = format!("{}My puppy is called Biscuit. {}", "The weather was fine. ".repeat(40), "We sat inside. ".repeat(40));
+        let question = "what is the name of the dog?";
+        let (span, head) = (answering(question, &text, 7.into(), 300), beginning(&text, 300));
+        assert!(closeness(question, &text, span) > closeness(question, &text, head));
+        assert_eq!(closeness(question, &text, None).to_bits(), closeness(question, &text, Some((0, text.len() as u64))).to_bits());
+        assert!(closeness(question, &text, Some((1 << 40, 1))) <= 0.0, "outside of the text");
     }
 }

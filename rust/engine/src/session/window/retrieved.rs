@@ -1,12 +1,14 @@
 //! Retrieved texts that a prompt may show beside memories: messages outside of its window, and passages of the session's collections.
 //!
 //! Both are candidates of the volatile block like recalled memories. Messages come in the order of the search, as many as there is room for;
-//! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message that only asks, or only says that
+//! each must be sure enough of itself, so that a question which nothing answers brings nothing. A message with more tokens than the search
+//! compares is as sure as its part that answers ([`Asked::look_closer`]). A message that only asks, or only says that
 //! it does not know, answers nothing and is never one. Of a long one the part that answers is shown. A message is kept in the ledger by reference, so that redacting it takes it out of old
 //! prompts; a passage is kept as text, because documents are replaced, beside the number of its document, with which it goes.
 //!
 //! The answers to a question that asks for a time alone come from all of that time, and stand in its order ([`in_order_of_time`]).
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,10 +59,16 @@ const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory.
 const BEHIND_THE_CURRENT: i64 = 4;
 
+/// So many of the best messages are read and looked at closer, where they have more tokens than the search compares.
+const LOOKED_CLOSER: usize = 8;
+
 /// The most bytes that are shown of a message which answers by when it was said: there are mostly several.
 const BYTES_OF_A_TIME: usize = 400;
 /// Tokens that such a message is taken for when it is reckoned how many there is room for.
 const TOKENS_OF_A_TIME: u64 = 48;
+
+/// Where the part of a text stands that answers: its start and length; `None` for all of it.
+type Span = Option<(u64, u64)>;
 
 /// A question to the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
@@ -134,7 +142,8 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     }
     let limit = (wanted + BEYOND) as usize;
     let request = search::Request { preferred: asked.preferred, ..search::Request::new(asked.question.text(), limit, asked.now) };
-    let hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
+    let mut hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
+    let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| asked.is_asked(found)) {
         if found.confidence > surest && asked.is_outside(found, history)? {
@@ -156,7 +165,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         let first = *best.get_or_insert(found.score.max(1));
         let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
         if !asked.is_whole_in_window(&found, history)?
-            && let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64))?
+            && let Some(item) = asked.candidate(pages, &mut sessions, &found, (&spans, Some(score as i64)))?
         {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(Shown { said_then: found.said_then, item });
@@ -213,18 +222,51 @@ impl Asked<'_> {
         near && (own || self.record.recalls.other_sessions)
     }
 
-    /// The item of a message; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
-    fn candidate<P: Pages>(&self, pages: &P, sessions: &mut SessionIds, found: &Found, score: Option<i64>) -> Result<Option<Item>> {
+    /// Finds the part that answers of the best messages that have more tokens than the search compares, by the number of their documents.
+    /// They become as sure as that part is: the search knows their beginnings alone.
+    fn look_closer<P: Pages>(&self, pages: &P, hits: &mut [Found], history: &dyn History) -> Result<BTreeMap<u32, Span>> {
+        let mut spans = BTreeMap::new();
+        if !self.question.is_known() {
+            return Ok(spans);
+        }
+        let is_cut = |found: &&mut Found| found.is_cut && found.said_then.is_none() && found.is_empty != Some(true) && self.is_asked(found);
+        for found in hits.iter_mut().filter(is_cut).take(LOOKED_CLOSER) {
+            if self.is_whole_in_window(found, history)? {
+                continue;
+            }
+            let Some(record) = given(pages, found.place, reference_of(found))? else { continue };
+            let text = text_of(&record.whole(pages, found.place)?);
+            let span = self.part_of(pages, &text);
+            found.confidence = found.confidence_of_part(excerpt::closeness(self.question.text(), &text, span));
+            spans.insert(found.number, span);
+        }
+        Ok(spans)
+    }
+
+    /// The part of a message that answers.
+    fn part_of<P: Pages>(&self, pages: &P, text: &str) -> Span {
+        excerpt::answering(self.question.text(), text, self.scope.seed(pages.secret()).terms, self.most_bytes())
+    }
+
+    /// The most bytes that are shown of a message.
+    fn most_bytes(&self) -> usize {
+        (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES)
+    }
+
+    /// The item of a message, with its score; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
+    /// `spans` are the parts that are known already.
+    fn candidate<P: Pages>(
+        &self,
+        pages: &P,
+        sessions: &mut SessionIds,
+        found: &Found,
+        (spans, score): (&BTreeMap<u32, Span>, Option<i64>),
+    ) -> Result<Option<Item>> {
         if found.is_empty == Some(true) {
             return Ok(None);
         }
         let in_window = self.is_in_window(found);
-        let reference = MessageRef {
-            partition: found.place.partition.into(),
-            session: found.place.session.into(),
-            index: found.index,
-            document: found.number.into(),
-        };
+        let reference = reference_of(found);
         let Some(record) = given(pages, found.place, reference)? else { return Ok(None) };
         if in_window && record.shown.is_empty() {
             return Ok(None);
@@ -234,10 +276,9 @@ impl Asked<'_> {
         if !self.record.recalls.roles.have(&told.message) || found.is_empty.is_none() && told.is_of_no_use(found) {
             return Ok(None);
         }
-        let most = (self.room.saturating_mul(BYTES_A_TOKEN - 1) as usize).clamp(LEAST_EXCERPT, EXCERPT_BYTES);
         let span = match found.said_then {
-            Some(_) => excerpt::beginning(&told.text, most.min(BYTES_OF_A_TIME)),
-            None => excerpt::answering(self.question.text(), &told.text, self.scope.seed(pages.secret()).terms, most),
+            Some(_) => excerpt::beginning(&told.text, self.most_bytes().min(BYTES_OF_A_TIME)),
+            None => spans.get(&found.number).copied().unwrap_or_else(|| self.part_of(pages, &told.text)),
         };
         if in_window && told.shows(span) {
             return Ok(None);
@@ -247,6 +288,11 @@ impl Asked<'_> {
         let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
+}
+
+fn reference_of(found: &Found) -> MessageRef {
+    let SessionKey { partition, session } = found.place;
+    MessageRef { partition: partition.into(), session: session.into(), index: found.index, document: found.number.into() }
 }
 
 /// Whether a tool result of a message is shown shorter than it is.
@@ -298,7 +344,7 @@ impl Told {
     }
 
     /// Whether the shortened results that a window shows have a part already.
-    fn shows(&self, span: Option<(u64, u64)>) -> bool {
+    fn shows(&self, span: Span) -> bool {
         let Some((start, length)) = span else { return true };
         let part = self.text.get(start as usize..(start + length) as usize).unwrap_or_default();
         self.record.shown.iter().any(|(_, shown)| shown.contains(part))
