@@ -386,6 +386,23 @@ def test_a_fact_at_the_end_of_a_long_text_reaches_the_prompt(user: memspan.Scope
     assert fact not in other.assemble().text
 
 
+@pytest.mark.parametrize("note", ["", "rack " * 50])
+def test_a_record_of_one_line_of_json_is_shown_whole(user: memspan.Scope, note: str) -> None:
+    records = [
+        {"id": f"srv-{n:03}", "ip": f"10.0.{n // 250}.{n % 250}", "owner": "ann", "note": note, "status": f"ok-{n}"} for n in range(300)
+    ]
+    records[150]["status"] = "degraded: fan 3 failed"
+    talk = user.session("before", model="gpt-4o")
+    call = {"id": "c", "type": "function", "function": {"name": "get", "arguments": "{}"}}
+    talk.add({"role": "user", "content": "fetch the fleet"})
+    talk.add({"role": "assistant", "content": None, "tool_calls": [call]})
+    talk.add({"role": "tool", "tool_call_id": "c", "content": json.dumps(records)})
+    for number, question in enumerate(("what is the status of srv-150?", "which server is degraded?")):
+        session = user.session(f"now-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": question})
+        assert json.dumps(records[150]) in session.assemble().text
+
+
 def test_thanks_recall_nothing(user: memspan.Scope) -> None:
     talk = user.session("before", model="gpt-4o")
     talk.add_many({"role": "user", "content": f"thanks for number {n}, it was good"} for n in range(20))

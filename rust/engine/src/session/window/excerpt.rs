@@ -1,9 +1,10 @@
 //! The part of a long text that answers a question: the run of its lines and sentences that has most of the question.
 //!
 //! ```text
-//! pieces   lines, long ones cut at sentences, longer ones at PIECE bytes
+//! pieces   lines, long ones cut at sentences, longer ones within PIECE bytes: behind a "}", else a "," or ";", else a space
 //! worth    of a run: what its distinct terms of the question weigh, rare ones more, and its closest piece by meaning
-//! run      the worthiest within the room; of equals the shortest, then the first; then its neighbours, while they fit
+//! run      the worthiest within the room; of equals the shortest, then the first; then what a cut tore from it, two pieces at most on
+//!          either side; then its neighbours, while they fit
 //! ```
 //!
 //! It reads one text. A question that matches nothing in it gives its beginning. Sums are whole numbers, so a text has one answer
@@ -31,10 +32,15 @@ const UNIT: f64 = 1e6;
 /// The weight of the closest piece of a run, as a share of all terms.
 const MEANING: f64 = 0.5;
 
-/// A piece of a text: its bytes, the terms of the question that it has, and how close it is.
+/// Pieces on either side that complete one that was torn.
+const TORN: usize = 2;
+
+/// A piece of a text: its bytes, whether its end was cut within a line, a sentence and a record, the terms of the question that it has, and
+/// how close it is.
 struct Piece {
     start: usize,
     end: usize,
+    is_torn: bool,
     terms: Vec<usize>,
     closeness: f64,
 }
@@ -63,6 +69,7 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
     let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);
     let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(query.terms[at].weight) * rarity(at) * UNIT) as i64).collect();
     let (first, last) = best_run(&pieces, &worths, most);
+    let (first, last) = whole(&pieces, first, last, most);
     let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
     Some(trimmed(text, start, end))
 }
@@ -84,7 +91,7 @@ pub(super) fn beginning(text: &str, most: usize) -> Option<(u64, u64)> {
 fn cut(text: &str, most: usize) -> Vec<Piece> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     let longest = PIECE.min(most).max(4);
-    let mut push = |start: usize, end: usize| pieces.push(Piece { start, end, terms: Vec::new(), closeness: 0.0 });
+    let mut push = |start: usize, end: usize, is_torn: bool| pieces.push(Piece { start, end, is_torn, terms: Vec::new(), closeness: 0.0 });
     let mut characters = text.char_indices().peekable();
     while let Some((at, one)) = characters.next() {
         if at >= MOST_BYTES {
@@ -93,17 +100,45 @@ fn cut(text: &str, most: usize) -> Vec<Piece> {
         let end = at + one.len_utf8();
         let space = characters.peek().is_none_or(|(_, next)| next.is_whitespace());
         let sentence = matches!(one, '.' | '!' | '?') && space || matches!(one, '\u{3002}' | '\u{ff1f}' | '\u{ff01}');
-        let full = end - start + 4 > longest;
-        if one == '\n' || sentence || full {
-            push(start, end);
+        if one == '\n' || sentence {
+            push(start, end, false);
             start = end;
+        } else if end - start + 4 > longest {
+            let (length, is_torn) = forced(&text[start..end]);
+            push(start, start + length, is_torn);
+            start += length;
         }
     }
     let end = text.len().min(start + longest);
     if start < end && text.is_char_boundary(end) && start < MOST_BYTES {
-        push(start, end);
+        push(start, end, false);
     }
     pieces
+}
+
+/// Where a piece that is full is cut, and whether that tears something: behind the last "}" (which ends a record), else behind the last ","
+/// or ";", else behind the last space, in its second half; else at its end.
+fn forced(piece: &str) -> (usize, bool) {
+    let least = piece.len() / 2;
+    let behind = |marks: &[u8]| piece.bytes().rposition(|byte| marks.contains(&byte)).map(|at| at + 1).filter(|end| *end > least);
+    if let Some(end) = behind(b"}") {
+        return (end + usize::from(piece[end..].starts_with(',')), false);
+    }
+    (behind(b",;").or_else(|| behind(b" \t")).unwrap_or(piece.len()), true)
+}
+
+/// The run with what was torn from its end and its beginning, up to `most` bytes.
+fn whole(pieces: &[Piece], mut first: usize, mut last: usize, most: usize) -> (usize, usize) {
+    let bytes = |first: usize, last: usize| pieces[last].end - pieces[first].start;
+    for _ in 0..TORN {
+        if pieces.get(last).is_some_and(|piece| piece.is_torn) && last + 1 < pieces.len() && bytes(first, last + 1) <= most {
+            last += 1;
+        }
+        if first > 0 && pieces[first - 1].is_torn && bytes(first - 1, last) <= most {
+            first -= 1;
+        }
+    }
+    (first, last)
 }
 
 /// The run of pieces of the greatest worth: every run that fits is looked at, from each piece on.
@@ -207,6 +242,39 @@ mod tests {
             }
         }
         assert_eq!(answering("code", "short", 7.into(), 100), None);
+    }
+
+    fn fleet(of_each: &str) -> String {
+        let one = |at: usize| {
+            let owner = if at == 222 { "zoltan" } else { "ann" };
+            format!(r#"{{"id": "srv-{at:03}", "ip": "10.0.{}.{}", "owner": "{owner}"{of_each}, "status": "ok-{at}"}}"#, at / 250, at % 250)
+        };
+        format!("[{}]", (0..300).map(one).collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn a_record_on_one_line_is_shown_whole() {
+        for of_each in ["", &format!(r#", "tags": "{}""#, "rack-17 ".repeat(22)), &format!(r#", "note": "{}""#, "x".repeat(300))] {
+            let shown = shown("which server does zoltan own?", &fleet(of_each), 1_200);
+            assert!(shown.contains(r#""id": "srv-222""#) && shown.contains(r#""status": "ok-222"}"#), "{shown}");
+            assert!(shown.len() <= 1_208, "{}", shown.len());
+        }
+    }
+
+    #[test]
+    fn a_full_piece_is_cut_where_something_ends() {
+        let cases = [
+            ("aaaa {b}, {c", 9, false),
+            ("aaaa {b} {c", 8, false),
+            ("{b} aaaa, bbb", 9, true),
+            ("{b}, aa; bbbb c", 8, true),
+            ("{b}, aaaaaaa c", 13, true),
+            ("aaaaaaaaa", 9, true),
+        ];
+        for (piece, length, is_torn) in cases {
+            let (end, torn) = forced(piece);
+            assert_eq!((end, torn), (length, is_torn), "{piece}");
+        }
     }
 
     #[test]
