@@ -52,7 +52,10 @@ def test_orders_stand_beside_each_other(user: memspan.Scope) -> None:
     ("talk", "stored"),
     [
         (["I'm allergic to bees.", "I'm not allergic to bees, only to wasps."], ["I'm not allergic to bees, only to wasps."]),
-        (["I work at Acme.", "I got a job at Bosch but said no."], ["The user works for Acme.", "I got a job at Bosch but said no."]),
+        (
+            ["I work at Acme.", "I got a job at Bosch but declined it."],
+            ["The user works for Acme.", "I got a job at Bosch but declined it."],
+        ),
         (["I'm Ilse, I sell pots in Bruges."], ["I'm Ilse, I sell pots in Bruges."]),
     ],
 )

@@ -228,6 +228,7 @@ fn what_is_said_by_the_way_is_no_rule_and_no_taste() {
     ] {
         assert_eq!(one(text).category, category, "{text}");
     }
+    assert_eq!(one("Never had a chance to see Rome").category, Category::Episodic);
     assert_eq!(one("Make the cabin quiet").slot.as_deref(), None);
     assert_eq!(one("Make the theme dark").slot.as_deref(), Some("theme"));
 }

@@ -206,10 +206,10 @@ const AFTER_NEVER: [&str; 12] = ["to", "in", "on", "at", "with", "for", "by", "a
 /// Whether words begin a clause of their own: the user, or what is the user's, or a rule.
 pub fn opens_clause(words: &[Word]) -> bool {
     let at = usize::from(words.first().is_some_and(|word| ["now", "currently", "nowadays"].contains(&word.lower.as_str())));
-    // "... but never to dogs" goes on with what was said.
+    // "... but never to dogs", "... but never tried it" go on with what was said.
     let goes_on = || {
         let opens = ["never", "always"].contains(&words[at].lower.as_str());
-        opens && words.get(at + 1).is_some_and(|next| among(&AFTER_NEVER, &next.lower))
+        opens && words.get(at + 1).is_some_and(|next| among(&AFTER_NEVER, &next.lower) || is_past(&words[at..]))
     };
     words.get(at).is_some_and(|word| among(&SUBJECTS, &word.lower)) && !goes_on()
 }
@@ -256,18 +256,27 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
         .any(|phrase| starts(s.words, 0, phrase).is_some());
+    if is_rule && is_past(s.words) {
+        // "Never had the time to visit": an event of the user's, who leaves out the "I".
+        return (!idle && s.words.len() > 3).then(|| Reading::new(Category::Episodic, "what never was"));
+    }
     (is_rule && !idle && !is_complaint(s)).then(|| Reading::new(Category::Constraint, "rule"))
 }
 
-/// "Always the same error...", "never tried it": what always is so, and no order. An order has a verb in its plain form.
+/// "Never tried ...": "never" or "always" with a verb in the past, which orders nothing.
+fn is_past(words: &[Word]) -> bool {
+    const PLAIN: [&str; 6] = ["need", "feed", "embed", "speed", "shed", "proceed"];
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let next = word(1);
+    let past = next.len() > 3 && next.ends_with("ed") && !PLAIN.contains(&next);
+    ["never", "always"].contains(&word(0)) && (past || among(&PAST, next) || ["seen", "heard", "done", "saw"].contains(&next))
+}
+
+/// "Always the same error...": how something always is, and no order. An order has a verb in its plain form.
 fn is_complaint(s: &Sentence<'_>) -> bool {
     const NO_VERB: [&str; 18] =
         ["the", "a", "an", "my", "our", "your", "this", "that", "these", "those", "it", "i", "you", "same", "been", "again", "too", "so"];
-    const PLAIN: [&str; 6] = ["need", "feed", "embed", "speed", "shed", "proceed"];
-    let next = s.word(1);
-    let past =
-        next.len() > 3 && next.ends_with("ed") && !PLAIN.contains(&next) || among(&PAST, next) || ["seen", "heard", "done"].contains(&next);
-    ["never", "always"].contains(&s.word(0)) && (past || among(&NO_VERB, next))
+    ["never", "always"].contains(&s.word(0)) && among(&NO_VERB, s.word(1))
 }
 
 /// "From now on write all comments in English", "answer in German, always".
@@ -437,6 +446,10 @@ fn another(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
+/// Words behind "I love" and "I hate" that name no taste.
+const NO_TASTE: [&str; 18] =
+    ["it", "that", "this", "to", "how", "them", "your", "the", "what", "you", "when", "if", "where", "these", "those", "him", "her", "us"];
+
 /// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
 fn prefers(s: &Sentence<'_>) -> Option<Reading> {
     let opening = PREFERS.iter().find_map(|opening| starts(s.words, 0, opening));
@@ -453,11 +466,7 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
         return Some(reading);
     }
     let taste = TASTES.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    const IDLE: [&str; 18] = [
-        "it", "that", "this", "to", "how", "them", "your", "the", "what", "you", "when", "if", "where", "these", "those", "him", "her",
-        "us",
-    ];
-    let idle = among(&IDLE, s.word(taste)) || s.words.len() > 14;
+    let idle = among(&NO_TASTE, s.word(taste)) || s.words.len() > 14;
     if s.word(taste - 1).starts_with("veg") {
         return Some(Reading::new(Category::Preference, "diet").slot("diet"));
     }

@@ -185,8 +185,11 @@ pub(super) fn is_judged(word: &str) -> bool {
 pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
     let (new_kind, old_kind) = (kind_of(attribute, new), kind_of(attribute, old));
     let says_how = |own: &[Word]| describes(attribute, own) || passes(attribute, own);
-    if says_how(&words(new)) != says_how(&words(old)) {
-        return false;
+    let (a, b) = (words(new), words(old));
+    if says_how(&a) != says_how(&b) {
+        // "The sky is vast" stands against "the sky is blue": a plain word names nothing.
+        let plain = |own: &[Word]| own.len() == 1 && !own[0].capital && !own[0].is_number();
+        return (is_looks(attribute, &a) || is_looks(attribute, &b)) && plain(&a) && plain(&b);
     }
     match (new_kind, old_kind) {
         (ValueKind::State, ValueKind::State) => !is_of_living(attribute) || exclude(attribute, new, old),
@@ -267,8 +270,12 @@ fn passes(attribute: &str, own: &[Word]) -> bool {
     let shown = among(&["playing", "showing", "streaming", "airing"], word(0))
         || word(0) == "on" && (own.len() == 1 || among(&SHOWN_ON, word(1)) || is_time(&own[1..]));
     let set = word(0) == "set" && (among(&STATES, word(1)) || word(1).ends_with("ly"));
-    let color = own.len() == 1 && !own[0].capital && among(&COLORS, word(0)) && !is_quality(attribute) && !among(&COLORED, last(attribute));
-    is_favorite && shown || set || color
+    is_favorite && shown || set || is_looks(attribute, own)
+}
+
+/// A color of what has another value: "my car is red".
+fn is_looks(attribute: &str, own: &[Word]) -> bool {
+    own.len() == 1 && !own[0].capital && among(&COLORS, &own[0].lower) && !is_quality(attribute) && !among(&COLORED, last(attribute))
 }
 
 /// "Spanish", "Autistic", "CEO", "good at chess": of what people or faith somebody is, what they have, what they do. All but the last may
