@@ -171,7 +171,7 @@ impl Statement {
         if denies(a) != denies(b) {
             return if affirmed(a).eq(affirmed(b)) { Relation::Contradicts } else { Relation::Different };
         }
-        if self.is_order { Relation::Different } else { self.changed_value(old) }
+        self.changed_value(old)
     }
 
     /// The same sentence with another value at one place.
@@ -184,9 +184,11 @@ impl Statement {
         let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
         let names = |token: &Token| !is_denial(token) && !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str());
         let subject = verb.is_some_and(|verb| a[..verb].iter().any(names));
+        // "You must be brief" asks for one manner, "you must run tests" for one of many acts.
+        let acts = self.is_order && verb.is_some_and(|verb| a[verb].form != "be");
         let short = |middle: &[Token]| (1..=4).contains(&middle.len());
         let many = prefix > 2 && gate::takes_many(&a[prefix - 2].form, &a[prefix - 1].form);
-        if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 || many {
+        if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 || many || acts {
             return Relation::Different;
         }
         let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
@@ -416,6 +418,8 @@ mod tests {
         }
         let same = stands("You should never run Helm", "You should never run Kustomize", Kind::Constraint);
         assert_eq!(same, Relation::Different, "a denial is no subject");
+        let manners = stands("You must be brief.", "You must be thorough.", Kind::Constraint);
+        assert_eq!(manners, Relation::Disputes, "one answers in one manner");
     }
 
     #[test]
