@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use super::candidates::{Candidate, Nominated};
 use super::fusion::{self, Parts};
 use super::priors::Moment;
-use super::{Asked, Hit};
+use super::ranking::memories::newest::MOST_REPLACED;
+use super::{Asked, Hit, newest};
 use crate::Result;
 use crate::embedding;
 use crate::memory::{Outline, Stored};
@@ -130,6 +131,29 @@ pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
     }
     keys.sort_unstable();
     let order: Vec<usize> = keys.into_iter().map(|(_, _, at)| at).collect();
+    put_in_order(contenders, order);
+}
+
+/// Puts the newer first of what holds, is of one scope and has one score, in places that these have already; of one time the last, and
+/// before all the more trusted. More than [`MOST_REPLACED`] of them are no values of one thing, and stay as they are.
+pub(super) fn newest_of_equals(contenders: &mut [Contender<'_>]) {
+    let key = |one: &Contender<'_>| (one.parts.fixed, one.parts.is_raised, one.scope);
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    let mut start = 0;
+    for run in contenders.chunk_by(|one, next| key(one) == key(next)) {
+        let lasts = |at: &usize| newest::lasts(&contenders[*at].memory) && !contenders[*at].parts.is_raised;
+        let places: Vec<usize> = (start..start + run.len()).filter(lasts).collect();
+        start += run.len();
+        if places.len() > MOST_REPLACED {
+            continue;
+        }
+        let mut newest = places.clone();
+        newest.sort_by_key(|at| {
+            let memory = &contenders[*at].memory;
+            Reverse((memory.trust, memory.occurred_at, memory.number, memory.revision))
+        });
+        places.into_iter().zip(newest).for_each(|(place, from)| order[place] = from);
+    }
     put_in_order(contenders, order);
 }
 

@@ -116,6 +116,11 @@ impl Parts {
         }
     }
 
+    /// Takes the score of what it ties with.
+    pub(super) fn settle_at(&mut self, score: i64) {
+        (self.fixed, self.raised) = (score, self.raised + score - self.fixed);
+    }
+
     /// Takes what counts besides relevance.
     pub(super) fn weigh(&mut self, prior: Prior) {
         self.prior = prior;

@@ -17,6 +17,7 @@ mod ask;
 pub mod candidates;
 mod closer;
 mod contenders;
+mod contrast;
 mod disputed;
 pub mod explain;
 pub mod filter;
@@ -36,6 +37,7 @@ mod sure;
 mod table;
 mod typos;
 pub mod when;
+mod whose;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
@@ -249,6 +251,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
         recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
     contenders::sort(&mut contenders);
+    contenders::newest_of_equals(&mut contenders);
     let chosen = chosen(request, contenders);
     recall.hits.reserve_exact(chosen.len());
     for one in chosen {

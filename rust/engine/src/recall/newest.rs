@@ -5,27 +5,36 @@
 //! Before that, the best memory about the person in question is put before memories that say the same of somebody else.
 //!
 //! Two are such a pair where both are of kinds that hold (facts, preferences, decisions, constraints, the profile), the newer one is
-//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word), and it answers the
-//! question by itself ([`super::closer::Look::answers`]). The same person: it has every name
-//! and identifier of the question that the older one has, speaks of "I" where the older one does, and of nobody else's. A question that
-//! names nobody and does not say "I" is answered without this step: "the production server" is not a newer "staging server".
+//! trusted as much, is about the same person (or, where neither is about whom is asked, begins with the same word) and the same thing, and
+//! it answers the question by itself ([`super::closer::Look::answers`]). The same person: it has every name and identifier of the question
+//! that the older one has, speaks of "I" where the older one does, and of nobody else ([`super::whose`]). The same thing: where both have
+//! one shape, it has no other word in the place of a word of the question ([`super::contrast`]). Where the question names nobody and does
+//! not say "I", the newer one has all of its words that the older one has: "the production server" is not a newer "staging server".
+//!
+//! Of those that hold and have one score as it is shown, the newer stands first, too, and nothing is marked.
 //!
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. A question about the past, or
 //! about a time, is answered without this step.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use super::Question;
 use super::contenders::Contender;
+use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
+use super::whose::{bare_words, normal, others, persons};
 use crate::embedding::{self, APOSTROPHE, Tokens};
-use crate::memory::Kind;
+use crate::memory::{Kind, Outline};
 use crate::text::{QueryTerm, Role, Sought, analyze};
+use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
 /// So many hundredths of the older one's score has what is newer, at least.
 const LEAST_SHARE: i64 = 10;
+/// Parts of 1 in which scores are shown.
+const SHOWN: i64 = 1000;
 /// Words that ask for what was.
 const PAST: [&str; 14] = [
     "used",
@@ -44,15 +53,12 @@ const PAST: [&str; 14] = [
     "then",
 ];
 /// Words of who asks, and of how others write of them.
-const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
+pub(super) const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
 /// Their first letters.
 const OWN_BEGINS: [u8; 5] = *b"imwou";
 /// Bytes of the longest of them, with a typographic apostrophe.
 const LONGEST_OWN: usize = "user\u{2019}s".len();
-
-/// The last byte of a typographic apostrophe.
-const MARK_END: u8 = 0x99;
 
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
@@ -63,14 +69,12 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     if bare_words(question.text()).any(asks_for_past) {
         return;
     }
+    settle(hits);
     let asked = Asked::of(question, own);
-    if !asked.own && asked.names.is_empty() {
-        return;
-    }
     let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
-    let before_wrong = right_before_wrong(&asked, &seen, answers);
+    let before_wrong = if asked.is_of_somebody() { right_before_wrong(&asked, &seen, answers) } else { None };
     let by_time = by_time(&seen);
     let newest: Vec<[Option<usize>; 2]> = (0..hits.len()).map(|older| two_newest(older, &asked, &seen, &by_time, answers)).collect();
     if let Some((right, wrong)) = before_wrong {
@@ -85,6 +89,26 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
             raise(hits, second, older);
         }
     }
+}
+
+/// Gives what holds and has one score as it is shown the highest of these scores, so that the newer stands first ([`super::contenders::newest_of_equals`]).
+fn settle(hits: &mut [Contender<'_>]) {
+    let mut best: BTreeMap<(usize, i64), (u8, i64)> = BTreeMap::new();
+    let place = |hit: &Contender<'_>| (hit.scope, shown(hit.parts.fixed));
+    for hit in hits.iter().filter(|hit| lasts(&hit.memory)) {
+        let own = best.entry(place(hit)).or_default();
+        *own = (own.0.max(hit.memory.trust), own.1.max(hit.parts.fixed));
+    }
+    for hit in hits.iter_mut().filter(|hit| lasts(&hit.memory)) {
+        if let Some(&(_, score)) = best.get(&place(hit)).filter(|(trust, _)| *trust == hit.memory.trust) {
+            hit.parts.settle_at(score);
+        }
+    }
+}
+
+/// A score in thousandths, as answers show it.
+fn shown(score: i64) -> i64 {
+    (score * SHOWN + i64::from(SCORE_ONE) / 2) / i64::from(SCORE_ONE)
 }
 
 fn asks_for_past(word: &str) -> bool {
@@ -128,7 +152,8 @@ fn two_newest(
     let Some(old) = seen[older].as_ref() else { return [None; 2] };
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
     let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    let mut newest = newer.filter(|(at, new)| asked.is_newer(new, old) && answers(older) && answers(*at)).map(|(at, _)| at);
+    let is_newer = |(at, new): &(usize, &Seen)| asked.is_newer(new, old) && answers(older) && answers(*at) && asked.is_of_one(new, old);
+    let mut newest = newer.filter(is_newer).map(|(at, _)| at);
     [newest.next(), newest.next()]
 }
 
@@ -142,6 +167,12 @@ struct Asked {
     own: bool,
     /// The names of it that are the user's.
     own_names: Vec<String>,
+    /// It has an identifier, and the older one must have one, too, where nobody is named.
+    identifies: bool,
+    /// Whom it mentions as "my mother" or the like.
+    persons: Vec<String>,
+    /// Its words.
+    contrast: Contrast,
 }
 
 impl Asked {
@@ -157,13 +188,26 @@ impl Asked {
             } // "20dfcccfde" is a word
             _ => false,
         };
-        Self { required: query.terms.iter().filter(|term| is_required(term)).map(Sought::of).collect(), key, names, own: is_own, own_names }
+        let required: Vec<&QueryTerm> = query.terms.iter().filter(|term| is_required(term)).collect();
+        let identifies =
+            required.iter().any(|term| term.text.bytes().any(|byte| byte.is_ascii_alphabetic()) && !names.contains(&term.text));
+        let beside: Vec<String> = names.iter().cloned().chain(required.iter().map(|term| term.text.clone())).collect();
+        Self {
+            required: required.into_iter().map(Sought::of).collect(),
+            key,
+            own: is_own,
+            own_names,
+            identifies,
+            persons: persons(question.text()).collect(),
+            contrast: Contrast::of(question.text(), &beside),
+            names,
+        }
     }
 
     /// Whether a memory is about the very person who is asked for: it has all that the question names, or is the user's own where that
     /// asks of the user alone.
     fn is_right(&self, one: &Seen) -> bool {
-        (self.names_others() || one.own(self)) && one.required(self).len() == self.required.len() && !one.others(self)
+        (self.names_others() || one.own(self)) && one.required(self).len() == self.required.len() && one.others(self).is_empty()
     }
 
     /// Whether it is about somebody else.
@@ -174,6 +218,23 @@ impl Asked {
     /// Whether the question names somebody who is not the user.
     fn names_others(&self) -> bool {
         self.names.len() > self.own_names.len()
+    }
+
+    /// Whether two memories of the same person, which both answer the question, are of one thing by their words. Where the question is of
+    /// nobody, the newer one has all of its words that the older one has.
+    fn is_of_one(&self, new: &Seen, old: &Seen) -> bool {
+        let (new, old) = (new.told(self), old.told(self));
+        (self.is_of_somebody() || self.contrast.is_question && new.covers(old)) && !self.contrast.is_between(new, old)
+    }
+
+    /// Whether the question names somebody or asks of the user.
+    fn is_of_somebody(&self) -> bool {
+        self.own || !self.names.is_empty()
+    }
+
+    /// Whether a newer memory has everybody of the question whom the older one has.
+    fn keeps_persons(&self, new: &Seen, old: &Seen) -> bool {
+        self.persons.iter().all(|asked| !old.persons().contains(asked) || new.persons().contains(asked))
     }
 
     /// Whether a memory is about whom or what is asked.
@@ -189,9 +250,10 @@ impl Asked {
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
             && (!self.own || new.own(self) == old.own(self))
-            && (self.is_about(old) || old.begins_as(new))
-            && (!new.others(self) || old.others(self))
+            && (self.is_about(old) || if self.is_of_somebody() { old.begins_as(new) } else { !self.identifies })
+            && new.others(self).iter().all(|other| old.others(self).contains(other))
             && old.required(self).iter().all(|hash| new.required(self).contains(hash))
+            && self.keeps_persons(new, old)
     }
 }
 
@@ -207,14 +269,16 @@ struct Seen<'h> {
     kinds: OnceCell<u8>,
     required: OnceCell<Vec<u64>>,
     own: OnceCell<bool>,
-    others: OnceCell<bool>,
+    others: OnceCell<Vec<String>>,
+    persons: OnceCell<Vec<String>>,
+    told: OnceCell<Told>,
     begin: OnceCell<Option<&'h str>>,
 }
 
 impl<'h> Seen<'h> {
     fn of(hit: &Contender<'h>) -> Option<Self> {
         let memory = &hit.memory;
-        if !holds(memory.kind) || memory.is_ended {
+        if !lasts(memory) {
             return None;
         }
         Some(Self {
@@ -229,6 +293,8 @@ impl<'h> Seen<'h> {
             required: OnceCell::new(),
             own: OnceCell::new(),
             others: OnceCell::new(),
+            persons: OnceCell::new(),
+            told: OnceCell::new(),
             begin: OnceCell::new(),
         })
     }
@@ -270,16 +336,32 @@ impl<'h> Seen<'h> {
         *self.begin.get_or_init(begin)
     }
 
-    /// Whether it speaks of what is somebody's whom the question does not name.
-    fn others(&self, asked: &Asked) -> bool {
-        let has_other = || owners(self.text).any(|owner| !asked.names.contains(&owner));
-        *self.others.get_or_init(|| self.may_have(APOSTROPHE) && has_other())
+    /// The persons whom it mentions as "my mother" or the like.
+    fn persons(&self) -> &[String] {
+        self.persons.get_or_init(|| persons(self.text).collect())
+    }
+
+    /// Its words.
+    fn told(&self, asked: &Asked) -> &Told {
+        self.told.get_or_init(|| asked.contrast.told(self.text))
+    }
+
+    /// Those whom it speaks of and whom the question does not have.
+    fn others(&self, asked: &Asked) -> &[String] {
+        let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other);
+        let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.text) } else { Vec::new() };
+        self.others.get_or_init(|| found().into_iter().filter(|other| !has(other)).collect())
     }
 }
 
 /// Whether what a memory of that kind says holds until something else is said.
 pub(super) fn holds(kind: Kind) -> bool {
     matches!(kind, Kind::Semantic | Kind::Preference | Kind::Decision | Kind::Constraint | Kind::Profile)
+}
+
+/// The same of a memory, which nothing has ended.
+pub(super) fn lasts(memory: &Outline<'_>) -> bool {
+    holds(memory.kind) && !memory.is_ended
 }
 
 pub(super) fn speaks_of_own(text: &str) -> bool {
@@ -292,34 +374,6 @@ fn plain(letter: char) -> char {
     if letter == '\u{2019}' { '\'' } else { letter.to_ascii_lowercase() }
 }
 
-/// Those with a capital letter whose something is spoken of. Each is found by what follows it: "Anna" of "Anna's".
-fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
-    let ends = text.bytes().enumerate().filter(|(_, byte)| [b'\'', MARK_END].contains(byte)).map(|(at, _)| at);
-    ends.filter_map(|at| owner(text, at))
-        .filter(|owner| !OWN.contains(&owner.as_str()) && !matches!(owner.as_str(), "it" | "that" | "what" | "here" | "there" | "let"))
-}
-
-/// Whose something is spoken of by the apostrophe whose last byte is there.
-fn owner(text: &str, apostrophe: usize) -> Option<String> {
-    let behind = text.get(apostrophe + 1..)?.strip_prefix('s')?;
-    let before = text[..=apostrophe].strip_suffix(['\'', '\u{2019}'])?;
-    if !behind.is_empty() && !behind.starts_with(char::is_whitespace) {
-        return None;
-    }
-    let word = before.rsplit(char::is_whitespace).next()?;
-    word.starts_with(char::is_uppercase).then(|| word.to_lowercase())
-}
-
-/// The text between spaces, without the marks around it.
-fn bare_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
-}
-
-/// A bare word in small letters, with the apostrophe of ASCII.
-fn normal(word: &str) -> String {
-    word.to_lowercase().replace('\u{2019}', "'")
-}
-
 /// Whether a bare word is one of ASCII in normal form.
 fn is(word: &str, known: &str) -> bool {
     if word.is_ascii() { word.eq_ignore_ascii_case(known) } else { normal(word) == known }
@@ -327,6 +381,7 @@ fn is(word: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::whose::owners;
     use super::*;
 
     #[test]
@@ -381,6 +436,20 @@ mod tests {
     fn words_of_who_asks_begin_with_few_letters() {
         assert!(OWN.iter().all(|own| OWN_BEGINS.contains(&own.as_bytes()[0])));
         assert!(is("Ago", "ago") && !is("\u{e1}go", "ago") && is("I\u{2019}m", "i'm"));
+    }
+
+    #[test]
+    fn a_question_of_a_thing_says_whether_it_identifies_it() {
+        let asked = |question: &str| Asked::of(&Question::new(question), &Own::default());
+        assert!(asked("which port does payments-api listen on?").identifies && !asked("what is the budget?").identifies);
+        assert!(!asked("what was the revenue in 2025?").identifies, "a number says no thing");
+        assert!(!asked("what is the budget?").is_of_somebody() && asked("what is my budget?").is_of_somebody());
+    }
+
+    #[test]
+    fn scores_are_one_as_they_are_shown() {
+        let of = |score: f64| shown((score * f64::from(SCORE_ONE)) as i64);
+        assert!(of(0.9998) == 1000 && of(0.9996) == 1000 && of(0.9994) == 999 && of(0.0) == 0);
     }
 
     #[test]

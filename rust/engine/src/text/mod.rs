@@ -50,6 +50,7 @@ pub use keys::{duplicate_key, slot_key};
 pub use query::{MAX_QUERY_TERMS, MAX_TEXT_BYTES, Query, QueryTerm};
 pub(crate) use sought::Sought;
 pub(crate) use speech::asks_when;
+pub(crate) use stem::with_stem;
 pub use terms::{
     ACCENT_WEIGHT, GRAM_WEIGHT, PART_WEIGHT, Role, SEGMENT_WEIGHT, STEM_WEIGHT, TermClass, WHOLE_WEIGHT, WORD_WEIGHT, term_hash,
 };

@@ -13,6 +13,14 @@ pub(super) struct Stem {
     pub(super) end: &'static [u8],
 }
 
+/// Calls `of` with the stem of a folded word, in two parts.
+pub(crate) fn with_stem<R>(word: &[u8], of: impl FnOnce([&[u8]; 2]) -> R) -> R {
+    match stem(word) {
+        Some(Stem { keep, end }) => of([&word[..keep], end]),
+        None => of([word, b""]),
+    }
+}
+
 /// The stem of a folded word, if it differs from the word.
 pub(super) fn stem(word: &[u8]) -> Option<Stem> {
     let last = *word.last()?;

@@ -1,0 +1,264 @@
+//! Whether two texts of one shape say the same of two things: "My home address is ..." and "My office address is ...", where the question
+//! asks for the home address.
+//!
+//! Both have the same words around a place where the older one has a word of the question and the newer one has another word. The place
+//! is that of a noun or of what stands before it, directly behind "my", "the", "for" or the like. That tells it from what a change says
+//! in other words: "I drink coffee in the morning", "I switched to tea in the morning". Both share a word of the question elsewhere: "My
+//! doctor is ..." and "My new physician is ..." may be one thing.
+
+use super::whose::{bare_words, normal, without_s};
+use crate::text::{is_filler, with_stem};
+
+/// Words of a text that are compared.
+const MOST_WORDS: usize = 48;
+/// Words of a question that say what is asked for: as many as there are bits.
+const MOST_CONTENT: usize = u64::BITS as usize;
+/// Words in the place where two texts differ, at most.
+const LONGEST: usize = 5;
+/// What stands for "my", and behind the owner of "Anna's".
+const POSSESSIVE: &str = "'s";
+/// Words behind which a noun stands, beside possessives.
+const LEADING: [&str; 16] = ["the", "a", "an", "this", "that", "to", "for", "in", "on", "at", "of", "from", "with", "by", "into", "every"];
+/// Words that name no other thing before a noun: "my new address" is an address.
+const NEUTRAL: [&str; 18] = [
+    "new",
+    "newest",
+    "current",
+    "latest",
+    "present",
+    "actual",
+    "favourite",
+    "favorite",
+    "preferred",
+    "usual",
+    "regular",
+    "default",
+    "main",
+    "primary",
+    "own",
+    "next",
+    "now",
+    "other",
+];
+/// Words that begin a question which is answered by yes or no, and which may name the value itself ("Do I follow a vegan diet?").
+const YES_OR_NO: [&str; 16] =
+    ["is", "are", "am", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "should"];
+
+/// A word by its stem.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    /// The hash of its stem.
+    stem: u64,
+    /// A noun stands behind it.
+    leads: bool,
+    /// It says something by itself: it is no filler.
+    tells: bool,
+    /// It tells, and may name another thing before a noun.
+    names: bool,
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.stem == other.stem
+    }
+}
+
+/// The words of a memory, for comparisons.
+#[derive(Debug)]
+pub(super) struct Told {
+    words: Vec<Word>,
+    /// Which words of the question's content it has, a bit for each.
+    held: u64,
+}
+
+impl Told {
+    /// Whether a newer memory has every word of the question's content that an older one has, and one at least.
+    pub fn covers(&self, old: &Self) -> bool {
+        old.held != 0 && old.held & !self.held == 0
+    }
+}
+
+/// The words of a question, for comparisons.
+#[derive(Debug, Default)]
+pub(super) struct Contrast {
+    words: Vec<Word>,
+    /// Those that say what is asked for, but for names and identifiers.
+    content: Vec<Word>,
+    /// The question may name the value that an older text has.
+    may_name_value: bool,
+    /// It is put as a question ("which", "is", "the"), and not as words to look for.
+    pub is_question: bool,
+}
+
+impl Contrast {
+    /// Of a question; `beside` are its names and identifiers.
+    pub fn of(question: &str, beside: &[String]) -> Self {
+        let beside: Vec<Word> = beside.iter().flat_map(|name| words(name)).collect();
+        let words = words(question);
+        let content = words.iter().filter(|word| word.tells && !beside.contains(word)).take(MOST_CONTENT).copied().collect();
+        let mut first = bare_words(question).map(normal);
+        let begin = first.next().unwrap_or_default();
+        let may_name_value = YES_OR_NO.contains(&begin.as_str()) && first.next().is_some_and(|word| word != "you");
+        Self { content, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
+    }
+
+    /// The words of a memory.
+    pub fn told(&self, text: &str) -> Told {
+        let words = words(text);
+        let has = |(at, word): (usize, &Word)| u64::from(words.contains(word)) << at;
+        let held = self.content.iter().enumerate().map(has).sum();
+        Told { words, held }
+    }
+
+    /// Whether the newer of two texts says the same of another thing than the older one, which the question asks for.
+    pub fn is_between(&self, new: &Told, old: &Told) -> bool {
+        let (kept, lost) = (old.held & new.held, old.held & !new.held);
+        if self.may_name_value || kept == 0 || lost == 0 {
+            return false;
+        }
+        let (new, old) = (new.words.as_slice(), old.words.as_slice());
+        let mut from = 0;
+        while let Some(start) = (from..old.len()).find(|at| !new.contains(&old[*at])) {
+            let end = (start..old.len()).find(|at| new.contains(&old[*at])).unwrap_or(old.len());
+            if self.is_asked(old, start, end) && differs(new, old, start, end) {
+                return true;
+            }
+            from = end;
+        }
+        false
+    }
+
+    /// Whether the question has a word of that place of the older text, beside the same neighbour. A place that has filler may reach into a
+    /// value ("at night is 8 units"), unless a word of the question ends it ("licence was renewed and expires").
+    fn is_asked(&self, old: &[Word], start: usize, end: usize) -> bool {
+        let is_pair = |pair: &[Word]| self.words.windows(2).any(|own| own == pair);
+        let ends = || old.get(end).is_some_and(|behind| self.content.contains(behind));
+        end - start <= LONGEST
+            && (old[start..end].iter().all(|word| word.tells) || ends())
+            && old[start..end].iter().any(|word| self.content.contains(word))
+            && old[start.saturating_sub(1)..old.len().min(end + 1)].windows(2).any(is_pair)
+    }
+}
+
+/// Whether a text has other words than an older one between the words around that place of it, of which one names something, and the
+/// place is that of a noun.
+fn differs(new: &[Word], old: &[Word], start: usize, end: usize) -> bool {
+    let (before, Some(behind)) = (start.checked_sub(1).map(|at| old[at]), old.get(end)) else { return false };
+    if before.is_some_and(|before| !before.leads) {
+        return false;
+    }
+    let is_here = |at: &usize| at.checked_sub(1).map(|at| new[at]) == before;
+    // A text that begins with "I" or "my" does not begin with its noun.
+    let is_bare = |place: &[Word]| before.is_some() || place.iter().all(|word| word.tells);
+    (0..new.len()).filter(is_here).any(|at| {
+        let count = new[at..].iter().take_while(|word| !old.contains(word)).take(LONGEST + 1).count();
+        let place = &new[at..at + count];
+        let is_named = count <= LONGEST && new.get(at + count) == Some(behind) && place.iter().any(|word| word.names);
+        is_named && is_bare(place) && is_bare(&old[start..end])
+    })
+}
+
+/// The first words of a text, with a mark behind each owner and in the place of "my".
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::with_capacity(MOST_WORDS.min(text.len() / 4));
+    for word in bare_words(text).flat_map(|word| word.split('-')).filter(|word| !word.is_empty()).take(MOST_WORDS) {
+        let owner = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s"));
+        let word = in_small_letters(owner.unwrap_or(word), word_of);
+        words.extend(word);
+        words.extend(owner.filter(|_| word.is_some()).map(|_| possessive()));
+        if word.is_none() {
+            words.push(possessive());
+        }
+    }
+    words
+}
+
+/// A word in small letters; `None` where it is "my" or the like.
+fn word_of(word: &[u8]) -> Option<Word> {
+    if matches!(word, b"my" | b"our" | b"your" | b"his" | b"her" | b"their") {
+        return None;
+    }
+    let is_of = |words: &[&str]| words.iter().any(|one| one.as_bytes() == word);
+    let tells = !is_filler(word);
+    Some(Word { stem: with_stem(word, hash), leads: is_of(&LEADING), tells, names: tells && !is_of(&NEUTRAL) })
+}
+
+fn possessive() -> Word {
+    Word { stem: hash([POSSESSIVE.as_bytes(), b""]), leads: true, tells: false, names: false }
+}
+
+/// Calls `of` with a word in small letters.
+fn in_small_letters<R>(word: &str, of: impl FnOnce(&[u8]) -> R) -> R {
+    let mut letters = [0; 32];
+    match letters.get_mut(..word.len()).filter(|_| word.is_ascii()) {
+        Some(letters) => {
+            letters.copy_from_slice(word.as_bytes());
+            letters.make_ascii_lowercase();
+            of(letters)
+        }
+        None => of(word.to_lowercase().as_bytes()),
+    }
+}
+
+/// FNV-1a: words of one question and its candidates are compared, and nothing is stored.
+fn hash(parts: [&[u8]; 2]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the newer text is of another thing, for a question.
+    fn is_other(question: &str, old: &str, new: &str) -> bool {
+        let contrast = Contrast::of(question, &[]);
+        contrast.is_between(&contrast.told(new), &contrast.told(old))
+    }
+
+    #[test]
+    fn another_word_in_the_place_of_an_asked_one_is_another_thing() {
+        for (question, old, new) in [
+            ("What is my front door code?", "My front door code is 2580.", "My garage door code is 8642."),
+            ("What is the user's ring finger size?", "The user's ring finger size is 54.", "The user\u{2019}s index finger size is 58."),
+            ("When was my upper denture fitted?", "My upper denture was fitted in 2018.", "My lower bridge was fitted in 2021."),
+            ("Where do I keep the key for the cellar?", "I keep the key for the cellar here.", "I keep the key for the shed here."),
+            ("When does my licence expire?", "My licence was renewed and expires in May.", "My visa expires in August."),
+            ("Which winter tyres do I have?", "Winter tyres: Nokian", "Summer tyres: Pirelli"),
+            ("Can you tell me my test-run price?", "My test-run price is 5.", "My full-run price is 9."),
+        ] {
+            assert!(is_other(question, old, new), "{new}");
+            assert!(!is_other(question, old, old), "{old}");
+        }
+    }
+
+    #[test]
+    fn a_change_in_other_words_is_of_the_same_thing() {
+        for (question, old, new) in [
+            ("What do I drink in the morning?", "I drink coffee in the morning.", "I switched to tea in the morning."),
+            ("What do I drink in the morning?", "My morning drink is coffee.", "My breakfast drink became tea."),
+            ("Who is my doctor?", "My doctor is Dr. Meyer.", "My new physician is Dr. Silva."),
+            ("What is my current address?", "My current address is 4 Elm Street.", "My new address is 9 King Road."),
+            ("Where do I live?", "I live in Porto.", "I moved to Oslo."),
+            ("Which mobile carrier do I use?", "My mobile carrier is Movistar.", "I changed carriers to Verizon."),
+            ("Which programming language do I prefer?", "My preferred programming language is Go.", "My favourite language is Python."),
+            ("How much iron do I take at night?", "My iron dose at night is 8 units.", "I cut the iron at bedtime to 4 units."),
+            ("Where do I buy groceries?", "I buy groceries at Migros.", "My groceries come from Spar now."),
+            ("Do I follow a vegan diet?", "I follow a vegan diet.", "I follow a keto diet."),
+            ("What is my front door code?", "My front door code is 2580.", "The code of my front door is 1379."),
+        ] {
+            assert!(!is_other(question, old, new), "{new}");
+        }
+    }
+
+    #[test]
+    fn what_is_covered_is_covered_by_stems_and_without_names() {
+        let covers = |question: &str, new: &str| {
+            let contrast = Contrast::of(question, &["order-sync".to_owned()]);
+            contrast.told(new).covers(&contrast.told("The upload limit of order-sync is 20 MB."))
+        };
+        assert!(covers("What is the upload limit of order-sync?", "The limit for uploads was raised to 50 MB."));
+        assert!(!covers("What is the upload limit of order-sync?", "The download limit of order-sync is 200 MB."));
+        assert!(!covers("What is order-sync?", "order-sync is new."), "nothing is asked but the name");
+    }
+}

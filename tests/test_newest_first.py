@@ -1,0 +1,98 @@
+"""Newest first: what replaces what where no slot says it, and what stands beside it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def engine(store: Path, clock: FakeClock) -> Any:
+    with memspan.open(store, clock=clock) as opened:
+        yield opened
+
+
+def told(user: memspan.Scope, clock: FakeClock, *texts: str, kind: str = "semantic") -> None:
+    for text in texts:
+        user.remember(text, kind)  # type: ignore[arg-type]
+        clock.advance(timedelta(days=9))
+
+
+def marked(user: memspan.Scope, question: str) -> bool:
+    """Whether a prompt marks any memory as replaced."""
+    session = user.session("asked", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    return "newer_on" in str(session.assemble().messages)
+
+
+@pytest.mark.parametrize(
+    ("fact", "other", "question"),
+    [
+        ("My blood group is A.", "My father's blood group is O.", "What is my blood group?"),
+        ("I weigh 82 kilos.", "My uncle weighs 95 kilos.", "How much do I weigh?"),
+        ("The user's ring size is 54", "The user's daughter has ring size 47", "what is my ring size?"),
+        ("My front door code is 2580.", "My garage door code is 8642.", "What is my front door code?"),
+        ("My upper denture was fitted in 2018.", "My lower bridge was fitted in 2021.", "When was my upper denture fitted?"),
+        ("My licence expires in May.", "My visa expires in August.", "When does my licence expire?"),
+        ("Anna's violin lesson is on Tuesday.", "Anna's piano lesson is on Friday.", "When is Anna's violin lesson?"),
+        ("The upload limit is 20 MB.", "The download limit is 200 MB.", "What is the upload limit?"),
+    ],
+)
+def test_a_newer_fact_of_another_thing_replaces_nothing(
+    engine: memspan.Engine, clock: FakeClock, fact: str, other: str, question: str
+) -> None:
+    user = engine.user("u")
+    told(user, clock, fact, other)
+    assert user.recall(question)[0].text == fact
+    assert not marked(user, question)
+
+
+@pytest.mark.parametrize(
+    ("facts", "question"),
+    [
+        (("My front door code is 2580.", "My front door code changed to 1379."), "What is my front door code?"),
+        (("My wife's phone is a Pixel.", "My wife's new phone is a Moto."), "Which phone does my wife have?"),
+        (("mail-relay2 accepts 200 connections.", "mail-relay2 accepts 350 connections."), "How many connections does mail-relay2 accept?"),
+        (("The upload limit is 20 MB.", "The upload limit was raised to 50 MB."), "What is the upload limit?"),
+        (("Retro is at 15:00.", "Retro is at 16:30."), "When is retro?"),
+    ],
+)
+def test_a_newer_value_of_the_same_thing_comes_first(
+    engine: memspan.Engine, clock: FakeClock, facts: tuple[str, str], question: str
+) -> None:
+    user = engine.user("u")
+    told(user, clock, *facts)
+    assert [hit.text for hit in user.recall(question)] == [*reversed(facts)]
+    assert marked(user, question)
+
+
+def test_of_equal_scores_what_holds_is_newest_first_and_events_are_as_told(engine: memspan.Engine, clock: FakeClock) -> None:
+    question, texts = "кто мой стоматолог?", ("Мой стоматолог — доктор Иванов", "Мой стоматолог — доктор Петров")
+    told(engine.user("facts"), clock, *texts)
+    told(engine.user("events"), clock, *texts, kind="episodic")
+    facts = [hit.text for hit in engine.user("facts").recall(question)]
+    assert facts == [*reversed(texts)]
+    events = [hit.text for hit in engine.user("events").recall(question)]
+    assert events in ([*texts], [*reversed(texts)])
+
+
+def test_fewer_answers_are_the_first_of_more_where_scores_are_equal(engine: memspan.Engine, clock: FakeClock) -> None:
+    user = engine.user("u")
+    told(user, clock, *(f"payments-api listens on port {port}" for port in range(8441, 8449)))
+    many = user.recall("which port does payments-api listen on?", limit=10)
+    few = user.recall("which port does payments-api listen on?", limit=3)
+    assert [hit.memory.id for hit in few] == [hit.memory.id for hit in many][:3]
+    assert many[0].text.endswith("8448")
