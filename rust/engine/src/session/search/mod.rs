@@ -216,7 +216,7 @@ pub(super) struct Found {
 
 /// The closest of many parts is closer by chance than one text is. Of 24 questions that two texts of 12 KB do not answer, the best part
 /// passed the gate of a prompt for six without it, and one would have with it; every true answer had at least .1 to spare (2026-11-26).
-const CLOSER_BY_CHANCE: f64 = 0.1;
+const CLOSER_BY_CHANCE: f64 = 0.05;
 
 impl Found {
     /// How sure it is to answer where a part of it is so close to the question: as sure as its beginning is, or more.
