@@ -37,7 +37,7 @@ const CHANGES: [&str; 13] =
 /// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
-/// What something is made to do, and no value of it.
+/// Things that something is made to do. They do not become its value.
 const HAPPENS: [&str; 22] = [
     "pass",
     "work",
@@ -190,7 +190,7 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     is_name.then_some(Name { owner, from: from + 1, to })
 }
 
-/// What stands somewhere, and may move to another place.
+/// Things that stand somewhere, and may move to another place.
 const PLACED: [&str; 14] = [
     "office",
     "headquarters",

@@ -21,7 +21,7 @@ lists! { "health":
     EATS_NO,
     /// Food that somebody may have to avoid.
     FOODS,
-    /// Words that follow "I take" and "I'm on", and are no medicine.
+    /// Words that follow "I take" and "I'm on", and none is a medicine.
     NO_MEDICINE,
     /// How often a medicine is taken.
     OFTEN,
@@ -139,7 +139,7 @@ fn medicated(s: &Sentence<'_>) -> Option<Reading> {
     (says_so && is_medicine && s.words.len() <= 16).then(|| Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") })
 }
 
-/// What is told before a question, and where the question begins: "Since I'm allergic to penicillin, | what can I take?". Only what one
+/// The part that is told before a question, and where the question begins: "Since I'm allergic to penicillin, | what can I take?". Only what one
 /// must know of the user is read.
 pub(super) fn told_before_asking(s: &Sentence<'_>) -> Option<(Reading, usize, usize)> {
     const SINCE: [&str; 8] = ["since", "as", "because", "given that", "considering that", "now that", "knowing that", "seeing that"];

@@ -165,7 +165,7 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
 
-/// Reads a sentence clause by clause. What no rule reads is left to the model.
+/// Reads a sentence clause by clause. Sentences that no rule reads are left to the model.
 fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
     if let Some((claim, question)) = told_and_asked(said, span, own) {
         claims.push(claim);

@@ -141,7 +141,7 @@ fn pasted(text: &str) -> Vec<Span> {
     out
 }
 
-/// What a line with a colon at its end announces of somebody else's.
+/// The words of somebody else that a line with a colon at its end announces.
 #[derive(Debug, PartialEq, Eq)]
 enum Announced {
     /// A text, by what it is or how it came.
@@ -150,7 +150,7 @@ enum Announced {
     Below,
 }
 
-/// What a line announces; `None` where its writer tells of themselves below it.
+/// The kind of text that a line announces; `None` where its writer tells of themselves below it.
 fn announces(line: &str) -> Option<Announced> {
     let words = words(line);
     if OWN.iter().any(|phrase| has(&words, phrase)) {

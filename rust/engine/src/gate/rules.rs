@@ -326,7 +326,7 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-/// What people move house for.
+/// Reasons for which people move house.
 const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
 
 /// Whether somebody who moved to what begins at a word lives there now: a name, of no tool, and where "we" moved, none that looks like one.

@@ -129,7 +129,7 @@ impl Sentence<'_> {
         self.word(at) == "for" && self.words[..at].iter().rev().take(2).any(|word| among(&EXCEPTS, &word.lower))
     }
 
-    /// The words behind "for" in the rest of the sentence: "for scripting". "Except for scripting" is no purpose.
+    /// The words behind "for" in the rest of the sentence: "for scripting". "Except for scripting" names no purpose.
     pub(super) fn purpose(&self, from: usize) -> Option<String> {
         let at = (from..self.words.len()).find(|at| self.word(*at) == "for").filter(|at| !self.excepts(*at))?;
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));

@@ -36,7 +36,7 @@ lists! { "values":
     NO_NUMBER,
     /// Words behind an adjective that end what it says: "hard to say", "tight for now".
     BEHIND,
-    /// What somebody is at work, which no name ends in: "CEO", "Team Lead".
+    /// Positions at work, in which no name ends: "CEO", "Team Lead".
     TITLES,
     /// Signs of the zodiac.
     ZODIAC,

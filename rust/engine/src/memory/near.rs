@@ -218,7 +218,7 @@ impl Statement {
     }
 
     /// Whether what it says is over can be what a memory says, by its verb: who does not work at a place any more lives where they lived.
-    /// What has a slot is over only where the slot's own value is: who stopped taking a pill has measured what they measured.
+    /// A slot's value is over only where that value itself is: who stopped taking a pill has measured what they measured.
     pub fn fits(&self, known: &Memory, other: &Self, named: &str) -> bool {
         let slot = known.slot.as_deref().unwrap_or_default();
         let mut words = affirmed(&self.tokens);

@@ -135,7 +135,7 @@ pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
 }
 
 /// Puts the newer first of what holds, is of one scope and has one score, in places that these have already; of one time the last, and
-/// before all the more trusted. More than [`MOST_REPLACED`] of them are no values of one thing, and stay as they are.
+/// before all the more trusted. More than [`MOST_REPLACED`] of them do not have to be values of one thing, and stay as they are.
 pub(super) fn newest_of_equals(contenders: &mut [Contender<'_>]) {
     let key = |one: &Contender<'_>| (one.parts.fixed, one.parts.is_raised, one.scope);
     let mut order: Vec<usize> = (0..contenders.len()).collect();

@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 48;
 const MOST_CONTENT: usize = u64::BITS as usize;
 /// Words in the place where two texts differ, at most.
 const LONGEST: usize = 5;
-/// What stands for "my", and behind the owner of "Anna's".
+/// Words that stand for "my", and behind the owner of "Anna's".
 const POSSESSIVE: &str = "'s";
 /// Words behind which a noun stands, beside possessives.
 const LEADING: [&str; 16] = ["the", "a", "an", "this", "that", "to", "for", "in", "on", "at", "of", "from", "with", "by", "into", "every"];
@@ -51,7 +51,7 @@ struct Word {
     stem: u64,
     /// A noun stands behind it.
     leads: bool,
-    /// It says something by itself: it is no filler.
+    /// It says something by itself, and does not fill in.
     tells: bool,
     /// It tells, and may name another thing before a noun.
     names: bool,

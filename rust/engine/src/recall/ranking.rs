@@ -204,7 +204,7 @@ pub mod memories {
     /// How sure an answer is to a question that has no content: what lies in a time, or who the user is. Set: it is what was asked for, but
     /// for what the words of time and the kinds of memories get wrong.
     pub const OVERVIEW: f64 = 0.9;
-    /// What is left of how sure a hit is that lacks an identifier of the question. Set: "order 48812" is close to "order 48899" and answers
+    /// The share that is left of how sure a hit is, where it lacks an identifier of the question. Set: "order 48812" is close to "order 48899" and answers
     /// nothing, while "the payments service" may answer for `payments-api`.
     pub const OF_ANOTHER: f64 = 0.5;
     /// So many of a scope's newest memories may answer it. Their rows are read for each such question, 32 bytes each.

@@ -15,7 +15,7 @@ const LEAST_WORDS: usize = 5;
 /// An order to tell has its noun among so many words.
 const ORDER_WORDS: usize = 10;
 
-/// What one asks for by its noun: "the name of my landlord".
+/// Things that one asks for by their noun: "the name of my landlord".
 pub(super) const ASKED_NOUNS: [&str; 28] = [
     "name",
     "names",
@@ -124,7 +124,7 @@ const TAGS: [&str; 73] = [
     "ta bom",
 ];
 
-/// What stands before the tag of a clause that ends with a question mark: "right?", "isn't it?", "oder?".
+/// The clause before its tag, of one that ends with a question mark: "right?", "isn't it?", "oder?".
 pub(super) fn before_tag(lower: &str) -> Option<&str> {
     let end = without_closing_marks(lower).trim_end_matches(is_question_mark).trim_end();
     let cut = end.rfind([',', '\u{2013}', '\u{2014}']).or_else(|| end.rfind(" - "));

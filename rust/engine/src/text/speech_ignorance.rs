@@ -61,7 +61,7 @@ const BETWEEN: [&str; 16] = [
     "been",
     "directly",
 ];
-/// Nouns of information, whoever's it is.
+/// Nouns of information, of anybody's.
 const INFORMATION: [&str; 31] = [
     "information",
     "info",
@@ -252,7 +252,7 @@ fn tells_of_the_other(object: &[Word]) -> bool {
     matches!(text_at(object, verb), "told" | "mentioned" | "shared" | "said" | "given" | "ever")
 }
 
-/// What one may know: a question, what the other one asked for, a person or thing that both know.
+/// Things that one may know: a question, what the other one asked for, a person or thing that both know.
 fn is_known_thing(object: &[Word]) -> bool {
     let first = text_at(object, 0);
     match first {
@@ -269,7 +269,7 @@ fn is_known_thing(object: &[Word]) -> bool {
     }
 }
 
-/// What one may find or have of information.
+/// Information that one may find or have.
 fn is_information(object: &[Word]) -> bool {
     let (first, second) = (text_at(object, 0), text_at(object, 1));
     match first {
@@ -283,7 +283,7 @@ fn is_information(object: &[Word]) -> bool {
     }
 }
 
-/// What one may have access to, if it is information.
+/// Things that one may have access to, if they are information.
 fn is_reached(object: &[Word]) -> bool {
     let first = text_at(object, 0);
     object.is_empty()

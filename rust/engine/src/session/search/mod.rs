@@ -226,7 +226,7 @@ impl Found {
     }
 }
 
-/// What answers nothing and is so sure is the question itself.
+/// A message that answers nothing and is so sure is the question itself.
 const ECHO: f64 = 0.8;
 
 impl Found {
