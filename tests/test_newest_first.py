@@ -27,7 +27,7 @@ def engine(store: Path, clock: FakeClock) -> Any:
 
 def told(user: memspan.Scope, clock: FakeClock, *texts: str, kind: str = "semantic") -> None:
     for text in texts:
-        user.remember(text, kind)  # type: ignore[arg-type]
+        user.remember(text, kind)
         clock.advance(timedelta(days=9))
 
 
