@@ -26,21 +26,12 @@ import random
 import tempfile
 from datetime import UTC, datetime, timedelta
 
+from newest import OTHER_TEXTS
+
 import memspan
 import memspan.testing
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
-OTHER_TEXTS = (
-    "The deploy window is {} at noon.",
-    "Ticket {} was closed by support.",
-    "The invoice {} is due in April.",
-    "Server node-{} was restarted.",
-    "Room {} has a broken projector.",
-    "Recipe {} needs two cups of flour.",
-    "The report {} covers the last quarter.",
-    "Branch {} was merged by the release team.",
-)
-
 # The fact, a change of it, another fact of the same shape, and the question for the first.
 # {P}: my, Anna's; {I}: I, Anna; {do}: do, does; {am}: am, is.
 Row = tuple[str, str, str, str]

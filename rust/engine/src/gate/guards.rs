@@ -4,7 +4,7 @@
 use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
 use super::others;
-use super::words::{Word, among, has, starts};
+use super::words::{Span, Word, among, has, starts};
 
 lists! { "guards":
     /// Phrases of what might be.
@@ -62,7 +62,8 @@ const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
 
 /// The verdict on a sentence as a whole.
-pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
+pub fn of_sentence(text: &str, span: Span, words: &[Word]) -> Guard {
+    let sentence = &text[span.start..span.end];
     if words.is_empty() {
         return Guard::Discard("no words");
     }
@@ -84,7 +85,7 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     if is_task_state(words) {
         return Guard::Discard("state of a task");
     }
-    if is_quoted(sentence) || others::quotes(sentence, words[0].start - lead(sentence), words) {
+    if is_quoted(sentence) || others::quotes(text, span, words) {
         return Guard::Discard("a quotation");
     }
     if is_reported(words) || is_labelled(sentence, words) {
@@ -93,14 +94,10 @@ pub fn of_sentence(sentence: &str, words: &[Word]) -> Guard {
     Guard::Open
 }
 
-/// The bytes of a sentence before its first word: those of a sign, as a quotation mark.
-fn lead(sentence: &str) -> usize {
-    sentence.find(|letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii() || matches!(letter, '?' | '!')).unwrap_or(0)
-}
-
 /// The reason not to read a sentence of any language: its form, or what it says of the model's instructions in English.
-pub fn of_any_language(sentence: &str, words: &[Word]) -> Option<&'static str> {
-    match of_sentence(sentence, words) {
+pub fn of_any_language(text: &str, span: Span, words: &[Word]) -> Option<&'static str> {
+    let sentence = &text[span.start..span.end];
+    match of_sentence(text, span, words) {
         Guard::Discard(reason @ ("code" | "a joke, by its mark" | "a quotation")) => Some(reason),
         Guard::Doubt(reason) if INSTRUCTIONS.iter().any(|phrase| has(words, phrase)) => Some(reason),
         _ if sentence.starts_with(['\u{AB}', '\u{201E}', '\u{300C}', '\u{300E}']) => Some("a quotation"),

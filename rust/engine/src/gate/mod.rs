@@ -155,8 +155,8 @@ fn is_read(text: &str, own: &[Word]) -> bool {
 fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     const REASON: &str = "not English, as far as its words tell";
     let reason = |span: &Span| {
-        let text = &said.text[span.start..span.end];
-        if is_fenced(said.text, *span) { "code" } else { guards::of_any_language(text, within(own, *span)).unwrap_or(REASON) }
+        let other = || guards::of_any_language(said.text, *span, within(own, *span)).unwrap_or(REASON);
+        if is_fenced(said.text, *span) { "code" } else { other() }
     };
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     if spans.iter().all(|span| reason(span) == REASON) {
@@ -183,14 +183,13 @@ fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<C
 
 /// Why nothing of a sentence is read: code, words of somebody else, and what a model is asked to reword.
 fn kept_out(said: &Utterance<'_>, span: Span, own: &[Word], of_others: &[Span]) -> Option<&'static str> {
-    let text = &said.text[span.start..span.end];
     if is_fenced(said.text, span) {
         return Some("code");
     }
     if of_others.iter().any(|part| (part.start..part.end).contains(&span.start)) {
         return Some("words of somebody else");
     }
-    others::rewords(text, within(own, span)).then_some("a request to the model")
+    others::rewords(said.text, span, within(own, span)).then_some("a request to the model")
 }
 
 /// Whether a sentence stands in a fence, or opens one.
@@ -203,7 +202,7 @@ fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Cla
     let words = within(own, span);
     let (reading, begin, end) = health::told_before_asking(&Sentence { text: said.text, words })?;
     let told = Span { start: words[begin].start, end: words[end - 1].end };
-    if guards::of_sentence(&said.text[told.start..told.end], &words[begin..end]) != Guard::Open || reading.rule == DENIAL {
+    if guards::of_sentence(said.text, told, &words[begin..end]) != Guard::Open || reading.rule == DENIAL {
         return None;
     }
     let claim = claimed(said, told, &words[begin..end], reading, None);
@@ -214,7 +213,7 @@ fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Cla
 fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: &dyn Fn() -> Vec<Claim>) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let correction = corrects::correction(&Sentence { text: said.text, words }).filter(|_| !text.ends_with('?'))?;
-    if guards::of_sentence(text, words) != Guard::Open {
+    if guards::of_sentence(said.text, span, words) != Guard::Open {
         return None;
     }
     let asked = said.before.trim_end().ends_with('?');
@@ -263,7 +262,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
 /// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
 fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
-    let doubt = match guards::of_sentence(&said.text[whole.start..whole.end], within(own, whole)) {
+    let doubt = match guards::of_sentence(said.text, whole, within(own, whole)) {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
         Guard::Doubt(reason) => Some(reason),
         Guard::Open => None,

@@ -50,17 +50,16 @@ const PROSE: [&str; 10] =
 const QUOTES: [char; 6] = ['"', '\'', '\u{201C}', '\u{2018}', '\u{AB}', '\u{201E}'];
 
 /// Whether a sentence, or a clause of it, begins with a quotation of what somebody says of themselves: "As she put it, 'I live in Rome'".
-/// `start` is the place of the sentence in its message.
-pub(super) fn quotes(sentence: &str, start: usize, words: &[Word]) -> bool {
+/// `span` is the place of the sentence in its message, and has all of the words.
+pub(super) fn quotes(text: &str, span: Span, words: &[Word]) -> bool {
     let of_own = words.first().is_some_and(|word| ["my", "our"].contains(&word.lower.as_str()));
     (0..words.len()).any(|at| {
-        let from = if at == 0 { start } else { words[at - 1].end };
-        let word = &sentence[words[at].start - start..words[at].end - start];
-        let between = &sentence[from - start..words[at].start - start];
+        let Word { start, end, .. } = words[at];
+        let (word, between) = (&text[start..end], &text[if at == 0 { span.start } else { words[at - 1].end }..start]);
         let begins = at == 0 || !of_own && between.contains([',', ':', ';', '\u{2014}']);
         // A sign that is not of ASCII is part of the word.
         let sign = word.chars().next().filter(|sign| QUOTES.contains(sign)).or_else(|| between.chars().last());
-        begins && sign.is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &sentence[words[at].end - start..]))
+        begins && sign.is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &text[end..span.end]))
     })
 }
 
@@ -82,7 +81,7 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Span> {
     while at < sentences.len() {
         let span = sentences[at];
         at += 1;
-        if !rewords(&text[span.start..span.end], super::within(own, span)) {
+        if !rewords(text, span, super::within(own, span)) {
             continue;
         }
         let begin = at;
@@ -97,7 +96,7 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Span> {
 }
 
 /// "Rewrite this more formally.", "Draft a bio: ...": what follows is the text that is worked on.
-pub(super) fn rewords(sentence: &str, words: &[Word]) -> bool {
+pub(super) fn rewords(text: &str, span: Span, words: &[Word]) -> bool {
     let rest = without_polite(words);
     let Some(verb) = rest.first().filter(|verb| among(&REWORDS, &verb.lower)) else { return false };
     let object = &rest[1..rest.len().min(8)];
@@ -107,10 +106,10 @@ pub(super) fn rewords(sentence: &str, words: &[Word]) -> bool {
         return false; // what is said beside a program is said by its user
     }
     if among(&MENDS, &verb.lower) && !prose {
-        return sentence.ends_with(':'); // a program may be mended, too
+        return text[..span.end].ends_with(':'); // a program may be mended, too
     }
     let points = prose || object.iter().any(|word| among(&POINTS, &word.lower)) || object.windows(2).any(owns);
-    let colon = sentence.ends_with(':') || sentence[verb.end - words[0].start..].contains(": ");
+    let colon = text[..span.end].ends_with(':') || text[verb.end..span.end].contains(": ");
     (points || colon) && !is_lasting(words)
 }
 
@@ -167,8 +166,12 @@ fn announces(line: &str) -> Option<Announced> {
 mod tests {
     use super::*;
 
+    fn whole(text: &str) -> Span {
+        Span { start: 0, end: text.len() }
+    }
+
     fn quoted(text: &str) -> bool {
-        quotes(text, 0, &words(text))
+        quotes(text, whole(text), &words(text))
     }
 
     #[test]
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_reworded_stands_behind_the_request() {
-        let is = |text: &str| rewords(text, &words(text));
+        let is = |text: &str| rewords(text, whole(text), &words(text));
         for text in
             ["Rewrite this in plain words.", "Draft a short bio: I'm Ana", "Please fix the grammar of this text.", "Proofread my essay."]
         {

@@ -139,11 +139,14 @@ pub(super) fn sort(contenders: &mut Vec<Contender<'_>>) {
 pub(super) fn newest_of_equals(contenders: &mut [Contender<'_>]) {
     let key = |one: &Contender<'_>| (one.parts.fixed, one.parts.is_raised, one.scope);
     let mut order: Vec<usize> = (0..contenders.len()).collect();
-    let mut start = 0;
+    let mut end = 0;
     for run in contenders.chunk_by(|one, next| key(one) == key(next)) {
+        end += run.len();
+        if run.len() == 1 {
+            continue; // as most are
+        }
         let lasts = |at: &usize| newest::lasts(&contenders[*at].memory) && !contenders[*at].parts.is_raised;
-        let places: Vec<usize> = (start..start + run.len()).filter(lasts).collect();
-        start += run.len();
+        let places: Vec<usize> = (end - run.len()..end).filter(lasts).collect();
         if places.len() > MOST_REPLACED {
             continue;
         }

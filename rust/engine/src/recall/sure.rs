@@ -44,8 +44,8 @@ impl Beside {
     /// From 0 to 1: how sure an answer is, from what was asked of the scope of its first hit, and the text and the parts of that.
     #[must_use]
     pub fn confidence(&self, query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
-        let sure = confidence(query, text, parts);
-        if lacks_identifier(query, text, parts) { sure } else { self.moved(sure) }
+        let sure = nearness(query, text, parts);
+        if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { self.moved(sure) }
     }
 
     fn moved(&self, sure: f64) -> f64 {
@@ -72,12 +72,17 @@ fn lacks_identifier(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> 
 /// From 0 to 1: how sure a first hit alone is, from what was asked of its scope, its text and the parts of its score.
 #[must_use]
 pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
+    let sure = nearness(query, text, parts);
+    if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { sure }
+}
+
+/// The same, whatever identifiers it lacks.
+fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
     if parts.overview {
         return OVERVIEW;
     }
     let close = || parts.closer.map_or_else(|| query.map_or(0.0, |query| query.coverage(text)), |(features, _)| features.closeness);
-    let sure = parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0);
-    if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { sure }
+    parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
