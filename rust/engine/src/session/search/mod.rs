@@ -218,6 +218,8 @@ pub(super) struct Found {
 /// passed the gate of a prompt for six without this (2026-11-26). With twice as much a record of 18 KB of JSON that answers stayed below it,
 /// so it is set between. The number of wrong ones that pass with it was not measured.
 const CLOSER_BY_CHANCE: f64 = 0.05;
+/// A message that answers nothing and is so sure is the question itself.
+const ECHO: f64 = 0.8;
 
 impl Found {
     /// How sure it is to answer where a part of it is so close to the question: as sure as its beginning is, or more.
@@ -225,12 +227,7 @@ impl Found {
         let closeness = (closeness - CLOSER_BY_CHANCE).max(self.features.closeness);
         Features { closeness, ..self.features }.confidence(self.named)
     }
-}
 
-/// A message that answers nothing and is so sure is the question itself.
-const ECHO: f64 = 0.8;
-
-impl Found {
     /// Whether it says the question again, and no more than that.
     fn is_echo(&self) -> bool {
         self.is_empty == Some(true) && self.confidence >= ECHO
