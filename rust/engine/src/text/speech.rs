@@ -63,13 +63,6 @@ pub fn does_not_know(text: &str) -> bool {
     only(text, Clause::Ignorant)
 }
 
-/// Whether a text greets, thanks or apologises, and asks and states nothing.
-#[must_use]
-pub fn is_courtesy(text: &str) -> bool {
-    let clauses = if text.len() > MOST_BYTES { Vec::new() } else { clauses(text) };
-    !clauses.is_empty() && clauses.into_iter().all(|clause| !is_marked_as_question(clause) && classify(clause) == Clause::Courtesy)
-}
-
 /// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!". Yes and no are answers.
 #[must_use]
 pub fn acknowledges(text: &str) -> bool {
@@ -156,7 +149,7 @@ fn judge(lower: &str, words: &[Word]) -> Clause {
         let kind = classify(head);
         return if kind == Clause::Courtesy { Clause::Asks } else { kind };
     }
-    if is_question(lower, words) || orders(words) {
+    if is_question(lower, words) || orders(lower, words) {
         return Clause::Asks;
     }
     if says_nothing(lower, words) { Clause::Courtesy } else { Clause::States }
@@ -255,9 +248,14 @@ fn is_question(lower: &str, words: &[Word]) -> bool {
     let first = lower.split(|one: char| !one.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
     QUESTIONS_ACCENTED.contains(&first)
         || begins(words, Phrases::Questions)
-        || is_english_question(words)
+        || is_english_question(words) && !is_name_before_comma(lower)
         || is_german_question(words)
         || has_any(bare, &CHINESE_QUESTIONS)
+}
+
+/// "will, my brother, lives in Ghent": a name, and no verb before its subject.
+fn is_name_before_comma(lower: &str) -> bool {
+    lower.trim_start().strip_prefix("will").is_some_and(|rest| rest.starts_with(','))
 }
 
 /// "which port does it use", "did we deploy", "how to restart it"; not "what I need is rest", "when the server was down".
@@ -265,6 +263,7 @@ fn is_english_question(words: &[Word]) -> bool {
     let word = |at| text_at(words, at);
     match word(0) {
         "how" if matches!(word(1), "to" | "many" | "much" | "long" | "often" | "old") => true,
+        "what" if matches!(word(1), "happened" | "happens" | "changed") => true,
         "what" | "how" | "which" | "whose" | "who" if matches!(word(1), "a" | "an") => false,
         "when" | "where" | "why" => is_in(words, 1, List::Auxiliaries) && word(1) != "is" || word(1) == "is" && words.len() > 2,
         "who" => words.len() <= 12 && words.len() > 1 && !is_in(words, 1, List::Subjects),
@@ -283,7 +282,11 @@ fn is_english_question(words: &[Word]) -> bool {
 fn auxiliary_before_subject(words: &[Word], from: usize) -> bool {
     let before = words.iter().skip(1).take(from + 3);
     let at = before.clone().position(|word| word.known.is_in(List::Auxiliaries)).map(|at| at + 1);
-    at.is_some_and(|at| at >= from && !words[1..at].iter().any(|word| word.known.is_in(List::Subjects)))
+    at.is_some_and(|at| {
+        // "what fixed the bug was clearing the cache" turns nothing round, "what kind of dog do I have" does
+        let is_turned = at <= from + 1 || is_in(words, at + 1, List::Subjects) || matches!(text_at(words, at), "do" | "does" | "did");
+        at >= from && is_turned && !words[1..at].iter().any(|word| word.known.is_in(List::Subjects))
+    })
 }
 
 /// "wann war das", "kannst du"; not "was ich brauche", "wie immer".

@@ -338,7 +338,7 @@ fn has_noun(words: &[Word]) -> bool {
 }
 
 /// Whether a clause orders to be told something: "give me the name of my landlord", "sag mir, wie er hei\u{df}t", "landlord name please".
-pub(super) fn orders(words: &[Word]) -> bool {
+pub(super) fn orders(lower: &str, words: &[Word]) -> bool {
     let first = words.iter().take_while(|word| word.known.is_in(List::Leads)).count();
     let words = &words[first..];
     if words.len() < 2 || words.len() > 2 * ORDER_WORDS {
@@ -351,8 +351,16 @@ pub(super) fn orders(words: &[Word]) -> bool {
     }
     let last = text_at(words, words.len() - 1);
     let bare = || !has_number(words) && !words.iter().any(|word| word.known.is_in(List::Auxiliaries));
-    text_at(words, 1) == "of" && ASKED_NOUNS.contains(&text_at(words, 0)) && words.len() <= 8 && bare()
-        || matches!(last, "please" | "again") && words.len() <= 6 && ASKED_NOUNS.contains(&text_at(words, words.len() - 2)) && bare()
+    let asked_last = || ASKED_NOUNS.contains(&text_at(words, words.len() - 2)) && bare();
+    text_at(words, 1) == "of" && ASKED_NOUNS.contains(&text_at(words, 0)) && words.len() <= 8 && bare() && !has_value(lower)
+        || last == "please" && words.len() <= 6 && asked_last()
+        || last == "again" && words.len() <= 4 && asked_last() // "my son lost his phone again" tells
+}
+
+/// "name of my landlord: Bob Miller": whether something stands behind a colon or a dash.
+fn has_value(lower: &str) -> bool {
+    let behind = [": ", " - ", " \u{2013} ", " \u{2014} "].iter().find_map(|mark| lower.split_once(mark));
+    behind.is_some_and(|(_, value)| value.contains(char::is_alphanumeric))
 }
 
 /// Whether a clause that begins like an order asks for a fact.

@@ -10,7 +10,7 @@
 //!
 //! "I'm unable to eat gluten" and "I don't recall any chest pain" tell something of the speaker and are statements.
 
-use super::speech::{Word, begins, has_any, text_at};
+use super::speech::{Word, begins, text_at};
 use super::speech_forms::ASKED_NOUNS;
 use super::speech_words::{IGNORANT_ACCENTED, List, Phrases};
 
@@ -171,16 +171,33 @@ pub(super) fn is_ignorant(lower: &str, words: &[Word]) -> bool {
 }
 
 fn is_ignorant_in_another_script(lower: &str, words: &[Word]) -> bool {
-    const OTHERS: [&str; 4] = ["\u{4ed6}\u{4e0d}", "\u{5979}\u{4e0d}", "\u{4ed6}\u{4eec}\u{4e0d}", "\u{5979}\u{4eec}\u{4e0d}"];
     let at = || words.iter().position(|word| word.text == "se").unwrap_or(words.len());
-    has_any(lower, &IGNORANT_ACCENTED) && !has_any(lower, &OTHERS) && !is_infinitive(text_at(words, at() + 1))
+    let is_said = |phrase: &str| lower.match_indices(phrase).any(|(at, _)| is_of_the_speaker_there(lower, at, phrase));
+    !lower.is_ascii() && IGNORANT_ACCENTED.iter().any(|phrase| is_said(phrase)) && !is_infinitive(text_at(words, at() + 1))
 }
 
-/// "No so nuotare", "no s\u{e9} nadar": what the speaker cannot do. And "no recuerdo ning\u{fa}n dolor": what did not happen.
+/// Whether a phrase that stands at `at` is whole, and the speaker's: "\u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}\u{442}" says that others do not know, and so
+/// does "\u{6211}\u{7238}\u{7238}\u{4e0d}\u{77e5}\u{9053}".
+fn is_of_the_speaker_there(lower: &str, at: usize, phrase: &str) -> bool {
+    const DENIED: [&str; 3] = ["\u{4e0d}\u{77e5}\u{9053}", "\u{4e0d}\u{6e05}\u{695a}", "\u{4e0d}\u{8bb0}\u{5f97}"];
+    const ADVERBS: [char; 8] = ['\u{4e5f}', '\u{8fd8}', '\u{771f}', '\u{90fd}', '\u{5e76}', '\u{5176}', '\u{5b9e}', '\u{5c31}'];
+    let is_cyrillic = |letter: char| ('\u{400}'..='\u{52f}').contains(&letter);
+    if phrase.ends_with(|letter: char| letter.is_ascii() || is_cyrillic(letter) || letter == '\u{e9}') {
+        return !lower[at + phrase.len()..].starts_with(char::is_alphabetic);
+    }
+    let before = lower[..at].trim_end_matches(ADVERBS);
+    !DENIED.contains(&phrase)
+        || before.ends_with('\u{6211}')
+        || before.ends_with("\u{6211}\u{4eec}")
+        || !before.ends_with(char::is_alphanumeric)
+}
+
+/// "No so nuotare", "no s\u{e9} nadar", "je ne sais pas nager": what the speaker cannot do. And "no recuerdo ning\u{fa}n dolor": what did not happen.
 fn tells_of_a_skill(words: &[Word], at: usize) -> bool {
     const NONE: [&str; 7] = ["ningun", "ninguna", "nessun", "nessuna", "nenhum", "nenhuma", "aucun"];
-    let behind = words.get(at + 1..).unwrap_or_default().iter().take(3);
-    matches!(text_at(words, at), "no" | "non" | "nao")
+    let is_french = text_at(words, at + 3) == "pas";
+    let behind = words.get(at + if is_french { 4 } else { 1 }..).unwrap_or_default().iter().take(if is_french { 1 } else { 3 });
+    (is_french || matches!(text_at(words, at), "no" | "non" | "nao"))
         && behind.clone().any(|word| NONE.contains(&&*word.text) || is_infinitive(&word.text))
         && !behind.clone().any(|word| matches!(&*word.text, "decir" | "dire" | "dizer"))
 }
@@ -206,7 +223,8 @@ fn subject_end(words: &[Word], at: usize) -> usize {
 fn is_of_the_speaker(words: &[Word], at: usize) -> bool {
     let end = subject_end(words, at);
     let is_speaker = |word: &str| matches!(word, "i" | "we" | "im" | "ive" | "weve" | "id" | "were");
-    let led = words[..end].iter().all(|word| word.known.is_in(List::Courtesy) || word.known.is_in(List::Leads));
+    let is_of_others = |word: &Word| matches!(&*word.text, "you" | "my"); // of "thank you" and of "my apologies"
+    let led = words[..end].iter().all(|word| word.known.is_in(List::Leads) || word.known.is_in(List::Courtesy) && !is_of_others(word));
     led || is_speaker(text_at(words, end - 1)) || text_at(words, at) == "were" && is_speaker(text_at(words, end))
 }
 
@@ -276,7 +294,9 @@ fn is_information(object: &[Word]) -> bool {
         "" => true,
         "that" | "this" | "it" if object.len() == 1 || BEHIND.contains(&second) => true,
         "anything" | "nothing" | "something" | "everything" | "much" => {
-            object.len() == 1 || matches!(second, "about" | "on" | "regarding" | "in" | "for" | "related" | "relevant" | "there" | "else")
+            object.len() == 1
+                || matches!(second, "about" | "on" | "regarding" | "for" | "related" | "relevant" | "there" | "else")
+                || second == "in" && has_source(object)
         }
         "access" => is_reached(if second == "to" { &object[2..] } else { &object[1..] }),
         _ => has_information(object) || has_source(object) || has_asked_noun(object),

@@ -314,15 +314,66 @@ fn what_does_not_know_is_told_from_what_does() {
 #[test]
 fn courtesies_say_nothing() {
     for text in ["thanks!", "Hello", "Hi there, good morning", "ok, thank you", "Danke!"] {
-        assert!(is_courtesy(text) && !asks(text) && !does_not_know(text), "{text}");
+        assert!(acknowledges(text) && !asks(text) && !does_not_know(text), "{text}");
     }
     for text in ["Noted!", "Got it, thanks.", "ok", "Understood. Will do!", "Danke!"] {
         assert!(acknowledges(text), "{text}");
     }
-    for text in ["Noted: payments-api listens on 8443", "yes", "no thanks", "ok, 8443", "", "!", "which one?"] {
+    for text in [
+        "Noted: payments-api listens on 8443",
+        "yes",
+        "no thanks",
+        "ok, 8443",
+        "",
+        "!",
+        "which one?",
+        "how are you?",
+        "Please tell me the status of payments-api.",
+        "Let me know how payments-api is.",
+        "Por favor, reinicia payments-api.",
+    ] {
         assert!(!acknowledges(text), "{text}");
     }
-    assert!(!is_courtesy("thanks, the port is 8443") && !is_courtesy("") && !is_courtesy("how are you?"));
+}
+
+#[test]
+fn who_does_not_know_is_told_from_what_somebody_else_does_not() {
+    for text in [
+        "\u{41c}\u{43e}\u{438} \u{440}\u{43e}\u{434}\u{438}\u{442}\u{435}\u{43b}\u{438} \u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}\u{442} \u{430}\u{43d}\u{433}\u{43b}\u{438}\u{439}\u{441}\u{43a}\u{43e}\u{433}\u{43e}.",
+        "\u{6211}\u{7238}\u{7238}\u{4e0d}\u{77e5}\u{9053}\u{5bc6}\u{7801}\u{3002}",
+        "Je ne sais pas nager.",
+        "You did not know about the outage in Porto.",
+        "I can't find anything in size 46.",
+    ] {
+        assert!(!does_not_know(text), "{text}");
+    }
+    for text in [
+        "\u{42f} \u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}, \u{433}\u{434}\u{435} \u{44d}\u{442}\u{43e}.",
+        "\u{6211}\u{771f}\u{4e0d}\u{77e5}\u{9053}\u{3002}",
+        "\u{62b1}\u{6b49}\u{ff0c}\u{4e0d}\u{77e5}\u{9053}\u{3002}",
+        "Je ne sais pas.",
+        "Je ne sais pas o\u{f9} il habite.",
+        "Sorry, thanks, I did not know that.",
+        "I can't find anything in my notes.",
+    ] {
+        assert!(does_not_know(text), "{text}");
+    }
+}
+
+#[test]
+fn a_value_behind_a_mark_states() {
+    for text in [
+        "Name of my landlord: Bob Miller",
+        "Address of the clinic \u{2014} Elm Street",
+        "Bob changed his number again.",
+        "What fixed the bug was clearing the cache.",
+        "Will, my brother, lives in Ghent.",
+    ] {
+        assert!(!asks(text), "{text}");
+    }
+    for text in ["Name of my landlord", "phone number again", "What kind of dog do I have", "What database is it", "will my brother come"] {
+        assert!(asks(text), "{text}");
+    }
 }
 
 #[test]
