@@ -183,7 +183,7 @@ impl From<collection::Search> for Answer {
 }
 
 /// Why messages were found by their words alone.
-const BY_WORDS: &str = "the built-in embedding does not know the question's words: messages were found by words alone";
+const BY_WORDS: &str = "the built-in embedding knows too little of the question or of what was found: messages were found by words alone";
 
 /// Whether any message was found by its meaning, too.
 fn by_meaning(hits: &[TranscriptHit]) -> bool {

@@ -116,15 +116,25 @@ fn cut(text: &str, most: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Where a piece that is full is cut, and whether that tears something: behind the last "}" (which ends a record), else behind the last ","
-/// or ";", else behind the last space, in its second half; else at its end.
+/// Where a piece that is full is cut, and whether that tears something: behind the last "}" that ends a record, else behind the last "," or
+/// ";", else behind the last space, in its second half; else at its end.
 fn forced(piece: &str) -> (usize, bool) {
     let least = piece.len() / 2;
     let behind = |marks: &[u8]| piece.bytes().rposition(|byte| marks.contains(&byte)).map(|at| at + 1).filter(|end| *end > least);
-    if let Some(end) = behind(b"}") {
-        return (end + usize::from(piece[end..].starts_with(',')), false);
+    let records = piece.match_indices('}').map(|(at, _)| at + 1).rev().take_while(|end| *end > least);
+    if let Some(end) = records.into_iter().find_map(|end| behind_record(piece, end)) {
+        return (end, false);
     }
     (behind(b",;").or_else(|| behind(b" \t")).unwrap_or(piece.len()), true)
+}
+
+/// Where the text goes on behind a record of JSON whose "}" is the byte before `end`; `None` where that ends an object within a record,
+/// behind which its next key stands.
+fn behind_record(piece: &str, end: usize) -> Option<usize> {
+    let rest = piece[end..].trim_start();
+    let next = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    let is_over = next.is_empty() || next.starts_with(['{', '[']);
+    (is_over && !rest.starts_with(['}', ']'])).then(|| end + usize::from(piece[end..].starts_with(',')))
 }
 
 /// The run with what was torn from its end and its beginning, up to `most` bytes.
@@ -268,6 +278,10 @@ mod tests {
             ("aaaa {b} {c", 8, false),
             ("{b} aaaa, bbb", 9, true),
             ("{b}, aa; bbbb c", 8, true),
+            (r#"{"a": {"b": 1}}, {"c": {"d": 2}, "e""#, 32, true),
+            (r#""a": {"b": 1, "c": 2}, {"d""#, 22, false),
+            (r#"{"a": 1, "b": {"c": 2}}, {"d""#, 24, false),
+            (r#""aaaaaaaaaa": [{"c": 2}], "d": 1"#, 25, true),
             ("{b}, aaaaaaa c", 13, true),
             ("aaaaaaaaa", 9, true),
         ];

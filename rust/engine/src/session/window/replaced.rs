@@ -5,6 +5,7 @@ use crate::Result;
 use crate::memory::{Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::text::is_filler;
 
 /// So many values of one slot are looked at, the newest first.
 const MOST_VALUES: usize = 8;
@@ -51,7 +52,8 @@ impl Replaced {
     }
 }
 
-/// The words of a text in small letters, numbers among them.
+/// The words of a text in small letters, numbers among them, but for filler, which tells nothing of a value.
 fn words(text: &str) -> impl Iterator<Item = Box<str>> {
-    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| word.to_lowercase().into())
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| !word.is_empty() && !is_filler(word.as_bytes())).map(Into::into)
 }

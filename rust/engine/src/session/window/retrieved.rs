@@ -125,7 +125,7 @@ pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u6
 
 /// Whether a message asks memory nothing: "thanks!", "ok, got it".
 pub(in crate::session) fn asks_nothing(text: &str) -> bool {
-    text.trim().is_empty() || speech::is_courtesy(text) || speech::acknowledges(text)
+    text.trim().is_empty() || speech::acknowledges(text)
 }
 
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
