@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from memspan import Prompt, Scope, Session
 
@@ -128,3 +130,41 @@ def test_what_asks_nothing_recalls_no_memory(user: Scope) -> None:
         user.remember(text)
     for at, said in enumerate(("ok", "thanks!", "perfect", "okay, got it")):
         assert not items(say(user.session(f"s-{at}", model="gpt-4o"), said)), said
+
+
+def test_a_polite_request_asks_memory(user: Scope) -> None:
+    user.remember("payments-api runs on node-7")
+    for at, said in enumerate(
+        ("Please tell me the status of payments-api.", "Let me know how payments-api is.", "Please check payments-api.")
+    ):
+        assert any("node-7" in item for item in items(say(user.session(f"s-{at}", model="gpt-4o"), said))), said
+
+
+def test_what_a_long_message_says_beside_an_older_value_stays(user: Scope) -> None:
+    boiler = "Our boiler was serviced by Kowalski Heating in March, with a warranty of two years."
+    aside = "The weather was fine and we walked along the river for hours. " * 30
+    for name, said in (("one", f"I live in Porto with Eva. {aside}{boiler}"), ("two", "I moved to Lisbon.")):
+        session = user.session(name, model="gpt-4o")
+        say(session, said)
+        user.learn(session)
+    assert "Kowalski" in say(user.session("three", model="gpt-4o"), "Who serviced our boiler?")
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("what is my favourite number?", "42"),
+        ("what's my dog's name?", "Rex"),
+        ("which city is home?", "Ghent"),
+        ("when is my birthday?", "14 May"),
+    ],
+)
+def test_a_bare_value_is_found_by_the_name_of_its_slot(user: Scope, question: str, value: str) -> None:
+    for text, slot in (("42", "favourite number"), ("Rex", "dog name"), ("Ghent", "home_city"), ("14 May", "birthday")):
+        user.remember(text, slot=slot)
+    user.remember_many([{"text": f"Note {at}: the meeting about project {at} moved to room {at}."} for at in range(60)])
+    found = user.recall(question)
+    assert found[0].text == value
+    assert "the slot" in str(found[0].explain())
+    assert any(value in item for item in items(say(user.session("s", model="gpt-4o"), question)))
+    assert user.recall("when was the meeting about project 7?")[0].text.startswith("Note 7")

@@ -87,6 +87,37 @@ pub fn list<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Sl
     Ok(found)
 }
 
+/// The current memories of the first `most` slots whose names `is` takes, in the order of their keys; whether these were all slots.
+/// `found` is given what `is` says of a slot. A name is read where it lies, and the rest of its slot only where it is taken.
+pub fn named<P: Pages + ?Sized, T>(
+    pages: &P,
+    partition: Partition,
+    most: usize,
+    is: impl Fn(&str) -> Option<T>,
+    found: &mut impl FnMut(Slot, T),
+) -> Result<bool> {
+    let range = Key::new(partition, Table::Slot).prefix_range();
+    let mut walked = 0;
+    pages.scan(&range.start, &range.end, &mut |key, value| {
+        let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
+        if chunk != [0, 0] {
+            return Ok(ControlFlow::Continue(()));
+        }
+        walked += 1;
+        if walked > most {
+            return Ok(ControlFlow::Break(()));
+        }
+        let opened = envelope::open(key, value)?;
+        let taken = Reader::array(key, opened.body)?.text().map(&is)?;
+        if let Some(taken) = taken {
+            let (_, body) = chunks::join(pages, Key::from_slice(prefix)?, opened)?;
+            found(decode(key, &body)?, taken);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(walked <= most)
+}
+
 /// Slots that hold nothing and say nothing but their name, which may be a word of the user's: their last value was forgotten.
 pub(crate) fn empty<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Slot>> {
     Ok(list(pages, partition)?.into_iter().filter(Slot::is_empty).collect())

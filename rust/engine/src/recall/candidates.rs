@@ -10,7 +10,7 @@ use super::nominees::{Lexical, Nominees, ScopeSearch, beside, told_together};
 use super::priors::Attributes;
 use super::ranking::WINDOW;
 use super::related::{self, Related};
-use super::{Asked, Question, Request, past};
+use super::{Asked, Question, Request, past, slotted};
 use crate::Result;
 use crate::index::bm25::{IndexId, Reader, Row, Statistics};
 use crate::index::vectors::{Query, VectorSet};
@@ -115,6 +115,7 @@ pub fn nominate<P: Pages>(
     let reader = &mut opened.reader;
     let mut nominees = scope.nominees(reader, &mut query, compared)?;
     let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;
+    slotted::nominate(snapshot, partition, seed, asked.question, &mut related)?;
     scope.retain_found(reader, &mut related)?;
     nominees.numbers.extend(related.keys());
     let identified = nominees.identified;

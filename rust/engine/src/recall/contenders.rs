@@ -114,7 +114,7 @@ fn exact<P: Pages>(snapshot: &P, found: &Nominated, asked: &Asked<'_>, candidate
 /// Whether only a vector of the built-in embedding speaks for a memory that it knows nothing of: versions up to 0.3.0 stored one all the
 /// same.
 fn is_misjudged(one: &Contender<'_>) -> bool {
-    let by_vector = one.parts.lexical == 0 && one.parts.dense.is_some();
+    let by_vector = one.parts.lexical == 0 && one.parts.dense.is_some() && one.parts.related == 0.0;
     by_vector && !one.memory.tokens.surely_know(one.memory.text) && !embedding::knows(one.memory.text)
 }
 

@@ -6,6 +6,8 @@
 //! in other words: "I drink coffee in the morning", "I switched to tea in the morning". Both share a word of the question elsewhere: "My
 //! doctor is ..." and "My new physician is ..." may be one thing.
 
+use std::cell::OnceCell;
+
 use super::whose::{bare_words, normal, without_s};
 use crate::text::{is_filler, with_stem};
 
@@ -46,9 +48,11 @@ const YES_OR_NO: [&str; 16] =
 
 /// A word by its stem.
 #[derive(Debug, Clone, Copy)]
-struct Word {
+pub(super) struct Word {
     /// The hash of its stem.
     stem: u64,
+    /// Its first letter ([`begins`]).
+    begins: u32,
     /// A noun stands behind it.
     leads: bool,
     /// It says something by itself, and does not fill in.
@@ -57,24 +61,37 @@ struct Word {
     names: bool,
 }
 
+impl Word {
+    /// Its first letter ([`begins`]).
+    pub(super) fn begins(&self) -> u32 {
+        self.begins
+    }
+}
+
 impl PartialEq for Word {
     fn eq(&self, other: &Self) -> bool {
         self.stem == other.stem
     }
 }
 
-/// The words of a memory, for comparisons.
+/// A memory, for comparisons.
 #[derive(Debug)]
-pub(super) struct Told {
-    words: Vec<Word>,
+pub(super) struct Told<'t> {
+    text: &'t str,
     /// Which words of the question's content it has, a bit for each.
     held: u64,
+    /// Its words, once they are compared: mostly `held` decides.
+    words: OnceCell<Vec<Word>>,
 }
 
-impl Told {
+impl Told<'_> {
     /// Whether a newer memory has every word of the question's content that an older one has, and one at least.
     pub fn covers(&self, old: &Self) -> bool {
         old.held != 0 && old.held & !self.held == 0
+    }
+
+    fn words(&self) -> &[Word] {
+        self.words.get_or_init(|| words(self.text))
     }
 }
 
@@ -84,6 +101,8 @@ pub(super) struct Contrast {
     words: Vec<Word>,
     /// Those that say what is asked for, but for names and identifiers.
     content: Vec<Word>,
+    /// Their first letters, a bit for each.
+    begins: u32,
     /// The question may name the value that an older text has.
     may_name_value: bool,
     /// It is put as a question ("which", "is", "the"), and not as words to look for.
@@ -95,28 +114,29 @@ impl Contrast {
     pub fn of(question: &str, beside: &[String]) -> Self {
         let beside: Vec<Word> = beside.iter().flat_map(|name| words(name)).collect();
         let words = words(question);
-        let content = words.iter().filter(|word| word.tells && !beside.contains(word)).take(MOST_CONTENT).copied().collect();
+        let content: Vec<Word> = words.iter().filter(|word| word.tells && !beside.contains(word)).take(MOST_CONTENT).copied().collect();
+        let begins = content.iter().map(|word| word.begins).fold(0, |all, begins| all | begins);
         let mut first = bare_words(question).map(normal);
         let begin = first.next().unwrap_or_default();
         let may_name_value = YES_OR_NO.contains(&begin.as_str()) && first.next().is_some_and(|word| word != "you");
-        Self { content, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
+        Self { content, begins, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
     }
 
-    /// The words of a memory.
-    pub fn told(&self, text: &str) -> Told {
-        let words = words(text);
-        let has = |(at, word): (usize, &Word)| u64::from(words.contains(word)) << at;
-        let held = self.content.iter().enumerate().map(has).sum();
-        Told { words, held }
+    /// A memory, with the words of the question's content that it has.
+    pub fn told<'t>(&self, text: &'t str) -> Told<'t> {
+        let may_be = |word: &&str| begins(word.as_bytes()) & self.begins != 0;
+        let held = |word: Word| self.content.iter().enumerate().map(|(at, asked)| u64::from(*asked == word) << at).sum::<u64>();
+        let held = parts(text).filter(may_be).filter_map(|part| word(part).0).map(held).fold(0, |all, held| all | held);
+        Told { text, held, words: OnceCell::new() }
     }
 
     /// Whether the newer of two texts says the same of another thing than the older one, which the question asks for.
-    pub fn is_between(&self, new: &Told, old: &Told) -> bool {
+    pub fn is_between(&self, new: &Told<'_>, old: &Told<'_>) -> bool {
         let (kept, lost) = (old.held & new.held, old.held & !new.held);
         if self.may_name_value || kept == 0 || lost == 0 {
             return false;
         }
-        let (new, old) = (new.words.as_slice(), old.words.as_slice());
+        let (new, old) = (new.words(), old.words());
         let mut from = 0;
         while let Some(start) = (from..old.len()).find(|at| !new.contains(&old[*at])) {
             let end = (start..old.len()).find(|at| new.contains(&old[*at])).unwrap_or(old.len());
@@ -158,19 +178,37 @@ fn differs(new: &[Word], old: &[Word], start: usize, end: usize) -> bool {
     })
 }
 
+/// The first words of a text that say something by themselves.
+pub(super) fn telling(text: &str) -> Vec<Word> {
+    parts(text).filter_map(|part| word(part).0).filter(|word| word.tells).collect()
+}
+
 /// The first words of a text, with a mark behind each owner and in the place of "my".
 fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::with_capacity(MOST_WORDS.min(text.len() / 4));
-    for word in bare_words(text).flat_map(|word| word.split('-')).filter(|word| !word.is_empty()).take(MOST_WORDS) {
-        let owner = word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s"));
-        let word = in_small_letters(owner.unwrap_or(word), word_of);
+    for part in parts(text) {
+        let (word, owns) = word(part);
         words.extend(word);
-        words.extend(owner.filter(|_| word.is_some()).map(|_| possessive()));
-        if word.is_none() {
-            words.push(possessive());
-        }
+        words.extend(owns.then(possessive));
     }
     words
+}
+
+/// The first words of a text, those with a hyphen in their parts.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    bare_words(text).flat_map(|word| word.split('-')).filter(|word| !word.is_empty()).take(MOST_WORDS)
+}
+
+/// A word, and whether it is an owner; of "my" and the like no word.
+fn word(part: &str) -> (Option<Word>, bool) {
+    let plain = without_s(part);
+    let word = in_small_letters(plain, word_of);
+    (word, word.is_none() || plain.len() < part.len())
+}
+
+/// The first letter of a word as one of 32 bits, large or small; all of them where it is none of ASCII.
+pub(super) fn begins(word: &[u8]) -> u32 {
+    word.first().filter(|first| first.is_ascii()).map_or(u32::MAX, |first| 1 << (first & 31))
 }
 
 /// A word in small letters; `None` where it is "my" or the like.
@@ -180,11 +218,12 @@ fn word_of(word: &[u8]) -> Option<Word> {
     }
     let is_of = |words: &[&str]| words.iter().any(|one| one.as_bytes() == word);
     let tells = !is_filler(word);
-    Some(Word { stem: with_stem(word, hash), leads: is_of(&LEADING), tells, names: tells && !is_of(&NEUTRAL) })
+    let (leads, names) = (is_of(&LEADING), tells && !is_of(&NEUTRAL));
+    Some(Word { stem: with_stem(word, hash), begins: begins(word), leads, tells, names })
 }
 
 fn possessive() -> Word {
-    Word { stem: hash([POSSESSIVE.as_bytes(), b""]), leads: true, tells: false, names: false }
+    Word { stem: hash([POSSESSIVE.as_bytes(), b""]), begins: 0, leads: true, tells: false, names: false }
 }
 
 /// Calls `of` with a word in small letters.

@@ -33,6 +33,7 @@ pub mod ranking;
 mod related;
 mod same;
 mod shares;
+mod slotted;
 mod sure;
 mod table;
 mod typos;

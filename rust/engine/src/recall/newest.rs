@@ -24,7 +24,7 @@ use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::whose::{bare_words, normal, others, persons};
+use super::whose::{bare_words, living_ones, normal, others, persons};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
 use crate::text::{QueryTerm, Role, Sought, analyze};
@@ -171,6 +171,8 @@ struct Asked {
     identifies: bool,
     /// Whom it mentions as "my mother" or the like.
     persons: Vec<String>,
+    /// These, and the animals and those of a trade that it mentions.
+    living: Vec<String>,
     /// Its words.
     contrast: Contrast,
 }
@@ -199,6 +201,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(question.text()).collect(),
+            living: living_ones(question.text()).collect(),
             contrast: Contrast::of(question.text(), &beside),
             names,
         }
@@ -271,7 +274,7 @@ struct Seen<'h> {
     own: OnceCell<bool>,
     others: OnceCell<Vec<String>>,
     persons: OnceCell<Vec<String>>,
-    told: OnceCell<Told>,
+    told: OnceCell<Told<'h>>,
     begin: OnceCell<Option<&'h str>>,
 }
 
@@ -342,13 +345,13 @@ impl<'h> Seen<'h> {
     }
 
     /// Its words.
-    fn told(&self, asked: &Asked) -> &Told {
+    fn told(&self, asked: &Asked) -> &Told<'h> {
         self.told.get_or_init(|| asked.contrast.told(self.text))
     }
 
     /// Those whom it speaks of and whom the question does not have.
     fn others(&self, asked: &Asked) -> &[String] {
-        let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other);
+        let has = |other: &String| asked.names.contains(other) || asked.living.contains(other);
         let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.text) } else { Vec::new() };
         self.others.get_or_init(|| found().into_iter().filter(|other| !has(other)).collect())
     }

@@ -240,6 +240,9 @@ pub mod memories {
     /// How relevant a memory is for the relation that it says: at one step from what the question names, at two. Set: less than the best
     /// by words, more than what shares a common word with it.
     pub const RELATED: [f64; 2] = [0.5, 0.4];
+    /// The same for the value of a slot whose name is all that the question asks for. Set: before what is merely near in meaning, of which
+    /// the best has 1 where no memory has a word of the question, and behind the best by words.
+    pub const SLOTTED: f64 = 0.9;
     /// A month: people mostly ask for events within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! sure        the mean of how close the first hit is to the question and of its cosine; where there was no closer look the share of the
-//!             question's words (by rarity) that it has, in the place of closeness, and that alone without vectors
+//!             question's words (by rarity) that it has, in the place of closeness, and that alone without vectors. What a relation or
+//!             the name of its slot leads to is as sure as that says
 //! margin      how far its relevance is above that of the tenth: an answer stands out of what is merely about the same
 //! named       how much closer those memories come that are about somebody whom the question names: "Bob" is not "Anna"
 //! confidence  the odds of `sure`, moved by both
@@ -81,7 +82,8 @@ fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
     if parts.overview {
         return OVERVIEW;
     }
-    let close = || parts.closer.map_or_else(|| query.map_or(0.0, |query| query.coverage(text)), |(features, _)| features.closeness);
+    let by_words = || query.map_or(0.0, |query| query.coverage(text)).max(parts.related);
+    let close = || parts.closer.map_or_else(by_words, |(features, _)| features.closeness);
     parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
 }
 

@@ -1,6 +1,8 @@
 //! Whose something is that a text speaks of, where it is not the user's: "Bob's", "my mother's", "my daughter is allergic to ...".
 
 use super::newest::OWN;
+use crate::gate::is_living;
+use crate::process::Lazy;
 
 /// Words by which people speak of somebody beside themselves. Those of one line are one person to them.
 const PERSONS: [&[&str]; 31] = [
@@ -36,6 +38,14 @@ const PERSONS: [&[&str]; 31] = [
     &["colleague", "colleagues", "coworker", "coworkers"],
     &["flatmate", "flatmates", "roommate", "roommates", "housemate", "housemates"],
 ];
+/// Each of them with the first of its line, in order.
+static SORTED: Lazy<Vec<(&str, &str)>> = Lazy::new(|| {
+    let mut sorted: Vec<_> = PERSONS.iter().flat_map(|words| words.iter().map(|word| (*word, words[0]))).collect();
+    sorted.sort_unstable();
+    sorted
+});
+/// Bytes of words that are put in small letters in place.
+const LONGEST: usize = 24;
 /// Between "my" and such a word are at most so many others ("my two older brothers").
 const MOST_BETWEEN: usize = 2;
 /// Owners whose apostrophe is that of "is".
@@ -45,8 +55,34 @@ const MARK_END: u8 = 0x99;
 
 /// Those whose something a text speaks of, and the person whom its first words are about: "daughter" of "My daughter is ...".
 pub(super) fn others(text: &str) -> Vec<String> {
-    let persons = possessives(text).filter_map(|word| person(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
-    owners(text).chain(persons).chain(first_person_spoken_of(text)).collect()
+    let owner = |word: &str| living(word.trim_start_matches(|letter: char| !letter.is_alphanumeric()));
+    let owned = possessives(text).filter_map(owner);
+    owners(text).chain(owned).chain(owners_behind_of(text)).chain(first_person_spoken_of(text)).collect()
+}
+
+/// Everybody whom a text mentions by such a word, or by one for an animal or for somebody of a trade.
+pub(super) fn living_ones(text: &str) -> impl Iterator<Item = String> + '_ {
+    bare_words(text).filter_map(|word| living(without_s(word)))
+}
+
+/// "wife" of "the shoe size of my wife".
+fn owners_behind_of(text: &str) -> impl Iterator<Item = String> + '_ {
+    let mut words = bare_words(text);
+    std::iter::from_fn(move || {
+        words.find(|word| word.eq_ignore_ascii_case("of"))?;
+        let owner = words.next().filter(|word| is_own(word)).and_then(|_| words.next());
+        Some(owner.and_then(living))
+    })
+    .flatten()
+}
+
+/// Whom a word means that has something: a person, or what the write gate knows for living.
+fn living(word: &str) -> Option<String> {
+    person(word).or_else(|| Some(word.to_lowercase()).filter(|word| is_living(word)))
+}
+
+fn is_own(word: &str) -> bool {
+    word.eq_ignore_ascii_case("my") || word.eq_ignore_ascii_case("our")
 }
 
 /// The persons whom a text mentions by such a word, anywhere.
@@ -57,7 +93,7 @@ pub(super) fn persons(text: &str) -> impl Iterator<Item = String> + '_ {
 /// "daughter" of "My daughter is ...", but nobody of "My wife and I moved ...".
 fn first_person_spoken_of(text: &str) -> Option<String> {
     let mut words = bare_words(text).filter(|word| !word.is_empty());
-    let is_owner = |word: &str| word.eq_ignore_ascii_case("my") || word.eq_ignore_ascii_case("our") || without_s(word) != word;
+    let is_owner = |word: &str| is_own(word) || without_s(word) != word && !NOBODY.contains(&normal(without_s(word)).as_str());
     if !words.next().is_some_and(is_owner) && !words.next().is_some_and(is_owner) {
         return None;
     }
@@ -72,12 +108,26 @@ pub(super) fn without_s(word: &str) -> &str {
 
 /// The person whom a word means, by the first word for that person. Of in-laws and of step-children, the word itself.
 fn person(word: &str) -> Option<String> {
-    let lower = word.to_lowercase();
-    let first = |word: &str| PERSONS.iter().find(|words| words.contains(&word)).map(|words| words[0]);
+    let (mut letters, long);
+    let lower = if word.is_ascii() && word.len() <= LONGEST {
+        letters = [0; LONGEST];
+        letters[..word.len()].copy_from_slice(word.as_bytes());
+        letters.make_ascii_lowercase();
+        std::str::from_utf8(&letters[..word.len()]).ok()?
+    } else {
+        long = word.to_lowercase();
+        &long
+    };
     match lower.strip_suffix("-in-law").or_else(|| lower.strip_prefix("step")) {
-        Some(plain) => first(plain.trim_start_matches('-')).map(|_| lower.clone()),
-        None => first(&lower).map(str::to_owned),
+        Some(plain) => first_word(plain.trim_start_matches('-')).map(|_| lower.to_owned()),
+        None => first_word(lower).map(str::to_owned),
     }
+}
+
+/// The first word for the person whom a word in small letters means.
+fn first_word(word: &str) -> Option<&'static str> {
+    let at = SORTED.binary_search_by_key(&word, |(known, _)| known).ok()?;
+    Some(SORTED[at].1)
 }
 
 /// Those with a capital letter whose something is spoken of: "Anna" of "Anna's".
@@ -104,7 +154,29 @@ fn possessive(text: &str, apostrophe: usize) -> Option<&str> {
 
 /// The text between spaces, without the marks around it.
 pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_whitespace().map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
+    let bare = |word: &str| {
+        let (first, last) = (word.as_bytes().first(), word.as_bytes().last());
+        first.is_some_and(u8::is_ascii_alphanumeric) && last.is_some_and(u8::is_ascii_alphanumeric)
+    };
+    between_spaces(text).map(move |word| if bare(word) { word } else { word.trim_matches(|letter: char| !letter.is_alphanumeric()) })
+}
+
+/// What [`str::split_whitespace`] gives. Bytes of ASCII are compared as bytes.
+fn between_spaces(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let begin = rest.bytes().position(|byte| !is_space(byte))?;
+        let long = rest.bytes().skip(begin).position(|byte| is_space(byte) || !byte.is_ascii());
+        let mut end = long.map_or(rest.len(), |long| begin + long);
+        let mut word = &rest[begin..end];
+        if rest[end..].starts_with(|letter: char| !letter.is_ascii()) {
+            word = rest[begin..].split_whitespace().next()?;
+            end = rest.len() - rest[begin..].trim_start().len() + word.len();
+        }
+        rest = &rest[end..];
+        Some(word)
+    })
 }
 
 /// A bare word in small letters, with the apostrophe of ASCII.
@@ -125,9 +197,39 @@ mod tests {
             ("Our two daughters go to Oak Hill", &["daughters"]),
             ("My mother-in-law is here, and my stepson's bike", &["stepson", "mother-in-law"]),
             ("I know my mum's number", &["mother"]),
+            ("My doctor's phone number is 555-0199.", &["doctor"]),
+            ("Our cat's vet is nearby", &["cat"]),
+            ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
         ] {
             assert_eq!(others(text), told, "{text}");
         }
+    }
+
+    #[test]
+    fn words_stand_between_the_spaces_of_unicode() {
+        for text in [
+            "",
+            " \t a b\u{b}c\u{1c}d\n",
+            "\u{a0}a\u{a0} \u{3000}",
+            "caf\u{e9} au\u{2003}lait\u{85}x",
+            "\u{1f600}\u{2028}y \u{c9}",
+            "it\u{2019}s \u{201c}so\u{201d}",
+        ] {
+            assert_eq!(between_spaces(text).collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn each_word_for_a_person_is_found() {
+        for words in PERSONS {
+            assert!(words.iter().all(|word| person(&word.to_uppercase()).as_deref() == Some(words[0])), "{words:?}");
+        }
+        for (word, known) in
+            [("Step-Mother", Some("step-mother")), ("brother-in-law", Some("brother-in-law")), ("mothers", None), ("", None)]
+        {
+            assert_eq!(person(word).as_deref(), known);
+        }
+        assert!(person(&"mother".repeat(20)).is_none());
     }
 
     #[test]
@@ -135,7 +237,9 @@ mod tests {
         for text in [
             "My wife and I moved to Oslo.",
             "I moved in with my girlfriend.",
-            "My dog's vet is nearby, and it's open.",
+            "My flat's rent is 900, and it's due.",
+            "It's a child seat that I use.",
+            "My new physician is Dr. Silva, of the clinic.",
             "The user's new address is in Porto",
             "My new favourite place for a son",
             "",
@@ -143,5 +247,6 @@ mod tests {
             assert_eq!(others(text), [""; 0], "{text}");
         }
         assert_eq!(persons("What is my dad's name, and my sister's?").collect::<Vec<_>>(), ["father", "sister"]);
+        assert_eq!(living_ones("What is my boss's name, and my dad's?").collect::<Vec<_>>(), ["boss", "father"]);
     }
 }
