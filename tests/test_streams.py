@@ -490,6 +490,42 @@ def test_feeding_does_not_wait_for_other_writers(store: Path, monkeypatch: pytes
         assert session.messages[-1].text.startswith("I look it up")
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_calls_of_one_index_are_told_apart_piece_by_piece(named: bool) -> None:
+    def piece(arguments: str, *, call_id: str | None = None, name: str | None = None) -> dict[str, object]:
+        call = {"index": 0, "id": call_id, "function": {"name": name, "arguments": arguments}}
+        return {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+
+    gatherer = Gatherer()
+    for call_id, begun, rest in (("a", '{"x": ', "1}"), ("b", '{"y": ', "2}")):
+        gatherer.feed(piece(begun, call_id=call_id, name="f"))
+        gatherer.feed(piece(rest, call_id=call_id if named else None))
+    gatherer.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    calls = gatherer.response()["choices"][0]["message"]["tool_calls"]
+    assert [(call["id"], call["function"]["arguments"]) for call in calls] == [("a", '{"x": 1}'), ("b", '{"y": 2}')]
+
+
+def test_a_refusal_that_broke_off_is_one() -> None:
+    gatherer = Gatherer()
+    gatherer.feed({"type": "response.created", "response": {"id": "r"}})
+    gatherer.feed({"type": "response.refusal.delta", "delta": "I cannot", "output_index": 0})
+    [item] = gatherer.response()["output"]
+    assert item["content"] == [{"type": "refusal", "refusal": "I cannot"}]
+    assert gatherer.text == ""
+
+
+def test_the_thought_that_opens_a_block_is_kept() -> None:
+    gatherer = Gatherer()
+    gatherer.feed({"type": "message_start", "message": {"id": "m", "role": "assistant"}})
+    gatherer.feed(
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "First, ", "signature": ""}}
+    )
+    gatherer.feed({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "look."}})
+    gatherer.feed({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "s"}})
+    [block] = gatherer.response()["content"]
+    assert block["thinking"] == "First, look."
+
+
 def test_a_long_event_is_not_copied_by_each_of_its_pieces() -> None:
     gatherer = Gatherer()
     event = b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 100_000}}]}).encode()

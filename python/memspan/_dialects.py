@@ -56,6 +56,7 @@ def fail(error: Any) -> NoReturn:
 
 @dataclass()
 class _Call:
+    index: int | None = None
     id: str = ""
     name: str = ""
     kind: str = "function"
@@ -118,13 +119,8 @@ class _Chat(Dialect):
 
     def _call(self, given: Any) -> None:
         index, call_id = get(given, "index"), get(given, "id")
-        newest = max(self.calls, default=-1)
-        if not isinstance(index, int):
-            index = newest + 1 if call_id and all(call.id != call_id for call in self.calls.values()) else max(newest, 0)
-        known = self.calls.get(index)
-        if known is not None and call_id and known.id and call_id != known.id:  # one index for several calls: Gemini's endpoint
-            index, known = newest + 1, None
-        call = known or self.calls.setdefault(index, _Call())
+        index = index if isinstance(index, int) else None
+        call = self.calls.setdefault(self._place(index, call_id), _Call(index))
         call.id = call.id or str(call_id or "")
         custom = get(given, "custom")
         if custom is not None:
@@ -136,6 +132,16 @@ class _Chat(Dialect):
             piece = json.dumps(piece)
         if isinstance(piece, str) and piece:
             call.pieces.append(piece)
+
+    def _place(self, index: int | None, call_id: Any) -> int:
+        """The place of the call that a piece belongs to: by its index, and by its id where a server gives one index to several calls."""
+        places = [place for place, call in self.calls.items() if index in (None, call.index)]
+        known = next((place for place in places if call_id and self.calls[place].id == call_id), None)
+        if known is not None:
+            return known
+        if places and not (call_id and self.calls[places[-1]].id):
+            return places[-1]
+        return max(self.calls, default=-1) + 1 if index is None or index in self.calls else index
 
     def response(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self.said) or None}
@@ -180,11 +186,11 @@ class _Anthropic(Dialect):
             self.usage.update(_known(started.get("usage")))
         elif kind == "content_block_start":
             index, block = _place(get(chunk, "index")), dict(_object(get(chunk, "content_block")))
-            text = _piece(block.get("text")) if block.get("type") == "text" else ""
-            self.blocks[index], self.pieces[index] = block, [text]
-            if text:
-                self.said.append(text)
-                return text
+            begun = _piece(block.get(block["type"])) if block.get("type") in ("text", "thinking") else ""
+            self.blocks[index], self.pieces[index] = block, [begun]
+            if begun and block["type"] == "text":
+                self.said.append(begun)
+                return begun
         elif kind == "content_block_stop":
             self.stopped.add(_place(get(chunk, "index")))
         elif kind == "message_delta":
@@ -231,7 +237,7 @@ class _Anthropic(Dialect):
         if kind == "text":
             return {**block, "text": joined} if joined or self.whole else None
         if kind == "thinking":
-            return {**block, "thinking": joined or block.get("thinking", "")} if block.get("signature") else None
+            return {**block, "thinking": joined} if block.get("signature") else None
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             if not joined:
                 return block if index in self.stopped or self.whole else None
@@ -255,13 +261,14 @@ class _Responses(Dialect):
     items: dict[int, dict[str, Any]] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
     texts: dict[int, list[str]] = field(default_factory=dict)
+    refusals: dict[int, list[str]] = field(default_factory=dict)
 
     def take(self, chunk: Any) -> str:
         kind = str(get(chunk, "type"))
         if kind in {"response.output_text.delta", "response.refusal.delta"}:
-            delta = _piece(get(chunk, "delta"))
-            self.texts.setdefault(_place(get(chunk, "output_index")), []).append(delta)
-            if kind == "response.refusal.delta":
+            delta, refuses = _piece(get(chunk, "delta")), kind == "response.refusal.delta"
+            (self.refusals if refuses else self.texts).setdefault(_place(get(chunk, "output_index")), []).append(delta)
+            if refuses:
                 return ""
             self.said.append(delta)
             return delta
@@ -289,16 +296,16 @@ class _Responses(Dialect):
     def response(self) -> dict[str, Any]:
         if self.ended is not None:
             return self.ended
-        output = [item for index in sorted({*self.items, *self.texts}) if (item := self._item(index)) is not None]
+        output = [item for index in sorted({*self.items, *self.texts, *self.refusals}) if (item := self._item(index)) is not None]
         return {"object": "response", **self.begun, "status": "incomplete", "output": output}
 
     def _item(self, index: int) -> dict[str, Any] | None:
         if index in self.done:
             return self.items[index]
-        text = "".join(self.texts.get(index, ()))
-        if not text:
-            return None
-        return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text, "annotations": []}]}
+        text, refusal = "".join(self.texts.get(index, ())), "".join(self.refusals.get(index, ()))
+        said: list[dict[str, Any]] = [{"type": "output_text", "text": text, "annotations": []}] if text else []
+        refused = [{"type": "refusal", "refusal": refusal}] if refusal else []
+        return {"type": "message", "role": "assistant", "content": said + refused} if said or refused else None
 
 
 @dataclass()
