@@ -505,6 +505,19 @@ def test_calls_of_one_index_are_told_apart_piece_by_piece(named: bool) -> None:
     assert [(call["id"], call["function"]["arguments"]) for call in calls] == [("a", '{"x": 1}'), ("b", '{"y": 2}')]
 
 
+@pytest.mark.parametrize("finish", ["stop", "content_filter", "length"])
+def test_a_reply_that_says_nothing_is_the_same_whole_and_streamed(user: memspan.Scope, finish: str) -> None:
+    whole, streamed = (user.session(name, model="gpt-4o") for name in ("whole", "streamed"))
+    for session in (whole, streamed):
+        session.add({"role": "user", "content": "hello"})
+    message = {"role": "assistant", "content": ""}
+    whole.add_response({"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": finish}]}, prompt=whole.assemble())
+    with streamed.reply(streamed.assemble()) as reply:
+        reply.feed({"id": "r", "choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": finish}]})
+    assert streamed.messages[-1].given == whole.messages[-1].given
+    assert [session.turns[-1].calls[-1].finish for session in (streamed, whole)] == [finish, finish]
+
+
 def test_a_refusal_that_broke_off_is_one() -> None:
     gatherer = Gatherer()
     gatherer.feed({"type": "response.created", "response": {"id": "r"}})

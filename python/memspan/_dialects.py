@@ -152,6 +152,8 @@ class _Chat(Dialect):
         calls = [call for _, call in sorted(self.calls.items()) if self.whole or call.is_whole()]
         if calls:
             message["tool_calls"] = [_chat_call(call, place, {call.id for call in calls}) for place, call in enumerate(calls)]
+        if self.whole and not calls and not self.refusal:
+            message["content"] = "".join(self.said)  # as a whole reply has it that says nothing
         choice = {"index": 0, "message": message, "finish_reason": self.finish}
         found: dict[str, Any] = {"id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice]}
         if self.usage is not None:
