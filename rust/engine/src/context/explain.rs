@@ -152,7 +152,7 @@ impl Explained {
             Why::OverGrant { .. } | Why::OverCeiling { .. } => {
                 format!("raise its ceiling, Budget(sections={{\"{section}\": Grant(ceiling=...)}}), or max_input_tokens")
             }
-            Why::BelowFloor { .. } => "lower Recalls(min_confidence=...)".to_owned(),
+            Why::BelowFloor { .. } => "Recalls(min_confidence=0) leaves nothing out".to_owned(),
             Why::OverRoom { .. } => "raise max_input_tokens".to_owned(),
             _ => return self.why.to_string(),
         };
