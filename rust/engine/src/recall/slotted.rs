@@ -4,6 +4,7 @@
 //! A value is as relevant as its slot's name is asked for, or as its own words are, whichever is more. A scope without slots costs one
 //! look-up, and each slot the comparison of a few letters.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
@@ -30,7 +31,8 @@ pub(super) fn nominate<P: Pages>(
     question: &Question,
     found: &mut BTreeMap<u32, Related>,
 ) -> Result<()> {
-    let asked = Asked::of(question.text());
+    let asked = OnceCell::new();
+    let relevance = |name: &str| asked.get_or_init(|| Asked::of(question.text())).relevance(name);
     let mut add = |slot: slots::Slot, relevance: f64| {
         for number in slot.current.into_iter().rev().take(FEWEST) {
             let own = Related { relevance, path: format!("the slot \u{201C}{}\u{201D}", slot.name) };
@@ -40,11 +42,11 @@ pub(super) fn nominate<P: Pages>(
             }
         }
     };
-    if !slots::named(pages, partition, MOST_SLOTS, |name| asked.relevance(name), &mut add)? {
+    if !slots::named(pages, partition, MOST_SLOTS, relevance, &mut add)? {
         let names = super::related::names(question.text());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for slot in slots::of_names(pages, partition, seed, &names)? {
-            if let Some(relevance) = asked.relevance(&slot.name) {
+            if let Some(relevance) = relevance(&slot.name) {
                 add(slot, relevance);
             }
         }
