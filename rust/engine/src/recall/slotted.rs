@@ -54,7 +54,7 @@ pub(super) fn nominate<P: Pages>(
     Ok(())
 }
 
-/// What a question asks for.
+/// A question, as the names of slots are compared with it.
 struct Asked {
     /// Its words, but for filler.
     words: Vec<Word>,

@@ -161,7 +161,7 @@ pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     between_spaces(text).map(move |word| if bare(word) { word } else { word.trim_matches(|letter: char| !letter.is_alphanumeric()) })
 }
 
-/// What [`str::split_whitespace`] gives. Bytes of ASCII are compared as bytes.
+/// The words of [`str::split_whitespace`]. Bytes of ASCII are compared as bytes.
 fn between_spaces(text: &str) -> impl Iterator<Item = &str> {
     let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
     let mut rest = text;
