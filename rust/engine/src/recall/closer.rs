@@ -101,7 +101,7 @@ impl<'q> Look<'q> {
     /// The tokens of a hit, with those of its slot where the question has a word of it: the slot says what the text is a value of.
     fn with_slot<'t>(&self, hit: &Contender<'_>, tokens: Cow<'t, [u8]>) -> Cow<'t, [u8]> {
         let is_asked = |word: &str| self.question.about().words.iter().any(|asked| **asked == *word.as_bytes());
-        match hit.memory.slot.filter(|slot| slot.split(' ').any(is_asked)) {
+        match hit.memory.slot.filter(|slot| slot.split(|letter: char| !letter.is_alphanumeric()).any(is_asked)) {
             Some(slot) => Cow::Owned([&*tokens, &distinct_tokens(slot, SLOT_TOKENS)].concat()),
             None => tokens,
         }

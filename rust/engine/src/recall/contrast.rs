@@ -51,8 +51,8 @@ const YES_OR_NO: [&str; 16] =
 pub(super) struct Word {
     /// The hash of its stem.
     stem: u64,
-    /// Its first letter ([`begins`]).
-    begins: u32,
+    /// Its beginning ([`begins`]).
+    begins: u64,
     /// A noun stands behind it.
     leads: bool,
     /// It says something by itself, and does not fill in.
@@ -62,8 +62,8 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Its first letter ([`begins`]).
-    pub(super) fn begins(&self) -> u32 {
+    /// Its beginning ([`begins`]).
+    pub(super) fn begins(&self) -> u64 {
         self.begins
     }
 }
@@ -101,8 +101,8 @@ pub(super) struct Contrast {
     words: Vec<Word>,
     /// Those that say what is asked for, but for names and identifiers.
     content: Vec<Word>,
-    /// Their first letters, a bit for each.
-    begins: u32,
+    /// Their beginnings, a bit for each.
+    begins: u64,
     /// The question may name the value that an older text has.
     may_name_value: bool,
     /// It is put as a question ("which", "is", "the"), and not as words to look for.
@@ -178,9 +178,10 @@ fn differs(new: &[Word], old: &[Word], start: usize, end: usize) -> bool {
     })
 }
 
-/// The first words of a text that say something by themselves.
-pub(super) fn telling(text: &str) -> Vec<Word> {
-    parts(text).filter_map(|part| word(part).0).filter(|word| word.tells).collect()
+/// The first words of a text that say something by themselves, each with the number of its letters.
+pub(super) fn telling(text: &str) -> Vec<(Word, usize)> {
+    let of = |part: &str| word(part).0.filter(|word| word.tells).map(|word| (word, without_s(part).chars().count()));
+    parts(text).filter_map(of).collect()
 }
 
 /// The first words of a text, with a mark behind each owner and in the place of "my".
@@ -206,9 +207,14 @@ fn word(part: &str) -> (Option<Word>, bool) {
     (word, word.is_none() || plain.len() < part.len())
 }
 
-/// The first letter of a word as one of 32 bits, large or small; all of them where it is none of ASCII.
-pub(super) fn begins(word: &[u8]) -> u32 {
-    word.first().filter(|first| first.is_ascii()).map_or(u32::MAX, |first| 1 << (first & 31))
+/// The first two letters of a word as one of 64 bits, large or small; all of them where one is none of ASCII. A stem has those of its word.
+pub(super) fn begins(word: &[u8]) -> u64 {
+    match word {
+        [] => 0,
+        [first] if first.is_ascii() => 1 << (first & 31),
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => 1 << (((first & 31) * 2 + (second & 31)) & 63),
+        _ => u64::MAX,
+    }
 }
 
 /// A word in small letters; `None` where it is "my" or the like.

@@ -46,6 +46,7 @@ pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
 pub use fusion::Fusion;
+pub(crate) use newest::asks_for_past;
 pub use overview::Overview;
 pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;

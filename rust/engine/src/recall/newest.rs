@@ -66,7 +66,7 @@ const MOST_SOUGHT: usize = 8;
 /// Puts the two newest of each thing before what they replace, by its score, and notes at the older ones when something newer was said.
 /// `answers` says whether a hit answers the question by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
-    if bare_words(question.text()).any(asks_for_past) {
+    if asks_for_past(question) {
         return;
     }
     settle(hits);
@@ -83,12 +83,21 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let is_of_facts = newest.iter().filter(|newest| newest[0].is_some()).count() <= weights::MOST_REPLACED;
     for (older, [first, second]) in newest.into_iter().enumerate() {
         let Some(first) = first else { continue };
-        hits[older].newer_at = Some(hits[first].memory.occurred_at);
+        if says_newer(&asked, &seen, first, older) {
+            hits[older].newer_at = Some(hits[first].memory.occurred_at);
+        }
         raise(hits, first, older);
         if let Some(second) = second.filter(|_| is_of_facts) {
             raise(hits, second, older);
         }
     }
+}
+
+/// Whether what is raised says something newer of what stands behind it: "I take 10 mg" comes before "My mother takes 5 mg" and says nothing
+/// of it.
+fn says_newer(asked: &Asked, seen: &[Option<Seen>], newer: usize, older: usize) -> bool {
+    let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
+    old.others(asked).iter().all(|other| new.others(asked).contains(other))
 }
 
 /// Gives what holds and has one score as it is shown the highest of these scores, so that the newer stands first ([`super::contenders::newest_of_equals`]).
@@ -111,9 +120,10 @@ fn shown(score: i64) -> i64 {
     (score * SHOWN + i64::from(SCORE_ONE) / 2) / i64::from(SCORE_ONE)
 }
 
-fn asks_for_past(word: &str) -> bool {
-    let is_ascii = word.is_ascii();
-    PAST.iter().any(|past| (!is_ascii || word.len() == past.len()) && is(word, past))
+/// Whether a question asks for what was: "where did I live before?".
+pub(crate) fn asks_for_past(question: &Question) -> bool {
+    let is_past = |word: &str| PAST.iter().any(|past| (!word.is_ascii() || word.len() == past.len()) && is(word, past));
+    bare_words(question.text()).any(is_past)
 }
 
 /// Gives one hit at least the score of another, before which it stands.
@@ -201,7 +211,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(question.text()).collect(),
-            living: living_ones(question.text()).collect(),
+            living: living_ones(question.text()).chain(others(question.text())).collect(),
             contrast: Contrast::of(question.text(), &beside),
             names,
         }

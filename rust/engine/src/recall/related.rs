@@ -68,7 +68,7 @@ fn held<P: Pages>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> 
 }
 
 /// The possible names in a question: each of its words, and runs of two and three.
-pub(super) fn names(question: &str) -> Vec<String> {
+fn names(question: &str) -> Vec<String> {
     let trimmed = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).trim_end_matches("'s").to_owned();
     let words: Vec<String> = question.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
     let runs = (1..=NAME_WORDS).flat_map(|length| words.windows(length));

