@@ -121,7 +121,7 @@ fn clauses(text: &str) -> Vec<&str> {
 
 fn split_at_but<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
     let but_at = |at: usize| BUT.iter().find(|but| sentence[at..].starts_with(**but)).map(|but| (at, at + but.len()));
-    let at = sentence.match_indices([' ', ',']).find_map(|(at, _)| but_at(at));
+    let at = sentence.match_indices([' ', ',', '\u{ff0c}']).find_map(|(at, _)| but_at(at));
     let (first, rest) = at.map_or((sentence, ""), |(end, start)| (&sentence[..end], &sentence[start..]));
     found.extend([first, rest].into_iter().filter(|clause| clause.chars().any(|one| one.is_alphanumeric() || is_question_mark(one))));
 }
@@ -250,7 +250,7 @@ fn is_question(lower: &str, words: &[Word]) -> bool {
         || begins(words, Phrases::Questions)
         || is_english_question(words) && !is_name_before_comma(lower)
         || is_german_question(words)
-        || has_any(bare, &CHINESE_QUESTIONS)
+        || has_any(&bare.replace("\u{6ca1}\u{4ec0}\u{4e48}", "").replace("\u{4ec0}\u{4e48}\u{90fd}", ""), &CHINESE_QUESTIONS) // nothing, anything
 }
 
 /// "will, my brother, lives in Ghent": a name, and no verb before its subject.
@@ -272,7 +272,8 @@ fn is_english_question(words: &[Word]) -> bool {
         "do" | "have" | "may" | "might" => matches!(word(1), "you" | "we" | "they" | "i" | "anyone" | "anybody"),
         "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt"
         | "arent" | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => {
-            is_in(words, 1, List::Subjects) || is_in(words, 1, List::Determiners)
+            // "had my appendix removed" has no subject
+            is_in(words, 1, List::Subjects) || is_in(words, 1, List::Determiners) && !matches!(word(0), "has" | "had")
         }
         _ => false,
     }
@@ -303,7 +304,26 @@ fn is_german_question(words: &[Word]) -> bool {
     let word = |at| text_at(words, at);
     let subject =
         |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
-    ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_in(words, 1, List::Auxiliaries)
+    const BEHIND_WAS: [&str; 14] = [
+        "macht",
+        "machst",
+        "kostet",
+        "heisst",
+        "bedeutet",
+        "passiert",
+        "passierte",
+        "gibt",
+        "steht",
+        "fur",
+        "mochte",
+        "willst",
+        "magst",
+        "mag",
+    ];
+    // "was told to rest" is English
+    let is_german =
+        || word(0) != "was" || VERBS.contains(&word(1)) && word(1) != "war" || BEHIND_WAS.contains(&word(1)) || word(1) == "war";
+    ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_in(words, 1, List::Auxiliaries) && is_german()
         || VERBS.contains(&word(0)) && subject(word(1))
 }
 

@@ -373,9 +373,8 @@ fn is_order(words: &[Word]) -> bool {
     };
     let names = |from: usize| has_noun(words.get(from..).unwrap_or_default());
     match (text_at(words, 0), text_at(words, 1), text_at(words, 2)) {
-        ("tell" | "give" | "show" | "send" | "get" | "read" | "find" | "remind", "me" | "us", _) => {
-            names(2) || asks(2) && text_at(words, 0) != "send"
-        }
+        ("tell" | "give" | "show", "me" | "us", _) => names(2) || asks(2) || is_in(words, 2, List::Determiners), // not "short answers"
+        ("send" | "get" | "read" | "find" | "remind", "me" | "us", _) => names(2) || asks(2) && text_at(words, 0) != "send",
         ("look", "up", _) | ("dis" | "donne" | "dites" | "donnez", "moi" | "nous", _) => names(2) || asks(2),
         ("find" | "list" | "check", _, _) => names(1),
         ("i", "wonder" | "wondered", _) => asks(2),

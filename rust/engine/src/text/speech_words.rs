@@ -89,7 +89,20 @@ pub(super) fn known(word: &str) -> &'static Known {
 }
 
 /// Words that open a clause of their own.
-pub(super) const BUT: [&str; 9] = [", but ", " but ", ", aber ", " aber ", ", pero ", ", mais ", ", mas ", " \u{43d}\u{43e} ", ", ma "];
+pub(super) const BUT: [&str; 12] = [
+    ", but ",
+    " but ",
+    ", aber ",
+    " aber ",
+    ", pero ",
+    ", mais ",
+    ", mas ",
+    " \u{43d}\u{43e} ",
+    ", ma ",
+    "\u{ff0c}\u{4f46}\u{662f}",
+    "\u{ff0c}\u{4f46}",
+    "\u{ff0c}\u{4e0d}\u{8fc7}",
+];
 
 /// Words that may stand before a question.
 const LEADS: [&str; 26] = [
