@@ -73,6 +73,18 @@ def test_the_message_that_told_an_older_value_says_so_and_stands_behind(user: Sc
     assert sent.same_bytes
 
 
+def test_a_search_puts_the_message_that_told_an_older_value_behind(user: Scope) -> None:
+    for name, said in (("one", "I live in Lisbon."), ("two", "I moved to Porto last weekend.")):
+        session = user.session(name, model="gpt-4o")
+        say(session, said)
+        user.learn(session)
+    found = [hit.text for hit in user.search("where do I live?")]
+    assert found[0] == "I moved to Porto last weekend."
+    assert found.index("I live in Lisbon.") > 1
+    before = user.search("where did I live before?")
+    assert any("Lisbon" in hit.text for hit in before[:2])
+
+
 def test_a_message_is_marked_although_the_newer_value_has_its_words(user: Scope) -> None:
     for name, said in (("one", "My GP is Dr. Hall."), ("two", "My GP is Dr. Ames now, Dr. Hall retired.")):
         session = user.session(name, model="gpt-4o")

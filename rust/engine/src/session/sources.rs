@@ -3,12 +3,14 @@
 //! ```text
 //! question   one text, one vector, one time, one set of filters for every source
 //! weighed    score of a hit / score of the best of its answer * how sure that answer is (docs/ranking.md)
+//! outdated   a message that told the older value of a slot whose current one is among the hits has a quarter of that
 //! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
 //! ```
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
 use super::search::{self, FEATURES, SCORE_ONE, TranscriptHit};
+use super::window::replaced::{BEHIND_THE_CURRENT, Replaced};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
@@ -88,6 +90,8 @@ pub struct Answer {
     pub degraded: Option<String>,
     /// Whether vectors were used.
     pub hybrid: bool,
+    /// The messages, by answer and place, that told what a memory that was found says otherwise now.
+    outdated: Vec<(usize, usize)>,
 }
 
 /// Asks them.
@@ -108,6 +112,7 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
         if has(Source::Transcripts) {
             let of = |scope| search::search_in(pages, scope, &transcript_request(&every), &question);
             answer.transcripts = every.scopes.iter().map(of).collect::<Result<_>>()?;
+            answer.outdated = outdated(pages, &every, &question, &answer)?;
         }
         if has(Source::Collections) {
             answer.passages = passages(core, pages, &every, (asked.vector.clone(), request.embedder_failed.as_deref()))?;
@@ -123,6 +128,33 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     add(&metrics.searches_degraded, answer.passages.iter().filter(|one| one.degraded.is_some()).count() as u64);
     answer.put_in_order(asked);
     Ok(answer)
+}
+
+/// The messages of an answer that told the older value of a slot whose current one was found. Of a question about the past there are none.
+fn outdated<P: Pages>(pages: &P, every: &recall::Request, question: &Question, answer: &Answer) -> Result<Vec<(usize, usize)>> {
+    let filter = &every.filter;
+    let mut replaced = Vec::new();
+    if filter.limits_time() || filter.preferred.is_some() || recall::asks_for_past(question) {
+        return Ok(Vec::new());
+    }
+    for found in answer.memories.iter().flat_map(|memories| &memories.found) {
+        if let Some(partition) = every.scopes[found.scope].find(pages)? {
+            Replaced::by(pages, partition, &found.named.memory, &mut replaced)?;
+        }
+    }
+    if replaced.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut outdated = Vec::new();
+    for (at, hits) in answer.transcripts.iter().enumerate() {
+        let Some(partition) = every.scopes[at].find(pages)? else { continue };
+        let is_told = |hit: &TranscriptHit| {
+            let place = (partition, hit.session_id.as_str(), hit.message.record.placed.index);
+            replaced.iter().any(|one| one.is_told(place, &hit.message.text))
+        };
+        outdated.extend(hits.iter().enumerate().filter(|(_, hit)| is_told(hit)).map(|(place, _)| (at, place)));
+    }
+    Ok(outdated)
 }
 
 fn transcript_request(every: &recall::Request) -> search::Request {
@@ -312,7 +344,10 @@ impl Answer {
             Source::Collections => self.passages[answer].hits.iter().map(|hit| hit.score).collect(),
         };
         let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
-        scores.iter().enumerate().map(|(place, score)| Ranked { source, answer, place, score: score / best * confidence }).collect()
+        let share = |place| if source == Source::Transcripts && self.outdated.contains(&(answer, place)) { BEHIND_THE_CURRENT } else { 1 };
+        let weighed =
+            |(place, score): (usize, &f64)| Ranked { source, answer, place, score: score / best * confidence / share(place) as f64 };
+        scores.iter().enumerate().map(weighed).collect()
     }
 
     /// The text of a hit.

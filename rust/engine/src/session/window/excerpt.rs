@@ -4,7 +4,7 @@
 //! pieces   lines, long ones cut at sentences, longer ones within PIECE bytes: behind a "}", else a "," or ";", else a space
 //! worth    of a run: what its distinct terms of the question weigh, rare ones more, and its closest piece by meaning
 //! run      the worthiest within the room; of equals the shortest, then the first; then what a cut tore from it, two pieces at most on
-//!          either side; then its neighbours, while they fit
+//!          either side; then the rest of its record, by indentation; then its neighbours, while they fit
 //! ```
 //!
 //! It reads one text. A question that matches nothing in it gives its beginning. Sums are whole numbers, so a text has one answer
@@ -32,6 +32,8 @@ const UNIT: f64 = 1e6;
 /// The weight of the closest piece of a run, as a share of all terms.
 const MEANING: f64 = 0.5;
 
+/// Levels of indentation that a record may have around the part that answers.
+const LEVELS: usize = 2;
 /// Pieces on either side that complete one that was torn.
 const TORN: usize = 2;
 
@@ -70,6 +72,10 @@ pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -
     let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(query.terms[at].weight) * rarity(at) * UNIT) as i64).collect();
     let (first, last) = best_run(&pieces, &worths, most);
     let (first, last) = whole(&pieces, first, last, most);
+    let worth = |piece: &Piece| piece.terms.iter().map(|term| worths[*term]).sum::<i64>();
+    let best = (first..=last).rev().max_by_key(|at| pieces.get(*at).map(worth)).unwrap_or(first);
+    let (first, last) = of_one_record(text, &pieces, (first, last), best, most);
+    let (first, last) = (0..LEVELS).fold((first, last), |(first, last), _| with_record(text, &pieces, first, last, most));
     let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
     Some(trimmed(text, start, end))
 }
@@ -149,6 +155,32 @@ fn whole(pieces: &[Piece], mut first: usize, mut last: usize, most: usize) -> (u
         }
     }
     (first, last)
+}
+
+/// By how much a piece is indented; `None` of blank ones, and of those that begin within a line.
+fn indent(text: &str, piece: &Piece) -> Option<usize> {
+    let line = &text[piece.start..piece.end];
+    let begins = piece.start == 0 || text[..piece.start].ends_with('\n');
+    (begins && !line.trim().is_empty()).then(|| line.len() - line.trim_start_matches([' ', '\t']).len())
+}
+
+/// The record of the best piece of a run, where the run reaches into another one ("badge" of the record before) and the record fits.
+fn of_one_record(text: &str, pieces: &[Piece], run: (usize, usize), best: usize, most: usize) -> (usize, usize) {
+    let indents = (run.0..=run.1).filter_map(|at| indent(text, pieces.get(at)?));
+    let crosses = pieces.get(best).and_then(|piece| indent(text, piece)).is_some_and(|own| indents.min() < Some(own));
+    let record = if crosses { with_record(text, pieces, best, best, most) } else { run };
+    if record == (best, best) { run } else { record }
+}
+
+/// The run with the rest of the record that it stands in, by indentation, where all of it fits: from the line that opens it, which is
+/// indented less, to the one that closes it.
+fn with_record(text: &str, pieces: &[Piece], first: usize, last: usize, most: usize) -> (usize, usize) {
+    let indent = |at: usize| indent(text, pieces.get(at)?);
+    let Some(own) = (first..=last).filter_map(indent).min().filter(|own| *own > 0) else { return (first, last) };
+    let is_outside = |at: &usize| indent(*at).is_some_and(|indent| indent < own);
+    let begin = (0..first).rev().find(is_outside).unwrap_or(first);
+    let end = (last + 1..pieces.len()).find(is_outside).unwrap_or(last);
+    if pieces[end].end - pieces[begin].start <= most { (begin, end) } else { (first, last) }
 }
 
 /// The run of pieces of the greatest worth: every run that fits is looked at, from each piece on.
@@ -269,6 +301,19 @@ mod tests {
             assert!(shown.contains(r#""id": "srv-222""#) && shown.contains(r#""status": "ok-222"}"#), "{shown}");
             assert!(shown.len() <= 1_208, "{}", shown.len());
         }
+    }
+
+    #[test]
+    fn an_indented_record_is_shown_whole() {
+        let one = |name: &str, badge: u32| {
+            format!(
+                "  {{\n    \"name\": \"{name}\",\n    \"team\": \"ops\",\n    \"note\": \"{}\",\n    \"badge\": {badge}\n  }}",
+                "on call ".repeat(60)
+            )
+        };
+        let all: Vec<String> = (0..30).map(|at| one(if at == 17 { "zoltan" } else { "ann" }, 4_000 + at)).collect();
+        let shown = shown("what is the badge of zoltan?", &format!("[\n{}\n]\n", all.join(",\n")), 1_200);
+        assert!(shown.contains("zoltan") && shown.contains("4017") && !shown.contains("4016"), "{shown}");
     }
 
     #[test]

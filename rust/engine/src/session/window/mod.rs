@@ -8,7 +8,7 @@ mod excerpt;
 pub(super) mod fixed;
 pub(super) mod pinned;
 pub(super) mod recount;
-mod replaced;
+pub(super) mod replaced;
 pub mod request;
 pub(super) mod retrieved;
 mod room;

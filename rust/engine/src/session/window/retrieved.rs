@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
-use super::replaced::Replaced;
+use super::replaced::{BEHIND_THE_CURRENT, Replaced};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -56,8 +56,6 @@ const LEAST: f64 = 0.15;
 /// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 const BEHIND_THE_BEST: f64 = 0.25;
-/// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory.
-const BEHIND_THE_CURRENT: i64 = 4;
 
 /// So many of the best messages are read and looked at closer, where they have more tokens than the search compares.
 const LOOKED_CLOSER: usize = 8;
