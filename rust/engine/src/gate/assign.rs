@@ -7,6 +7,7 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
+use super::signs::straight;
 use super::values::{ValueKind, identifies, is_living, kind_of, present, spelled};
 use super::words::{among, starts};
 use crate::units::calendar::MONTHS;
@@ -232,7 +233,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     }
     let (begin, end) = (value, end_of(s, value));
     let mut value = s.between(value, end)?;
-    let named = s.between(name.from, name.to)?;
+    let named = straight(&s.between(name.from, name.to)?);
     let attribute = present(&named).to_lowercase();
     let last = s.word(name.to - 1);
     if went && !among(&KINDS, last) && !is_moment(&attribute, &value) {

@@ -235,6 +235,28 @@ fn what_is_said_by_the_way_is_no_rule_and_no_taste() {
 }
 
 #[test]
+fn a_speaker_before_a_colon_is_found_behind_signs_and_times() {
+    for text in [
+        "Bob: I live in Rome.",
+        "- Bob: I live in Rome.",
+        "**Bob**: I live in Rome.",
+        "* **Bob:** I live in Rome.",
+        "[10:32] Bob: I live in Rome.",
+        "\u{2022} \u{C9}va: I live in Rome.",
+    ] {
+        assert_eq!(one(text).doubt, Some("words of somebody else"), "{text}");
+    }
+    for text in [
+        "- Note: I'm allergic to nuts.",
+        "**Note**: I'm allergic to nuts.",
+        "**Reminder:** I'm allergic to nuts.",
+        "- Allergies: I'm allergic to nuts.",
+    ] {
+        assert_eq!((one(text).text.as_str(), one(text).doubt), ("The user is allergic to nuts.", None), "{text}");
+    }
+}
+
+#[test]
 fn whatever_is_said_is_judged() {
     // Signs before, inside and behind words, cuts where no space is, and openings that rules look behind.
     const PIECES: [&str; 64] = [

@@ -25,6 +25,7 @@ mod over;
 mod relates;
 mod rules;
 mod sentence;
+mod signs;
 mod told;
 mod values;
 mod words;
@@ -35,6 +36,8 @@ mod kept_tests;
 mod said_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod typed_tests;
 
 pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
@@ -248,10 +251,10 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     for at in 2..words.len().saturating_sub(2) {
         let before = &text[words[at - 1].end..words[at].start];
         let joined = ["and", "but", "so"].contains(&words[at - 1].lower.as_str());
-        let begins = joined || before.contains([',', ';', '\u{2014}']) || before.contains(" - ");
+        let begins = joined || signs::parts(before);
         if begins && rules::opens_clause(&words[at..]) && rules::read(&Sentence { text, words: &words[at..] }).is_some() {
             let last = if joined { at - 2 } else { at - 1 };
-            out.push(Span { start, end: words::widened(text, start, words[last].end).1 });
+            out.push(Span { start, end: signs::widened(text, start, words[last].end).1 });
             start = words[at].start;
         }
     }

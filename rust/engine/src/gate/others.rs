@@ -4,6 +4,7 @@
 use super::guards::{is_lasting, without_polite};
 use super::lists::lists;
 use super::rules::opens_clause;
+use super::signs;
 use super::words::{Span, Word, among, has, starts, words};
 
 lists! { "others":
@@ -55,11 +56,9 @@ pub(super) fn quotes(text: &str, span: Span, words: &[Word]) -> bool {
     let of_own = words.first().is_some_and(|word| ["my", "our"].contains(&word.lower.as_str()));
     (0..words.len()).any(|at| {
         let Word { start, end, .. } = words[at];
-        let (word, between) = (&text[start..end], &text[if at == 0 { span.start } else { words[at - 1].end }..start]);
-        let begins = at == 0 || !of_own && between.contains([',', ':', ';', '\u{2014}']);
-        // A sign that is not of ASCII is part of the word.
-        let sign = word.chars().next().filter(|sign| QUOTES.contains(sign)).or_else(|| between.chars().last());
-        begins && sign.is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &text[end..span.end]))
+        let between = &text[if at == 0 { span.start } else { words[at - 1].end }..start];
+        let begins = at == 0 || !of_own && (between.contains(':') || signs::parts(between));
+        begins && between.chars().last().is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &text[end..span.end]))
     })
 }
 
@@ -68,9 +67,7 @@ fn opens_quotation(sign: char, words: &[Word], behind: &str) -> bool {
     let ends = |(place, _): (usize, &str)| behind[place + 1..].chars().next().is_none_or(|next| !next.is_alphanumeric());
     let closes = sign != '\'' || behind.match_indices(sign).any(ends);
     let title = words.get(1).is_some_and(|word| word.capital && !word.lower.starts_with('i'));
-    let first = Word { lower: words[0].lower.trim_start_matches(QUOTES).to_owned(), ..words[0].clone() };
-    let opening: Vec<Word> = std::iter::once(first).chain(words[1..].iter().take(2).cloned()).collect();
-    closes && !title && opens_clause(&opening)
+    closes && !title && opens_clause(words)
 }
 
 /// The parts of a message that are somebody else's: what stands below a line that ends in a colon, up to an empty line, and what a model is
