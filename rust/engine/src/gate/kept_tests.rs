@@ -257,6 +257,62 @@ fn a_speaker_before_a_colon_is_found_behind_signs_and_times() {
 }
 
 #[test]
+fn a_correction_takes_whole_words_and_one_moment() {
+    let corrected = |texts: &[&str]| {
+        let heard: Vec<Heard> = (0..).zip(texts).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
+        let claims = judge_among(&heard, heard.len() - 1, AT);
+        claims.into_iter().filter(|claim| claim.replaces.is_some()).map(|claim| claim.text).collect::<Vec<_>>()
+    };
+    for (said, corrects, text) in [
+        ("My dog is called Max.", "Actually it's Rex, not Max.", "The user's dog is called Rex."),
+        ("My budget is $50.", "Sorry, it's $60, not $50.", "The user's budget is $60."),
+        ("My party may be on Tuesday at Ann's place.", "Sorry, Thursday.", "My party may be on Thursday (2025-01-02) at Ann's place."),
+        ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May."),
+        ("My exam is in May.", "Sorry, June.", "The user's exam is in June."),
+        ("My exam is on 4 March.", "Sorry, 4 March 2027.", "The user's exam is on 4 March 2027."),
+        ("My exam is on 4 March 2027.", "Sorry, 5 March.", "The user's exam is on 5 March 2027."),
+        ("My exam is on Friday, June 13.", "Sorry, June 20.", "My exam is on June 20."),
+        ("My exam is on Friday at 9am.", "Sorry, 10am.", "The user's exam is on Friday (2025-01-03) at 10am."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [text], "{said} {corrects}");
+    }
+    for (said, corrects) in [
+        ("My dog is called Maxine.", "Actually it's Rex, not Max."),
+        ("My flight is at 15:30.", "Sorry, it's 16:30, not 5:30."),
+        ("We use MySQL for orders.", "Sorry, it's Postgres, not SQL."),
+        ("My address is 15 Mill Lane.", "Sorry, it's 7, not 5."),
+        ("I live in Porto.", "I meant Ghent, not Port."),
+        ("My shift is from 9am to 5pm.", "Sorry, 6pm."),
+        ("My course is on Monday and Friday.", "Sorry, Tuesday."),
+        ("My exam is on June 13.", "Sorry, Thursday."),
+        ("My exam is at 7am. My shift is from 9am to 5pm.", "Sorry, 6pm."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [""; 0], "{said} {corrects}");
+    }
+}
+
+#[test]
+fn what_moved_to_a_numbered_place_is_not_that_place() {
+    for text in [
+        "My flight moved to gate B12.",
+        "My flight was moved to Terminal 2",
+        "My appointment moved to room 12",
+        "My train moved to platform 9",
+    ] {
+        assert_eq!((one(text).slot, one(text).text.as_str()), (None, text), "{text}");
+    }
+    for (text, slot) in [
+        ("My flight moved to TP999", "flight"),
+        ("My exam moved to May 3", "exam"),
+        ("My exam moved to next 3 May", "exam"),
+        ("My appointment was moved to 3 pm", "appointment"),
+        ("The room was moved to room 5", "room"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}
+
+#[test]
 fn whatever_is_said_is_judged() {
     // Signs before, inside and behind words, cuts where no space is, and openings that rules look behind.
     const PIECES: [&str; 64] = [
