@@ -235,6 +235,55 @@ fn what_is_said_by_the_way_is_no_rule_and_no_taste() {
 }
 
 #[test]
+fn a_line_with_a_colon_is_of_somebody_else_only_where_it_names_them() {
+    for lead in [
+        "Things to know:",
+        "For your information:",
+        "Important health information:",
+        "To answer your question:",
+        "I got a new laptop, so here is my setup:",
+        "Please follow these guidelines:",
+        "Let me tell you what I found out:",
+    ] {
+        let claims = kept(&format!("{lead}\nI'm allergic to peanuts.\nNever use emojis."));
+        let texts: Vec<&str> = claims.iter().filter(|claim| claim.reason.starts_with("rule: ")).map(|claim| claim.text.as_str()).collect();
+        assert_eq!(texts, ["The user is allergic to peanuts.", "Never use emojis."], "{lead}");
+    }
+    for lead in
+        ["He put it like this:", "This is the ad:", "The email I got:", "What my boss wrote:", "I got this from Bob:", "In her words:"]
+    {
+        let claims = kept(&format!("{lead}\nI'm allergic to peanuts.\nI live in Rome."));
+        assert!(!claims.iter().any(|claim| claim.reason.starts_with("rule: ")), "{lead}: {claims:?}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_not_reworded_and_health_is_read_without_a_colon() {
+    for text in [
+        "Simplify this recipe. I'm allergic to nuts.",
+        "Improve the following plan.\nI'm allergic to nuts.",
+        "Correct this if wrong: I'm allergic to nuts.",
+        "Shorten this. I'm allergic to nuts.",
+        "Draft this for me and note that I'm allergic to nuts.",
+        "Expand this menu, I'm allergic to nuts.",
+        "Things to note for the menu: I'm allergic to nuts.",
+    ] {
+        let claims = kept(text);
+        assert!(claims.iter().any(|claim| claim.text == "The user is allergic to nuts."), "{text}: {claims:?}");
+    }
+    for text in [
+        "Rewrite this: I'm allergic to nuts.",
+        "Improve the following text:\nI'm allergic to nuts.",
+        "Simplify this. I live in Rome.",
+        "Shorten this sentence, \"I'm allergic to nuts\"",
+        "On the poster: I'm allergic to nuts.",
+        "Bob's answer was this: I'm allergic to nuts.",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.doubt.is_some() || !claim.reason.starts_with("rule: ")), "{text}: {:?}", kept(text));
+    }
+}
+
+#[test]
 fn a_speaker_before_a_colon_is_found_behind_signs_and_times() {
     for text in [
         "Bob: I live in Rome.",
@@ -310,6 +359,16 @@ fn what_moved_to_a_numbered_place_is_not_that_place() {
     ] {
         assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
     }
+}
+
+/// A rule was asked of every rest of a sentence, so that the time grew with its square.
+#[test]
+fn a_sentence_is_cut_at_a_bounded_number_of_places() {
+    let text = "i, ".repeat(1_300);
+    let whole = "i prefer tea, ".repeat(250);
+    let own = words(&whole);
+    assert_eq!(clauses(&whole, Span { start: 0, end: whole.len() }, &own).len(), MOST_CLAUSES + 1);
+    assert_eq!(kept(&text).len(), 0);
 }
 
 #[test]

@@ -99,6 +99,11 @@ impl Reading {
         ["rule", "how to answer"].contains(&self.rule)
     }
 
+    /// Whether it says something of somebody's health, or of what they must avoid.
+    pub(super) fn is_of_health(&self) -> bool {
+        ["allergy", "health", "diet", "medicine", "health of others"].contains(&self.rule)
+    }
+
     pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {
         self.slot = Some(slot.into());
         self
@@ -106,7 +111,7 @@ impl Reading {
 }
 
 /// The slot of a value: its purpose, else the class of things that it is one of.
-fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
+pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let class = CLASSES
         .iter()
         .find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
