@@ -7,9 +7,10 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
+use super::signs::straight;
 use super::values::{ValueKind, identifies, is_living, kind_of, present, spelled};
-use super::words::{among, starts};
-use crate::units::calendar::MONTHS;
+use super::words::{among, starts, words};
+use crate::units::calendar::{MONTHS, is_named};
 
 lists! { "assign":
     /// Words that stand before such a verb.
@@ -214,9 +215,20 @@ fn went(s: &Sentence<'_>, value: usize) -> bool {
     before(1) == "to" && before(2) == "moved" && !["was", "been", "is", "got", "were", "are"].contains(&before(3))
 }
 
-/// Whether it is a time, a number, or a name with digits: what a flight or a cluster moves to.
+/// Whether it is a time, a number, or one word with digits: what a flight or a cluster moves to.
 fn is_moment(attribute: &str, value: &str) -> bool {
-    matches!(kind_of(attribute, value), ValueKind::Time | ValueKind::Number) || value.bytes().any(|byte| byte.is_ascii_digit())
+    let one = || value.bytes().any(|byte| byte.is_ascii_digit()) && words(value).len() == 1;
+    matches!(kind_of(attribute, value), ValueKind::Time | ValueKind::Number) || one()
+}
+
+/// Whether the value that begins at a word is another thing with its number, to which something was moved: "my flight was moved to gate B12"
+/// says nothing of which flight it is.
+fn is_elsewhere(s: &Sentence<'_>, value: usize, end: usize) -> bool {
+    let moved = value > 1 && s.word(value - 1) == "to" && s.word(value - 2) == "moved";
+    let letters = |at: usize| s.word(at).chars().all(char::is_alphabetic);
+    let timed = |at: usize| is_named(s.word(at)) || among(&BEGINS, s.word(at));
+    let numbered = |at: usize| s.word(at).contains(|sign: char| sign.is_ascii_digit());
+    moved && end == value + 2 && letters(value) && !timed(value) && numbered(value + 1)
 }
 
 fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
@@ -232,12 +244,13 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     }
     let (begin, end) = (value, end_of(s, value));
     let mut value = s.between(value, end)?;
-    let named = s.between(name.from, name.to)?;
+    let named = straight(&s.between(name.from, name.to)?);
     let attribute = present(&named).to_lowercase();
     let last = s.word(name.to - 1);
-    if went && !among(&KINDS, last) && !is_moment(&attribute, &value) {
+    let elsewhere = !among(&KINDS, last) && is_elsewhere(s, begin, end);
+    if elsewhere || went && !among(&KINDS, last) && !is_moment(&attribute, &value) {
         // "Our office moved to Ghent" is in Ghent; "my team moved to Slack" is no Slack.
-        if !among(&PLACED, last) || !s.words[begin].capital {
+        if elsewhere || !among(&PLACED, last) || !s.words[begin].capital {
             return Some(Reading { importance: 600, ..Reading::new(Category::Semantic, "what moved") });
         }
         value = format!("in {value}");

@@ -77,7 +77,7 @@ pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
 /// "Sorry, 13 March, typo": a day or a time, and nothing else.
 fn is_moment_alone(s: &Sentence<'_>, at: usize) -> bool {
     let rest: Vec<Word> = s.words[at..].iter().filter(|word| is_plain(word)).cloned().collect();
-    !rest.is_empty() && moments(&rest).iter().map(|(from, to, _)| to - from).sum::<usize>() == rest.len()
+    !rest.is_empty() && moments(&rest).iter().map(|moment| moment.to - moment.from).sum::<usize>() == rest.len()
 }
 
 fn is_plain(word: &Word) -> bool {
@@ -104,30 +104,34 @@ pub(super) fn applied(correction: &Correction, earlier: &[Claim], asked: bool) -
     earlier.iter().rev().filter(fits).find_map(|old| {
         let text = said_again(old, correction, asked)?;
         let replaces = Some(old.text.trim_end_matches(['.', '!']).to_owned());
-        Some(Claim { text, replaces, reason: "rule: a correction of what was said before".to_owned(), ..old.clone() })
-    })
+        Some(text.map(|text| Claim { text, replaces, reason: "rule: a correction of what was said before".to_owned(), ..old.clone() }))
+    })?
 }
 
-fn said_again(old: &Claim, correction: &Correction, asked: bool) -> Option<String> {
+/// A claim with the new value: `None` where it has no value of the kind, nothing in it where it is not plain which one is meant.
+#[allow(clippy::option_option)]
+fn said_again(old: &Claim, correction: &Correction, asked: bool) -> Option<Option<String>> {
     let text = old.text.as_str();
     let value = correction.value.as_str();
     if let Some(wrong) = &correction.instead_of {
-        let at = text.to_ascii_lowercase().find(&wrong.to_ascii_lowercase())?;
-        return Some(format!("{}{value}{}", &text[..at], &text[at + wrong.len()..]));
+        return exchanged(text, wrong, value).map(Some);
     }
     let (new, own) = (words(value), words(text));
     let times = moments(&new);
-    if let (Some((from, ..)), Some((_, to, _))) = (times.first(), times.last()) {
-        let alike = |(.., clock): &(usize, usize, bool)| times.iter().any(|(.., other)| other == clock);
-        let mut old = moments(&own).into_iter().filter(alike);
-        let first = old.next()?;
-        let last = old.next_back().filter(|_| times.len() > 1).unwrap_or(first);
-        let rest = without_day(&text[own[last.1 - 1].end..]);
-        return Some(format!("{}{}{rest}", &text[..own[first.0].start], &value[new[*from].start..new[to - 1].end]));
+    if times.is_empty() {
+        return with_value(old, correction, &new, &own, asked).map(Some);
     }
+    let same = |moment: &Moment| times.iter().any(|time| time.clock == moment.clock);
+    let known: Vec<Moment> = moments(&own).into_iter().filter(same).collect();
+    (!known.is_empty()).then(|| at_another_time((text, &own, &known), (value, &new, &times)))
+}
+
+/// A claim with another number, name or thing as its value.
+fn with_value(old: &Claim, correction: &Correction, new: &[Word], own: &[Word], asked: bool) -> Option<String> {
+    let (text, value) = (old.text.as_str(), correction.value.as_str());
     if new.first().is_some_and(Word::is_number) {
         let unit = |words: &[Word], at: usize| words.get(at + 1).map(|word| word.lower.trim_end_matches('s').to_owned());
-        let mut places = (0..own.len()).filter(|at| own[*at].is_number() && (new.len() == 1 || unit(&own, *at) == unit(&new, 0)));
+        let mut places = (0..own.len()).filter(|at| own[*at].is_number() && (new.len() == 1 || unit(own, *at) == unit(new, 0)));
         let place = places.next()?;
         let end = if new.len() == 1 { own[place].end } else { own[place + 1].end };
         let short = new.len() <= 2;
@@ -149,6 +153,46 @@ fn said_again(old: &Claim, correction: &Correction, asked: bool) -> Option<Strin
     (names || follows).then(|| format!("{told}{value}."))
 }
 
+/// A text with the only run of words that is `wrong` exchanged: "not Max" says nothing of Maxine. The signs of both stand once: "$50".
+fn exchanged(text: &str, wrong: &str, value: &str) -> Option<String> {
+    let (own, old) = (words(text), words(wrong));
+    let (first, last) = (old.first()?, old.last()?);
+    let is_run = |at: &usize| own[*at..].iter().zip(&old).filter(|(a, b)| a.lower == b.lower).count() == old.len();
+    let mut places = (0..own.len()).filter(is_run);
+    let at = places.next().filter(|_| places.next().is_none())?;
+    let (mut start, mut end) = (own[at].start, own[at + old.len() - 1].end);
+    let new = words(value);
+    let leads = [&wrong[..first.start], new.first().map_or("", |word| &value[..word.start])];
+    let tails = [&wrong[last.end..], new.last().map_or("", |word| &value[word.end..])];
+    start -= leads.into_iter().find(|lead| !lead.is_empty() && text[..start].ends_with(*lead)).map_or(0, str::len);
+    end += tails.into_iter().find(|tail| !tail.is_empty() && text[end..].starts_with(*tail)).map_or(0, str::len);
+    Some(format!("{}{value}{}", &text[..start], &text[end..]))
+}
+
+/// A text with its words and its moments.
+type Timed<'a> = (&'a str, &'a [Word], &'a [Moment]);
+
+/// A text with another day or time of day in the place of its own. `None` where one of them has several of the kind, or where a day of the
+/// week would take the place of a date.
+fn at_another_time((text, own, known): Timed<'_>, (value, new, times): Timed<'_>) -> Option<String> {
+    let several = |moments: &[Moment], clock: bool| moments.iter().filter(|moment| moment.clock == clock).count() > 1;
+    let undated = !times.iter().any(|time| time.dated && !time.clock) && known.iter().any(|moment| moment.dated && !moment.clock);
+    if undated || [known, times].iter().any(|moments| several(moments, false) || several(moments, true)) {
+        return None;
+    }
+    let whole = Moment { to: times.last()?.to, ..*times.first()? };
+    let (mut said, mut end) = (String::new(), 0);
+    for moment in known {
+        let time = times.iter().find(|time| known.len() == times.len() && time.clock == moment.clock).unwrap_or(&whole);
+        // The year stays where the correction has none.
+        let last = moment.to - usize::from(moment.year && !time.year);
+        said += &text[end..own[moment.from].start];
+        said += &value[new[time.from].start..new[time.to - 1].end];
+        end = text.len() - without_day(&text[own[last - 1].end..]).len();
+    }
+    Some(said + &text[end..])
+}
+
 /// The rest of a text without the day that the gate put behind a word for one: " (2025-01-03)".
 fn without_day(rest: &str) -> &str {
     let day =
@@ -156,33 +200,122 @@ fn without_day(rest: &str) -> &str {
     day.map_or(rest, |(_, rest)| rest)
 }
 
-/// Times of day and days among words: from, to, and whether it is a time of day.
-fn moments(words: &[Word]) -> Vec<(usize, usize, bool)> {
-    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_number = |at: usize| words.get(at).is_some_and(Word::is_number);
-    let (mut out, mut at) = (Vec::new(), 0);
+/// A day or a time of day among words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    /// Its first word.
+    from: usize,
+    /// Behind its last.
+    to: usize,
+    /// Whether it is a time of day.
+    clock: bool,
+    /// Whether it has a number.
+    dated: bool,
+    /// Whether it ends in a year.
+    year: bool,
+}
+
+/// Days and times of day among words. "Friday, June 12" is one.
+fn moments(words: &[Word]) -> Vec<Moment> {
+    let (mut out, mut at): (Vec<Moment>, usize) = (Vec::new(), 0);
     while at < words.len() {
-        let word = lower(at);
-        let ordinal = is_number(at) && ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending));
-        let (len, clock) = if is_number(at) && ["am", "pm", "o'clock"].contains(&lower(at + 1)) {
-            (2, true)
-        } else if is_number(at) && (word.contains(':') || word.ends_with("am") || word.ends_with("pm")) {
-            (1, true)
-        } else if MONTHS.contains(&word) {
-            (1 + usize::from(is_number(at + 1)), false)
-        } else if is_number(at) && MONTHS.contains(&lower(at + 1)) {
-            (2, false)
-        } else if ordinal && lower(at + 1) == "of" {
-            (3.min(words.len() - at), false)
-        } else if ordinal || WEEKDAYS.contains(&word) || ["tomorrow", "today", "tonight"].contains(&word) {
-            (1, false)
-        } else {
-            (0, false)
-        };
-        if len > 0 {
-            out.push((at, at + len, clock));
+        let (len, clock) = moment(words, at);
+        if len == 0 {
+            at += 1;
+            continue;
         }
-        at += len.max(1);
+        let year = !clock && is_year(words, at + len) && (at..at + len).any(|at| MONTHS.contains(&words[at].lower.as_str()));
+        let dated = words[at..at + len].iter().any(Word::is_number);
+        let one = Moment { from: at, to: at + len + usize::from(year), clock, dated, year };
+        match out.last_mut().filter(|last| !clock && !last.clock && joined(words, last.to, at) && last.dated != dated) {
+            Some(last) => *last = Moment { from: last.from, dated: true, year: last.year || year, ..one },
+            None => out.push(one),
+        }
+        at = one.to;
     }
     out
+}
+
+/// Whether nothing but "the", "of", "on" or the day that the gate put behind a word stands between two moments: "Friday (2025-01-03), June 13".
+fn joined(words: &[Word], from: usize, to: usize) -> bool {
+    let is_day = |word: &Word| word.is_number() && word.lower.len() == 10 && word.lower.contains('-');
+    words[from..to].iter().all(|word| ["the", "of", "on"].contains(&word.lower.as_str()) || is_day(word))
+}
+
+fn is_year(words: &[Word], at: usize) -> bool {
+    words.get(at).is_some_and(|word| word.lower.len() == 4 && word.lower.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Words before a month that is also a verb: "we may move in May".
+const BEFORE_MONTH: [&str; 18] = [
+    "in", "of", "on", "until", "till", "since", "by", "before", "after", "from", "through", "during", "this", "next", "last", "early",
+    "mid", "late",
+];
+
+/// How many words a day or a time of day has that begins here, and whether it is a time of day.
+fn moment(words: &[Word], at: usize) -> (usize, bool) {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let is_number = |at: usize| words.get(at).is_some_and(Word::is_number);
+    let word = lower(at);
+    let alone = words.len() == 1 || at > 0 && among(&BEFORE_MONTH, lower(at - 1));
+    let is_month = MONTHS.contains(&word) && (alone || is_number(at + 1) || !["may", "march"].contains(&word));
+    let ordinal = is_number(at) && ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending));
+    if is_number(at) && ["am", "pm", "o'clock"].contains(&lower(at + 1)) {
+        (2, true)
+    } else if is_number(at) && (word.contains(':') || word.ends_with("am") || word.ends_with("pm")) {
+        (1, true)
+    } else if is_month {
+        (1 + usize::from(is_number(at + 1)), false)
+    } else if is_number(at) && word.len() <= 4 && MONTHS.contains(&lower(at + 1)) {
+        (2, false)
+    } else if ordinal && lower(at + 1) == "of" {
+        (3.min(words.len() - at), false)
+    } else {
+        (usize::from(ordinal || WEEKDAYS.contains(&word) || ["tomorrow", "today", "tonight"].contains(&word)), false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_days_and_times_of_day() {
+        for (text, found) in [
+            ("we may be there on Tuesday", "Tuesday"),
+            ("they march on 4 May", "4 May"),
+            ("in May or so", "May"),
+            ("May", "May"),
+            ("on May 4 at 9:15", "May 4|9:15"),
+            ("4 March 2027", "4 March 2027"),
+            ("the 4th of March 2027", "4th of March 2027"),
+            ("on Friday, June 12", "Friday, June 12"),
+            ("on Friday (2025-06-13), June 13", "Friday (2025-06-13), June 13"),
+            ("from 9am to 5pm", "9am|5pm"),
+            ("Monday or Tuesday", "Monday|Tuesday"),
+            ("on 3 June and 4 June", "3 June|4 June"),
+        ] {
+            let own = words(text);
+            let all: Vec<&str> = moments(&own).iter().map(|moment| &text[own[moment.from].start..own[moment.to - 1].end]).collect();
+            assert_eq!(all.join("|"), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_words_are_exchanged() {
+        for (text, wrong, value, said) in [
+            ("The user's dog is called Max.", "Max", "Rex", Some("The user's dog is called Rex.")),
+            ("The user's budget is $50.", "$50", "$60", Some("The user's budget is $60.")),
+            ("The user's budget is $50.", "50", "$60", Some("The user's budget is $60.")),
+            ("The user's rate is 20%.", "20", "30%", Some("The user's rate is 30%.")),
+            ("The user lives in New York.", "new york", "Newark", Some("The user lives in Newark.")),
+            ("The user's dog is called Maxine.", "Max", "Rex", None),
+            ("The user's flight is at 15:30.", "5:30", "16:30", None),
+            ("We use MySQL for orders.", "SQL", "Postgres", None),
+            ("The user's address is 15 Mill Lane.", "5", "7", None),
+            ("Ann knows Ann.", "Ann", "Bea", None),
+        ] {
+            assert_eq!(exchanged(text, wrong, value).as_deref(), said, "{text} {wrong}");
+        }
+    }
 }

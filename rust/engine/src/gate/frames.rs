@@ -1,11 +1,11 @@
 //! Frames: "in my novel, my name is Zed", "for the test account, ...". A sentence in one is true in a tale or
 //! for a trial, and not of the user: it is kept whole, without a slot, and stands in no prompt by itself.
 
-use super::Category;
 use super::lists::lists;
 use super::rules::{self, Reading};
 use super::sentence::Sentence;
 use super::words::{among, starts};
+use super::{Category, MOST_CLAUSES};
 
 lists! { "frames":
     /// Works and worlds that are made up.
@@ -97,7 +97,7 @@ pub(super) fn read(frame: Frame, s: &Sentence<'_>) -> Option<Reading> {
     };
     let clause = |at: usize| Sentence { text: s.text, words: &s.words[at..] };
     let begins = |at: &usize| *at == end || s.parted(*at) || rules::opens_clause(&s.words[*at..]);
-    (end..s.words.len()).filter(begins).find_map(|at| rules::read(&clause(at))).map(|reading| framed(frame, &reading))
+    (end..s.words.len()).filter(begins).take(MOST_CLAUSES).find_map(|at| rules::read(&clause(at))).map(|reading| framed(frame, &reading))
 }
 
 /// Whether it says how the user, or what is theirs, is. A purpose is not a frame: "we use Kafka for the demo".

@@ -4,6 +4,7 @@
 use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
 use super::others;
+use super::signs::{has_colon, is_picture, parts};
 use super::words::{Span, Word, among, has, starts};
 
 lists! { "guards":
@@ -88,7 +89,7 @@ pub fn of_sentence(text: &str, span: Span, words: &[Word]) -> Guard {
     if is_quoted(sentence) || others::quotes(text, span, words) {
         return Guard::Discard("a quotation");
     }
-    if is_reported(words) || is_labelled(sentence, words) {
+    if is_reported(words) || is_labelled(text, words) {
         return Guard::Doubt("words of somebody else");
     }
     Guard::Open
@@ -111,11 +112,12 @@ fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
     asks && OF_THE_USER.iter().any(|phrase| has(words, phrase)) && !words.iter().any(|word| word.lower == "actually")
 }
 
-/// "Bob: my name is Bob."
-fn is_labelled(sentence: &str, words: &[Word]) -> bool {
-    let label = &words[0];
-    let named = label.capital && sentence.as_bytes().get(label.end - label.start) == Some(&b':');
-    starts(words, 0, "according to").is_some() || named && words.len() > 2 && !among(&LABELS, &label.lower)
+/// "Bob: my name is Bob.", "- [10:32] **Bob**: ...": a name before what somebody said, behind the time at most.
+fn is_labelled(text: &str, words: &[Word]) -> bool {
+    let is_time = |word: &&Word| word.is_number() && word.lower.contains([':', '-', '/']) || ["am", "pm"].contains(&word.lower.as_str());
+    let place = words.iter().take(3).take_while(is_time).count();
+    let named = |label: &Word| label.capital && has_colon(text, label.end) && !among(&LABELS, &label.lower);
+    starts(words, 0, "according to").is_some() || words.len() > place + 2 && named(&words[place])
 }
 
 /// Phrases that ask to forget something, or not to keep it.
@@ -132,7 +134,7 @@ pub fn asks_to_forget(text: &str, words: &[Word]) -> bool {
     let at = words.len() - without_polite(words).len();
     let forgets = FORGET.iter().any(|verb| starts(words, at, verb).is_some());
     let removes = REMOVE.iter().any(|verb| starts(words, at, verb).is_some()) && KNOWN.iter().any(|known| has(words, known));
-    let tells = |pair: &[Word]| text[pair[0].end..pair[1].start].contains([',', ';', '\u{2014}']) && among(&TELLS, &pair[1].lower);
+    let tells = |pair: &[Word]| parts(&text[pair[0].end..pair[1].start]) && among(&TELLS, &pair[1].lower);
     (forgets || removes) && !words[at..].windows(2).any(tells)
 }
 
@@ -322,8 +324,9 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
 /// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:
 /// "stop using tables", "timezone: CET".
 pub fn may_be_english(text: &str, words: &[Word]) -> bool {
-    let plain_sign = |byte: u8| byte.is_ascii_alphanumeric() || b" ,.!?'-:/@+()".contains(&byte);
-    text.bytes().all(plain_sign) && !words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower))
+    let typed = |sign: char| matches!(sign, '\u{A0}' | '\u{2013}' | '\u{2014}' | '\u{2018}'..='\u{201D}' | '\u{2026}' | '\u{FE0F}');
+    let plain_sign = |sign: char| sign.is_ascii_alphanumeric() || " ,.!?'-:/@+()".contains(sign) || typed(sign) || is_picture(sign);
+    text.chars().all(plain_sign) && !words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower))
 }
 
 /// Whether an assistant says that it does not know.

@@ -1,12 +1,11 @@
 //! Rules for what a model must know of somebody's health: what they are allergic to, have, take, and may not eat.
 
-use super::Category;
-use super::guards::ASKS;
 use super::lists::lists;
 use super::rules::{self, Reading};
 use super::sentence::Sentence;
 use super::values::LIVING;
 use super::words::{among, has, starts};
+use super::{Category, MOST_CLAUSES};
 
 lists! { "health":
     /// Conditions of which a model should know before it recommends anything.
@@ -139,23 +138,12 @@ fn medicated(s: &Sentence<'_>) -> Option<Reading> {
     (says_so && is_medicine && s.words.len() <= 16).then(|| Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") })
 }
 
-/// The part that is told before a question, and where the question begins: "Since I'm allergic to penicillin, | what can I take?". Only what one
-/// must know of the user is read.
-pub(super) fn told_before_asking(s: &Sentence<'_>) -> Option<(Reading, usize, usize)> {
-    const SINCE: [&str; 8] = ["since", "as", "because", "given that", "considering that", "now that", "knowing that", "seeing that"];
-    let begin = rules::preamble(s);
-    let since = SINCE.iter().find_map(|opening| starts(s.words, begin, opening));
-    let begin = since.unwrap_or(begin);
-    let plain = |at: usize| s.words[at..].iter().filter(|word| !word.is_mark()).count();
-    let asks = |at: usize| {
-        let first = s.word(at + usize::from(["so", "and", "but"].contains(&s.word(at))));
-        among(&ASKS, first) || ["any", "anything", "got"].contains(&first)
-    };
-    let ends = |at: &usize| s.parted(*at) && plain(*at) > 2 && (since.is_some() || asks(*at));
-    let end = (begin + 2..s.words.len()).rev().find(ends)?;
-    // "..., is that right?" asks whether it is so.
-    let doubts = plain(end) <= 3 && s.words[end..].iter().any(|word| among(&["that", "it", "right", "correct", "true"], &word.lower));
-    let reading = rules::read(&Sentence { text: s.text, words: &s.words[begin..end] })?;
-    let matters = ["allergy", "health", "diet", "medicine"].contains(&reading.rule);
-    (matters && !doubts).then_some((reading, begin, end))
+/// The first clause of a sentence that tells of somebody's health, and where it begins: "shorten this for me, | I'm allergic to
+/// nuts".
+pub(super) fn told_anywhere(s: &Sentence<'_>) -> Option<(Reading, usize)> {
+    let joins = |at: usize| among(&["and", "but", "so", "because", "since", "as", "that"], s.word(at));
+    let begins = |at: &usize| *at == 0 || s.parted(*at) || joins(at - 1);
+    let opens = |at: &usize| begins(at) && (*at == 0 || rules::opens_clause(&s.words[*at..]));
+    let read = |at: usize| rules::read(&Sentence { text: s.text, words: &s.words[at..] }).map(|reading| (reading, at));
+    (0..s.words.len()).filter(opens).take(MOST_CLAUSES).filter_map(read).find(|(reading, _)| reading.is_of_health())
 }

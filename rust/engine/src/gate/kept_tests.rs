@@ -235,6 +235,143 @@ fn what_is_said_by_the_way_is_no_rule_and_no_taste() {
 }
 
 #[test]
+fn a_line_with_a_colon_is_of_somebody_else_only_where_it_names_them() {
+    for lead in [
+        "Things to know:",
+        "For your information:",
+        "Important health information:",
+        "To answer your question:",
+        "I got a new laptop, so here is my setup:",
+        "Please follow these guidelines:",
+        "Let me tell you what I found out:",
+    ] {
+        let claims = kept(&format!("{lead}\nI'm allergic to peanuts.\nNever use emojis."));
+        let texts: Vec<&str> = claims.iter().filter(|claim| claim.reason.starts_with("rule: ")).map(|claim| claim.text.as_str()).collect();
+        assert_eq!(texts, ["The user is allergic to peanuts.", "Never use emojis."], "{lead}");
+    }
+    for lead in
+        ["He put it like this:", "This is the ad:", "The email I got:", "What my boss wrote:", "I got this from Bob:", "In her words:"]
+    {
+        let claims = kept(&format!("{lead}\nI'm allergic to peanuts.\nI live in Rome."));
+        assert!(!claims.iter().any(|claim| claim.reason.starts_with("rule: ")), "{lead}: {claims:?}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_not_reworded_and_health_is_read_without_a_colon() {
+    for text in [
+        "Simplify this recipe. I'm allergic to nuts.",
+        "Improve the following plan.\nI'm allergic to nuts.",
+        "Correct this if wrong: I'm allergic to nuts.",
+        "Shorten this. I'm allergic to nuts.",
+        "Draft this for me and note that I'm allergic to nuts.",
+        "Expand this menu, I'm allergic to nuts.",
+        "Things to note for the menu: I'm allergic to nuts.",
+    ] {
+        let claims = kept(text);
+        assert!(claims.iter().any(|claim| claim.text == "The user is allergic to nuts."), "{text}: {claims:?}");
+    }
+    for text in [
+        "Rewrite this: I'm allergic to nuts.",
+        "Improve the following text:\nI'm allergic to nuts.",
+        "Simplify this. I live in Rome.",
+        "Shorten this sentence, \"I'm allergic to nuts\"",
+        "On the poster: I'm allergic to nuts.",
+        "Bob's answer was this: I'm allergic to nuts.",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.doubt.is_some() || !claim.reason.starts_with("rule: ")), "{text}: {:?}", kept(text));
+    }
+}
+
+#[test]
+fn a_speaker_before_a_colon_is_found_behind_signs_and_times() {
+    for text in [
+        "Bob: I live in Rome.",
+        "- Bob: I live in Rome.",
+        "**Bob**: I live in Rome.",
+        "* **Bob:** I live in Rome.",
+        "[10:32] Bob: I live in Rome.",
+        "\u{2022} \u{C9}va: I live in Rome.",
+    ] {
+        assert_eq!(one(text).doubt, Some("words of somebody else"), "{text}");
+    }
+    for text in [
+        "- Note: I'm allergic to nuts.",
+        "**Note**: I'm allergic to nuts.",
+        "**Reminder:** I'm allergic to nuts.",
+        "- Allergies: I'm allergic to nuts.",
+    ] {
+        assert_eq!((one(text).text.as_str(), one(text).doubt), ("The user is allergic to nuts.", None), "{text}");
+    }
+}
+
+#[test]
+fn a_correction_takes_whole_words_and_one_moment() {
+    let corrected = |texts: &[&str]| {
+        let heard: Vec<Heard> = (0..).zip(texts).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
+        let claims = judge_among(&heard, heard.len() - 1, AT);
+        claims.into_iter().filter(|claim| claim.replaces.is_some()).map(|claim| claim.text).collect::<Vec<_>>()
+    };
+    for (said, corrects, text) in [
+        ("My dog is called Max.", "Actually it's Rex, not Max.", "The user's dog is called Rex."),
+        ("My budget is $50.", "Sorry, it's $60, not $50.", "The user's budget is $60."),
+        ("My party may be on Tuesday at Ann's place.", "Sorry, Thursday.", "My party may be on Thursday (2025-01-02) at Ann's place."),
+        ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May."),
+        ("My exam is in May.", "Sorry, June.", "The user's exam is in June."),
+        ("My exam is on 4 March.", "Sorry, 4 March 2027.", "The user's exam is on 4 March 2027."),
+        ("My exam is on 4 March 2027.", "Sorry, 5 March.", "The user's exam is on 5 March 2027."),
+        ("My exam is on Friday, June 13.", "Sorry, June 20.", "My exam is on June 20."),
+        ("My exam is on Friday at 9am.", "Sorry, 10am.", "The user's exam is on Friday (2025-01-03) at 10am."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [text], "{said} {corrects}");
+    }
+    for (said, corrects) in [
+        ("My dog is called Maxine.", "Actually it's Rex, not Max."),
+        ("My flight is at 15:30.", "Sorry, it's 16:30, not 5:30."),
+        ("We use MySQL for orders.", "Sorry, it's Postgres, not SQL."),
+        ("My address is 15 Mill Lane.", "Sorry, it's 7, not 5."),
+        ("I live in Porto.", "I meant Ghent, not Port."),
+        ("My shift is from 9am to 5pm.", "Sorry, 6pm."),
+        ("My course is on Monday and Friday.", "Sorry, Tuesday."),
+        ("My exam is on June 13.", "Sorry, Thursday."),
+        ("My exam is at 7am. My shift is from 9am to 5pm.", "Sorry, 6pm."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [""; 0], "{said} {corrects}");
+    }
+}
+
+#[test]
+fn what_moved_to_a_numbered_place_is_not_that_place() {
+    for text in [
+        "My flight moved to gate B12.",
+        "My flight was moved to Terminal 2",
+        "My appointment moved to room 12",
+        "My train moved to platform 9",
+    ] {
+        assert_eq!((one(text).slot, one(text).text.as_str()), (None, text), "{text}");
+    }
+    for (text, slot) in [
+        ("My flight moved to TP999", "flight"),
+        ("My exam moved to May 3", "exam"),
+        ("My exam moved to next 3 May", "exam"),
+        ("My appointment was moved to 3 pm", "appointment"),
+        ("The room was moved to room 5", "room"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}
+
+/// A rule was asked of every rest of a sentence, so that the time grew with its square.
+#[test]
+fn a_sentence_is_cut_at_a_bounded_number_of_places() {
+    let text = "i, ".repeat(1_300);
+    let whole = "i prefer tea, ".repeat(250);
+    let own = words(&whole);
+    assert_eq!(clauses(&whole, Span { start: 0, end: whole.len() }, &own).len(), MOST_CLAUSES + 1);
+    assert_eq!(kept(&text).len(), 0);
+}
+
+#[test]
 fn whatever_is_said_is_judged() {
     // Signs before, inside and behind words, cuts where no space is, and openings that rules look behind.
     const PIECES: [&str; 64] = [

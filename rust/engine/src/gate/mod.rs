@@ -8,6 +8,7 @@
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
 mod assign;
+mod beside;
 mod blocks;
 mod claim;
 mod corrects;
@@ -25,6 +26,7 @@ mod over;
 mod relates;
 mod rules;
 mod sentence;
+mod signs;
 mod told;
 mod values;
 mod words;
@@ -35,6 +37,8 @@ mod kept_tests;
 mod said_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod typed_tests;
 
 pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
@@ -61,6 +65,8 @@ pub const INTRODUCTION: &str = "rule: introduction";
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
 const MAX_SENTENCES: usize = 64;
+/// Places of a sentence at most where a rule is asked whether a clause begins.
+const MOST_CLAUSES: usize = 32;
 /// Claims of an assistant that are kept for approval, of one message.
 const MAX_UNCONFIRMED: usize = 3;
 /// From here on an assistant's sentence says enough to be worth approving, in thousandths of [`model::matters`].
@@ -123,8 +129,9 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
     let of_others = others::parts(said.text, &spans, &own);
     for span in spans {
         let text = &said.text[span.start..span.end];
-        if let Some(reason) = kept_out(said, span, &own, &of_others) {
-            claims.push(discarded(text, (span.start, span.end), reason));
+        if let Some((reason, certain)) = kept_out(said, span, &of_others) {
+            let health = if certain { None } else { health_of(said, span, &own) };
+            claims.push(health.unwrap_or_else(|| discarded(text, (span.start, span.end), reason)));
             continue;
         }
         if guards::takes_back(within(&own, span)) {
@@ -167,9 +174,9 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
 
 /// Reads a sentence clause by clause. Sentences that no rule reads are left to the model.
 fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
-    if let Some((claim, question)) = told_and_asked(said, span, own) {
-        claims.push(claim);
-        return rest.push(question);
+    if let Some((told, left)) = told_and_asked(said, span, own) {
+        claims.extend(told);
+        return rest.extend(left);
     }
     let frame = frames::frame(&Sentence { text: said.text, words: within(own, span) });
     let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, own) };
@@ -181,15 +188,23 @@ fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<C
     }
 }
 
-/// Why nothing of a sentence is read: code, words of somebody else, and what a model is asked to reword.
-fn kept_out(said: &Utterance<'_>, span: Span, own: &[Word], of_others: &[Span]) -> Option<&'static str> {
+/// Why nothing of a sentence is read, and whether that is certain: code, words of somebody else, and what a model is asked to reword.
+fn kept_out(said: &Utterance<'_>, span: Span, of_others: &[others::Part]) -> Option<(&'static str, bool)> {
     if is_fenced(said.text, span) {
-        return Some("code");
+        return Some(("code", true));
     }
-    if of_others.iter().any(|part| (part.start..part.end).contains(&span.start)) {
-        return Some("words of somebody else");
-    }
-    others::rewords(said.text, span, within(own, span)).then_some("a request to the model")
+    let of_another = |part: &&others::Part| (part.span.start..part.span.end).contains(&span.start);
+    let part = of_others.iter().find(of_another)?;
+    Some((if part.span == span { "a request to the model" } else { "words of somebody else" }, part.announced))
+}
+
+/// The claim about the user's health in a sentence that may be a text to work on: "shorten this. I'm allergic to nuts."
+fn health_of(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Claim> {
+    let words = within(own, span);
+    let (reading, at) = health::told_anywhere(&Sentence { text: said.text, words })?;
+    let told = Span { start: words[at].start, end: span.end };
+    let open = guards::of_sentence(said.text, with_signs(span, words, at, told), &words[at..]) == Guard::Open;
+    open.then(|| claimed(said, told, &words[at..], reading, None))
 }
 
 /// Whether a sentence stands in a fence, or opens one.
@@ -197,16 +212,36 @@ fn is_fenced(text: &str, span: Span) -> bool {
     text.contains("```") && (text[span.start..span.end].starts_with("```") || text[..span.start].matches("```").count() % 2 == 1)
 }
 
-/// The claim of what is told before a question, and the question: "I'm allergic to penicillin, can I take amoxicillin?".
-fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Claim, Span)> {
+/// A part of a sentence with the signs before its first word, which may open a quotation.
+fn with_signs(sentence: Span, words: &[Word], first: usize, part: Span) -> Span {
+    Span { start: first.checked_sub(1).map_or(sentence.start, |before| words[before].end), ..part }
+}
+
+/// The claims of what is told before a question, and what is left of the sentence: "I'm allergic to penicillin, can I take amoxicillin?".
+fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Vec<Claim>, Vec<Span>)> {
     let words = within(own, span);
-    let (reading, begin, end) = health::told_before_asking(&Sentence { text: said.text, words })?;
+    let place = beside::told(&Sentence { text: said.text, words }, said.text[..span.end].ends_with('?'))?;
+    let (begin, end) = place.words;
     let told = Span { start: words[begin].start, end: words[end - 1].end };
-    if guards::of_sentence(said.text, told, &words[begin..end]) != Guard::Open || reading.rule == DENIAL {
+    let sentence = Sentence { text: said.text, words: &words[begin..end] };
+    if guards::of_sentence(said.text, with_signs(span, words, begin, told), sentence.words) != Guard::Open
+        || frames::frame(&sentence).is_some()
+    {
         return None;
     }
-    let claim = claimed(said, told, &words[begin..end], reading, None);
-    Some((claim, Span { start: words[end].start, end: span.end }))
+    let (mut claims, mut rest) = (Vec::new(), Vec::new());
+    for clause in clauses(said.text, told, own) {
+        let words = within(own, clause);
+        match beside::read(&Sentence { text: said.text, words }, place.facts) {
+            Some((reading, end)) => {
+                let span = Span { start: clause.start, end: if end < words.len() { words[end - 1].end } else { clause.end } };
+                claims.push(claimed(said, span, &words[..end], reading, None));
+            }
+            None => rest.push(clause),
+        }
+    }
+    rest.push(Span { start: words[end].start, end: span.end });
+    (!claims.is_empty()).then_some((claims, rest))
 }
 
 /// The claim that a sentence makes of an earlier one, which it corrects.
@@ -238,20 +273,27 @@ fn within(own: &[Word], span: Span) -> &[Word] {
 }
 
 /// A sentence as the clauses that claim something each: "I live in Lisbon and | I prefer tea", "we use Go, | never deploy on Fridays".
-/// A cut is made only where rules read what follows, so text that they do not know stays together.
+/// A cut is made only where rules read what follows, so text that they do not know stays together. Behind a colon that is what one must
+/// know of the user's health, where nobody else says it.
 fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     let words = within(own, span);
-    let (mut out, mut start) = (Vec::new(), span.start);
+    let (mut out, mut start, mut asked) = (Vec::new(), span.start, 0);
     if text[span.start..span.end].ends_with('?') {
         return vec![span];
     }
     for at in 2..words.len().saturating_sub(2) {
         let before = &text[words[at - 1].end..words[at].start];
         let joined = ["and", "but", "so"].contains(&words[at - 1].lower.as_str());
-        let begins = joined || before.contains([',', ';', '\u{2014}']) || before.contains(" - ");
-        if begins && rules::opens_clause(&words[at..]) && rules::read(&Sentence { text, words: &words[at..] }).is_some() {
+        let begins = joined || signs::parts(before);
+        if !(begins || before.contains(':')) || !rules::opens_clause(&words[at..]) || asked == MOST_CLAUSES {
+            continue;
+        }
+        asked += 1;
+        let reading = rules::read(&Sentence { text, words: &words[at..] });
+        let told = |reading: Reading| begins || reading.is_of_health() && !others::is_announced(&text[span.start..words[at].start]);
+        if reading.is_some_and(told) {
             let last = if joined { at - 2 } else { at - 1 };
-            out.push(Span { start, end: words::widened(text, start, words[last].end).1 });
+            out.push(Span { start, end: signs::widened(text, start, words[last].end).1 });
             start = words[at].start;
         }
     }

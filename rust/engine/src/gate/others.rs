@@ -1,9 +1,12 @@
 //! Words of somebody else inside a user's message: quotations, pasted text, and text that a model is asked to work on. Nothing in them is
 //! the user's own claim.
 
-use super::guards::{is_lasting, without_polite};
+use super::guards::{is_comparative, is_lasting, without_polite};
 use super::lists::lists;
 use super::rules::opens_clause;
+use super::signs;
+use super::told::TRADES;
+use super::values::LIVING;
 use super::words::{Span, Word, among, has, starts, words};
 
 lists! { "others":
@@ -19,6 +22,8 @@ lists! { "others":
     ASIDE,
     /// Words that point at a text that follows.
     POINTS,
+    /// More verbs that ask for work on a text, or on what it says.
+    WORKED_ON,
 }
 
 /// Verbs that ask to work on a text where they name one: "fix the grammar".
@@ -43,8 +48,7 @@ const PROGRAMS: [&str; 16] = [
     "endpoint",
 ];
 /// Words for what is written.
-const PROSE: [&str; 10] =
-    ["following", "below", "grammar", "spelling", "wording", "sentence", "sentences", "paragraph", "text", "punctuation"];
+const PROSE: [&str; 8] = ["grammar", "spelling", "wording", "sentence", "sentences", "paragraph", "text", "punctuation"];
 
 /// Signs that open a quotation.
 const QUOTES: [char; 6] = ['"', '\'', '\u{201C}', '\u{2018}', '\u{AB}', '\u{201E}'];
@@ -55,11 +59,13 @@ pub(super) fn quotes(text: &str, span: Span, words: &[Word]) -> bool {
     let of_own = words.first().is_some_and(|word| ["my", "our"].contains(&word.lower.as_str()));
     (0..words.len()).any(|at| {
         let Word { start, end, .. } = words[at];
-        let (word, between) = (&text[start..end], &text[if at == 0 { span.start } else { words[at - 1].end }..start]);
-        let begins = at == 0 || !of_own && between.contains([',', ':', ';', '\u{2014}']);
-        // A sign that is not of ASCII is part of the word.
-        let sign = word.chars().next().filter(|sign| QUOTES.contains(sign)).or_else(|| between.chars().last());
-        begins && sign.is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &text[end..span.end]))
+        let between = &text[if at == 0 { span.start } else { words[at - 1].end }..start];
+        let begins = at == 0 || !of_own && (between.contains(':') || signs::parts(between));
+        begins
+            && between
+                .chars()
+                .last()
+                .is_some_and(|sign| QUOTES.contains(&sign) && opens_quotation(sign, &words[at..], &text[end..span.end]))
     })
 }
 
@@ -68,49 +74,80 @@ fn opens_quotation(sign: char, words: &[Word], behind: &str) -> bool {
     let ends = |(place, _): (usize, &str)| behind[place + 1..].chars().next().is_none_or(|next| !next.is_alphanumeric());
     let closes = sign != '\'' || behind.match_indices(sign).any(ends);
     let title = words.get(1).is_some_and(|word| word.capital && !word.lower.starts_with('i'));
-    let first = Word { lower: words[0].lower.trim_start_matches(QUOTES).to_owned(), ..words[0].clone() };
-    let opening: Vec<Word> = std::iter::once(first).chain(words[1..].iter().take(2).cloned()).collect();
-    closes && !title && opens_clause(&opening)
+    closes && !title && opens_clause(words)
+}
+
+/// A part of a message that is somebody else's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its place.
+    pub span: Span,
+    /// Whether a colon says where it begins. Without one it may be the user's own.
+    pub announced: bool,
 }
 
 /// The parts of a message that are somebody else's: what stands below a line that ends in a colon, up to an empty line, and what a model is
 /// asked to reword.
-pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Span> {
-    let mut out = pasted(text);
+pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
+    let mut out: Vec<Part> = pasted(text).into_iter().map(|span| Part { span, announced: true }).collect();
     let mut at = 0;
     while at < sentences.len() {
         let span = sentences[at];
         at += 1;
-        if !rewords(text, span, super::within(own, span)) {
-            continue;
-        }
+        let Some(rewording) = rewords(text, span, super::within(own, span)) else { continue };
         let begin = at;
         while at < sentences.len() && !text[sentences[at - 1].end..sentences[at].start].contains("\n\n") && !is_aside(own, sentences[at]) {
             at += 1;
         }
+        out.push(rewording);
         if at > begin {
-            out.push(Span { start: sentences[begin].start, end: sentences[at - 1].end });
+            out.push(Part { span: Span { start: sentences[begin].start, end: sentences[at - 1].end }, ..rewording });
         }
     }
     out
 }
 
 /// "Rewrite this more formally.", "Draft a bio: ...": what follows is the text that is worked on.
-pub(super) fn rewords(text: &str, span: Span, words: &[Word]) -> bool {
+fn rewords(text: &str, span: Span, words: &[Word]) -> Option<Part> {
     let rest = without_polite(words);
-    let Some(verb) = rest.first().filter(|verb| among(&REWORDS, &verb.lower)) else { return false };
+    let verb = rest.first().filter(|verb| among(&REWORDS, &verb.lower))?;
     let object = &rest[1..rest.len().min(8)];
-    let owns = |pair: &[Word]| ["my", "the"].contains(&pair[0].lower.as_str()) && among(&TEXTS, &pair[1].lower);
-    let prose = object.iter().any(|word| among(&PROSE, &word.lower));
+    let owns = |pair: &[Word]| ["my", "the"].contains(&pair[0].lower.as_str()) && is_text(&pair[1]);
+    let below = ["following", "below"];
+    let prose = object.iter().any(|word| among(&PROSE, &word.lower)) || points(text, object, &below);
     if object.iter().any(|word| among(&PROGRAMS, &word.lower)) {
-        return false; // what is said beside a program is said by its user
+        return None; // what is said beside a program is said by its user
     }
-    if among(&MENDS, &verb.lower) && !prose {
-        return text[..span.end].ends_with(':'); // a program may be mended, too
-    }
-    let points = prose || object.iter().any(|word| among(&POINTS, &word.lower)) || object.windows(2).any(owns);
-    let colon = text[..span.end].ends_with(':') || text[verb.end..span.end].contains(": ");
-    (points || colon) && !is_lasting(words)
+    let ends = text[..span.end].ends_with(':');
+    let announced = ends || text[verb.end..span.end].contains(": ");
+    let mends = among(&MENDS, &verb.lower) && !prose; // a program may be mended, too
+    let reworded = if mends { ends } else { announced || prose || points(text, object, &POINTS) || object.windows(2).any(owns) };
+    (reworded && !is_lasting(words)).then_some(Part { span, announced })
+}
+
+/// Words behind "this" that name nothing: "rewrite this in plain words".
+const BEHIND_THIS: [&str; 26] = [
+    "in", "into", "to", "for", "from", "as", "so", "with", "without", "by", "using", "at", "up", "down", "like", "please", "and", "but",
+    "if", "again", "a", "an", "one", "more", "less", "better",
+];
+
+/// Whether a word that points, as "this", points at a text: it stands alone, or before the name of one. "This recipe" names none.
+fn points(text: &str, object: &[Word], pointers: &[&str]) -> bool {
+    (0..object.len()).filter(|at| among(pointers, &object[*at].lower)).any(|at| {
+        let Some(next) = object.get(at + 1) else { return true };
+        let alone = !text[object[at].end..next.start].trim().is_empty()
+            || next.is_mark()
+            || among(&BEHIND_THIS, &next.lower)
+            || next.lower.ends_with("ly")
+            || is_comparative(next);
+        alone || object[at + 1..].iter().take(3).any(|word| is_text(word) || among(&PROSE, &word.lower) || among(pointers, &word.lower))
+    })
+}
+
+/// Whether a word names a text, or several.
+fn is_text(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    among(&TEXTS, lower) || lower.strip_suffix('s').is_some_and(|one| among(&TEXTS, one))
 }
 
 fn is_aside(own: &[Word], span: Span) -> bool {
@@ -149,17 +186,94 @@ enum Announced {
     Below,
 }
 
-/// The kind of text that a line announces; `None` where its writer tells of themselves below it.
+/// The kind of text that a line announces; `None` where its writer tells of themselves below it, or says no word of anybody else.
 fn announces(line: &str) -> Option<Announced> {
     let words = words(line);
     if OWN.iter().any(|phrase| has(&words, phrase)) {
         return None;
     }
-    if words.iter().any(|word| among(&TEXTS, &word.lower) || among(&PASSED_ON, &word.lower)) {
+    if words.iter().any(|word| among(&TEXTS, &word.lower)) || (0..words.len()).any(|at| is_passed_on(&words, at)) {
         return Some(Announced::Text);
     }
     let own = words.iter().any(|word| among(&["i", "i'm", "i've", "i'd", "me", "my", "we", "our", "us"], &word.lower));
-    (!own && words.len() > 2).then_some(Announced::Below)
+    (!own && (is_of_another(&words) || words.len() > 2 && is_worked_on(&words))).then_some(Announced::Below)
+}
+
+/// Whether a line, or the words before a colon, say that what follows is of somebody else.
+pub(super) fn is_announced(line: &str) -> bool {
+    announces(line).is_some()
+}
+
+/// Words between a subject and its verb.
+const HELPERS: [&str; 11] = ["has", "have", "had", "just", "also", "once", "already", "then", "always", "recently", "ever"];
+/// The same of a passive: "what was said".
+const PASSIVE: [&str; 4] = ["was", "were", "been", "being"];
+/// Words before a verb that name nobody else.
+const NOT_ANOTHER: [&str; 24] = [
+    "i", "i've", "i'd", "we", "we've", "we'd", "you", "you've", "to", "and", "or", "a", "an", "the", "this", "that", "these", "my", "our",
+    "your", "what", "as", "not", "is",
+];
+/// Verbs that may be passive without a helper: of "symptoms described" nobody is the subject.
+const PARTICIPLES: [&str; 12] =
+    ["put", "posted", "sent", "stated", "mentioned", "described", "explained", "introduced", "phrased", "answered", "claimed", "told"];
+/// Words behind a verb that is not passive.
+const OBJECTS: [&str; 9] = ["me", "us", "you", "it", "this", "that", "him", "her", "them"];
+/// Verbs of those who have a text of somebody else. Their subject is the user, or a pronoun: "symptoms found" has neither.
+const HAVE_IT: [&str; 7] = ["got", "received", "found", "read", "copied", "pasted", "forwarded"];
+
+/// Whether the word at a place says how a text of somebody else came: "what my boss wrote", "the mail that I got", "I got this from Bob".
+fn is_passed_on(words: &[Word], at: usize) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    if !among(&PASSED_ON, word(at)) {
+        return false;
+    }
+    let before = |to: usize, skipped: &[&str]| words[..to].iter().rposition(|word| !among(skipped, &word.lower));
+    let Some(subject) = before(at, &HELPERS) else { return false };
+    if among(&PASSIVE, word(subject)) {
+        return before(subject, &PASSIVE).is_some_and(|subject| !["i", "we", "you"].contains(&word(subject)));
+    }
+    let pronoun = ["he", "she", "they", "who", "somebody", "someone"].contains(&word(subject));
+    if !among(&HAVE_IT, word(at)) {
+        let another = !among(&NOT_ANOTHER, word(subject)) && !words[subject].is_mark();
+        let active = || !among(&PARTICIPLES, word(at)) || among(&OBJECTS, word(at + 1));
+        let named = || words[subject].capital && (subject > 0 || !word(subject).ends_with('s')); // "Symptoms described"
+        let person = || named() || among(&LIVING, word(subject)) || among(&TRADES, word(subject));
+        return pronoun || another && (active() || person());
+    }
+    let own = ["i", "we", "i've", "we've"].contains(&word(subject));
+    let from = has(&words[at..], "from");
+    let that = subject.checked_sub(1).map_or("", &word);
+    let points = among(&POINTS, word(at + 1)) || ["it", "the"].contains(&word(at + 1)) && among(&POINTS, word(at + 2));
+    pronoun
+        || own && word(at + 1) != "out" && (["that", "which"].contains(&that) || from && (that == "what" || points || word(at + 1) == "it"))
+}
+
+/// How a line goes on with whom its text is of: "in HER words", "here is BOB'S take".
+const LEADS: [&str; 6] = ["in", "here's", "here is", "here are", "this is", "these are"];
+/// Verbs of somebody who is told of, and of whom nothing follows: "she needs to know:".
+const NEEDS: [&str; 14] = ["is", "are", "was", "were", "needs", "need", "wants", "want", "should", "must", "has", "have", "can", "will"];
+
+/// Whether a line names somebody else whose words follow: "He put it like this", "in her words", "Bob's take", "a few words from Bob".
+fn is_of_another(words: &[Word]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let speaks = ["he", "she", "they"].contains(&word(0)) && !among(&NEEDS, word(1));
+    let at = LEADS.iter().find_map(|lead| starts(words, 0, lead)).unwrap_or(0);
+    let short = ["it's", "that's", "here's", "there's", "what's", "who's", "let's", "how's", "where's", "today's", "tomorrow's"];
+    let named = |owner: &Word| owner.capital && owner.lower.ends_with("'s") && !among(&short, &owner.lower);
+    let from = |at: usize| words.get(at + 1).is_some_and(|of| of.capital || at > 0 && ["the", "a", "an"].contains(&of.lower.as_str()));
+    let sent = (0..words.len()).any(|at| word(at) == "from" && from(at));
+    speaks || ["his", "her", "their"].contains(&word(at)) || words.get(at).is_some_and(named) || sent
+}
+
+/// Words for what is made up, or put into a program.
+const MADE_UP: [&str; 8] = ["input", "inputs", "test", "testing", "dummy", "placeholder", "persona", "character"];
+
+/// Whether a line asks for work on what follows: "extract the name from this", "the profile to parse", "test input for the form".
+fn is_worked_on(words: &[Word]) -> bool {
+    let at = words.len() - without_polite(words).len();
+    let asked = words.get(at).is_some_and(|verb| among(&WORKED_ON, &verb.lower));
+    let made_up = words.iter().any(|word| among(&MADE_UP, &word.lower));
+    asked || made_up || words.windows(2).any(|pair| pair[0].lower == "to" && among(&WORKED_ON, &pair[1].lower))
 }
 
 #[cfg(test)]
@@ -196,13 +310,29 @@ mod tests {
 
     #[test]
     fn what_is_reworded_stands_behind_the_request() {
-        let is = |text: &str| rewords(text, whole(text), &words(text));
+        let is = |text: &str| rewords(text, whole(text), &words(text)).is_some();
         for text in
             ["Rewrite this in plain words.", "Draft a short bio: I'm Ana", "Please fix the grammar of this text.", "Proofread my essay."]
         {
             assert!(is(text), "{text}");
         }
         for text in [
+            "Simplify these.",
+            "Rewrite this, please.",
+            "Shorten this slightly",
+            "Improve the following.",
+            "Edit the text below.",
+            "Summarize these two emails.",
+            "Polish this short blurb.",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in [
+            "Simplify this recipe.",
+            "Improve the following recipe.",
+            "Shorten this workout plan.",
+            "Expand these ideas.",
+            "Correct this if wrong: I'm Ana.",
             "Fix this bug.",
             "Rewrite this function in Go.",
             "Draft an email to my boss.",
@@ -218,10 +348,51 @@ mod tests {
         let of = |text: &'static str| pasted(text).iter().map(|span| &text[span.start..span.end]).collect::<Vec<_>>();
         assert_eq!(of("The mail I got:\nHi, I'm Bob.\nBye\n\nWhat now?"), ["Hi, I'm Bob.\nBye"]);
         assert_eq!(of("This is the ad:\n\nI sell cars."), ["I sell cars."]);
-        assert_eq!(of("He put it like this:\nI sell cars."), ["I sell cars."]);
-        for own in
-            ["Some facts about me:\nI'm Ana.", "Please remember:\n- my name is Ana", "I have two wishes:\nNo emojis.", "Hello:\nI'm Ana."]
-        {
+        for line in [
+            "He put it like this:",
+            "In her words:",
+            "Bob's take:",
+            "A few words from Bob:",
+            "What my boss wrote:",
+            "The nurse told us:",
+            "What was said:",
+            "My sister explained:",
+            "The coach put it like this:",
+            "The customer says:",
+            "This is what I got from Bob:",
+            "I received this from HR:",
+            "Something that I found:",
+            "Extract all the names:",
+            "Here is a profile to parse:",
+            "Test input for the form:",
+        ] {
+            let text = format!("{line}\nI sell cars.");
+            assert_eq!(pasted(&text).len(), 1, "{line}");
+        }
+        for own in [
+            "Some facts about me:\nI'm Ana.",
+            "Please remember:\n- my name is Ana",
+            "I have two wishes:\nNo emojis.",
+            "Hello:\nI'm Ana.",
+            "Things to know:\nI'm Ana.",
+            "For your information:\nI'm Ana.",
+            "Important health information:\nI'm Ana.",
+            "To answer your question:\nI'm Ana.",
+            "Some background for you:\nI'm Ana.",
+            "Here is some context:\nI'm Ana.",
+            "I got a new laptop, so here is my setup:\nI'm Ana.",
+            "Things that I found out:\nI'm Ana.",
+            "As I said:\nI'm Ana.",
+            "What you told us to give:\nI'm Ana.",
+            "That said:\nI'm Ana.",
+            "From experience so far:\nI'm Ana.",
+            "Conditions described by nobody yet:\nI'm Ana.",
+            "Restrictions mentioned earlier:\nI'm Ana.",
+            "She needs to know:\nI'm Ana.",
+            "Today's plan of mine:\nI'm Ana.",
+            "Please follow these guidelines:\nNo emojis.",
+            "Use the following style please:\nNo emojis.",
+        ] {
             assert!(of(own).is_empty(), "{own}");
         }
     }

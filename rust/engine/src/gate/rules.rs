@@ -10,6 +10,7 @@ use super::manner::manner;
 use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::sentence::Sentence;
+use super::signs::{has_colon, straight};
 use super::told::of_oneself;
 use super::values::{identifies, is_living, present, spelled};
 use super::words::{Word, among, has, starts, words};
@@ -98,6 +99,11 @@ impl Reading {
         ["rule", "how to answer"].contains(&self.rule)
     }
 
+    /// Whether it says something of somebody's health, or of what they must avoid.
+    pub(super) fn is_of_health(&self) -> bool {
+        ["allergy", "health", "diet", "medicine", "health of others"].contains(&self.rule)
+    }
+
     pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {
         self.slot = Some(slot.into());
         self
@@ -105,7 +111,7 @@ impl Reading {
 }
 
 /// The slot of a value: its purpose, else the class of things that it is one of.
-fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
+pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let class = CLASSES
         .iter()
         .find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
@@ -225,7 +231,7 @@ pub(super) fn preamble(sentence: &Sentence<'_>) -> usize {
 
 /// Where a label is over that says what follows: "Reminder: ...", "Quick note: ...".
 fn labelled(s: &Sentence<'_>, at: usize) -> Option<usize> {
-    let ends = |last: &usize| s.words.get(last + 1).is_some_and(|next| s.text[s.words[*last].end..next.start].starts_with(':'));
+    let ends = |last: &usize| last + 1 < s.words.len() && has_colon(s.text, s.words[*last].end);
     (at..at + 2).find(ends).filter(|last| among(&LABELS, s.word(*last))).map(|last| last + 1)
 }
 
@@ -434,7 +440,7 @@ fn another(s: &Sentence<'_>) -> Option<Reading> {
     let behind = |verbs: &[&str]| verbs.iter().find_map(|phrase| starts(s.words, verb, phrase)).filter(|at| s.names(*at));
     let (at, does, slot) =
         behind(&OTHERS_LIVE).map(|at| (at, "lives in", "home")).or_else(|| behind(&OTHERS_WORK).map(|at| (at, "works for", "employer")))?;
-    let (named, (value, end)) = (s.between(1, verb)?, s.value(at)?);
+    let (named, (value, end)) = (straight(&s.between(1, verb)?), s.value(at)?);
     let (does, possessive) = match (named.ends_with('s'), does) {
         (true, "lives in") => ("live in", "'"),
         (true, _) => ("work for", "'"),
@@ -533,7 +539,7 @@ fn attribute(s: &Sentence<'_>) -> Option<Reading> {
 /// "timezone: CET", "new address: 2 High Street": an attribute of the user by its name alone, in small letters and a message of one line.
 fn titled(s: &Sentence<'_>) -> Option<Reading> {
     let colon = (0..s.words.len().min(4)).find(|at| s.text[s.words[*at].end..].starts_with(": "))?;
-    let named = s.between(0, colon + 1)?;
+    let named = straight(&s.between(0, colon + 1)?);
     let attribute = present(&named).to_owned();
     let is_config = among(&["name", "title", "role", "language"], &attribute); // keys of any file
     let alone = !s.text.trim_end().contains('\n') && !s.words[0].capital && !is_config && PROFILE.contains(&attribute.as_str());
@@ -547,11 +553,11 @@ fn titled(s: &Sentence<'_>) -> Option<Reading> {
 fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {
     let most = s.words.len().min(7);
     if let Some(verb) = (2..most).find(|at| ["is", "are", "was"].contains(&s.word(*at))) {
-        return Some((s.between(1, verb)?, verb, verb + 1));
+        return Some((straight(&s.between(1, verb)?), verb, verb + 1));
     }
     let is_when = |at: usize| ["on", "at", "in"].contains(&s.word(at)) || s.words[at].is_number();
     let last = (1..most.saturating_sub(1)).find(|at| s.word(*at).ends_with("'s")).filter(|at| is_when(at + 1))?;
-    Some((s.between(1, last + 1)?.strip_suffix("'s")?.to_owned(), last, last + 1))
+    Some((straight(&s.between(1, last + 1)?).strip_suffix("'s")?.to_owned(), last, last + 1))
 }
 
 /// "we decided to ...", "let's go with ...".

@@ -1,7 +1,8 @@
 //! A sentence as rules read it: where a value begins and is over, where a list goes on, and whether more is said than the value.
 
 use super::lists::lists;
-use super::words::{Word, among, starts, widened};
+use super::signs::{dashed, parts, straight, widened};
+use super::words::{Word, among, starts};
 
 lists! { "sentence":
     /// Words behind which a value is over.
@@ -46,7 +47,7 @@ impl Sentence<'_> {
         let between = at.checked_sub(1).map_or("", |before| &self.text[self.words[before].end..self.words[at].start]);
         // "9:30 - 17:00" is one value, and "1,200" behind a currency's sign.
         let number = at > 1 && self.words[at].is_number();
-        between.contains([',', ';', '(', '\u{2014}']) && !(number && between == ",") || between.contains(" - ") && !number
+        between.contains('(') || parts(between) && !(number && (between == "," || dashed(between)))
     }
 
     /// Whether a place or a list goes on behind the comma before a word, and where it is over then: "Lyon, | France", "peanuts, | tree nuts
@@ -137,7 +138,7 @@ impl Sentence<'_> {
         let purpose = self.between(begin, end)?;
         let is_time = ["now", "years", "me", "us", "days", "weeks", "months", "it", "that", "this"].contains(&self.word(end - 1))
             || self.words[begin].is_number();
-        (!is_time).then(|| purpose.to_lowercase())
+        (!is_time).then(|| straight(&purpose.to_lowercase()))
     }
 
     pub(super) fn negated(&self, at: usize) -> bool {

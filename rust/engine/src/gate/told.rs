@@ -6,6 +6,7 @@ use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
+use super::signs::is_apostrophe;
 use super::values::{is_judged, is_no_name};
 use super::words::{Word, among, has, starts};
 
@@ -13,13 +14,13 @@ lists! { "told":
     /// How somebody says that they have a new job.
     HIRED,
     /// Last words of what somebody is by trade.
-    TRADES,
+    pub(super) TRADES,
     /// Words that follow "I'm a" and say nothing lasting.
     NOT_LASTING,
     /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
     pub(super) NO_NAMES,
     /// Whom somebody has.
-    KIN,
+    pub(super) KIN,
     /// Words that say what somebody does for longer, or what they are at.
     DOES,
     /// Events that befall somebody.
@@ -91,7 +92,7 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     let is_name = |word: &Word| {
         let tail = &s.text[word.start..word.end];
         word.capital
-            && tail.chars().skip(1).all(|letter| letter.is_lowercase() || letter == '-' || letter == '\'')
+            && tail.chars().skip(1).all(|letter| letter.is_lowercase() || letter == '-' || is_apostrophe(letter))
             && !is_no_name(&word.lower)
             && tail.len() > 1
     };

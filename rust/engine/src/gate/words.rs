@@ -1,5 +1,7 @@
 //! Sentences and words of a message, with their place in it.
 
+use super::signs::{begins_word, is_apostrophe, is_of_word, joins, straight};
+
 /// A word, a number, or one of `?` and `!`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
@@ -33,10 +35,10 @@ pub fn words(text: &str) -> Vec<Word> {
             byte if byte.is_ascii_digit() => {
                 at + run(bytes, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'-' | b'/'))
             }
-            byte if is_letter(byte) => letters(bytes, at),
+            byte if byte.is_ascii_alphabetic() || begins(text, at) => letters(text, at),
             b'?' | b'!' => at + 1,
             _ => {
-                at += 1;
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             }
         };
@@ -44,15 +46,16 @@ pub fn words(text: &str) -> Vec<Word> {
         while last > at + 1 && matches!(bytes[last - 1], b'.' | b',' | b':' | b'-' | b'/' | b'\'') {
             last -= 1;
         }
-        let capital = bytes[at].is_ascii_uppercase();
-        out.push(Word { lower: text[at..last].to_lowercase().replace('\u{2019}', "'"), start: at, end: last, capital });
+        let capital = text[at..].starts_with(char::is_uppercase);
+        out.push(Word { lower: straight(&text[at..last].to_lowercase()), start: at, end: last, capital });
         at = end;
     }
     out
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte >= 0x80
+/// Whether a word begins at a place with a letter outside ASCII.
+fn begins(text: &str, at: usize) -> bool {
+    !text.as_bytes()[at].is_ascii() && text[at..].starts_with(begins_word)
 }
 
 fn run(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> usize {
@@ -60,16 +63,16 @@ fn run(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Letters, joined by `'`, `-`, `_` or a point between two of them ("node.js", "prod-eu-west-1", "don't").
-fn letters(bytes: &[u8], mut at: usize) -> usize {
+fn letters(text: &str, mut at: usize) -> usize {
     loop {
-        at += run(bytes, at, |byte| is_letter(byte) || byte.is_ascii_digit() || byte == b'_');
-        let joins = matches!(bytes.get(at), Some(b'\'' | b'-' | b'.' | b'/' | b'+' | b'#'))
-            && bytes.get(at + 1).is_some_and(|byte| is_letter(*byte) || byte.is_ascii_digit());
-        if !joins {
+        at += text[at..].chars().take_while(|letter| is_of_word(*letter)).map(char::len_utf8).sum::<usize>();
+        let mut rest = text[at..].chars();
+        let joint = rest.next().filter(|sign| joins(*sign) && rest.next().is_some_and(begins_word));
+        let Some(joint) = joint else {
             // "C++" and "C#" end in their signs.
-            return at + run(bytes, at, |byte| byte == b'+' || byte == b'#').min(2);
-        }
-        at += 1;
+            return at + run(text.as_bytes(), at, |byte| byte == b'+' || byte == b'#').min(2);
+        };
+        at += joint.len_utf8();
     }
 }
 
@@ -99,58 +102,6 @@ pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
     Some(here)
 }
 
-/// The bytes of some words with the signs that stand against them: "-18", "$50", "20 %", "(555) 123", "~/.config". A mark that
-/// ends a sentence is none of them, nor is a bracket or a quotation mark without its other half.
-pub fn widened(text: &str, start: usize, end: usize) -> (usize, usize) {
-    let bytes = text.as_bytes();
-    let sign = |byte: &u8| byte.is_ascii_punctuation() && !matches!(byte, b',' | b';' | b':' | b'?' | b'!');
-    let (mut from, mut to) = (start, end);
-    from -= bytes[..from].iter().rev().take_while(|byte| sign(byte)).count();
-    to += bytes[to..].iter().take_while(|byte| sign(byte)).count();
-    // "< 5" and "80 %" have a space between.
-    let compares = |byte: &u8| matches!(byte, b'<' | b'>' | b'=' | b'~' | b'$' | b'#');
-    if from == start && from > 1 && bytes[from - 1] == b' ' && compares(&bytes[from - 2]) {
-        from -= 1 + bytes[..from - 1].iter().rev().take_while(|byte| compares(byte)).count();
-    }
-    if to == end && bytes.get(to) == Some(&b' ') && matches!(bytes.get(to + 1), Some(b'%' | b'$')) {
-        to += 2;
-    }
-    while trim(&bytes[from..to], (start - from, end - from)).is_some_and(|(front, back)| {
-        (from, to) = (from + front, to - back);
-        front + back > 0
-    }) {}
-    (from, to)
-}
-
-/// How many signs at the two ends of a text say nothing of it. `kept` are the words.
-fn trim(text: &[u8], kept: (usize, usize)) -> Option<(usize, usize)> {
-    let (front, back) = (kept.0 > 0, kept.1 < text.len());
-    let (first, last) = (*text.first()?, *text.last()?);
-    let count = |byte: u8| text.iter().map(|one| usize::from(*one == byte)).sum::<usize>();
-    let other = |byte: u8| match byte {
-        b'(' => b')',
-        b'[' => b']',
-        b'{' => b'}',
-        b')' => b'(',
-        b']' => b'[',
-        _ => b'{',
-    };
-    let alone = |byte: u8| match byte {
-        b'"' | b'\'' | b'`' => count(byte) % 2 == 1,
-        b'(' | b'[' | b'{' | b')' | b']' | b'}' => count(byte) != count(other(byte)),
-        _ => false,
-    };
-    let pair = matches!((first, last), (b'"', b'"') | (b'\'', b'\'') | (b'`', b'`') | (b'*', b'*') | (b'_', b'_') | (b'(', b')'));
-    if front && back && pair {
-        return Some((1, 1));
-    }
-    if back && (matches!(last, b'.' | b'-' | b'(' | b'[' | b'{') || alone(last)) {
-        return Some((0, 1));
-    }
-    let dots = text.starts_with(b"...") || matches!(first, b')' | b']' | b'}' | b'&');
-    (front && (dots || alone(first))).then_some((1, 0))
-}
-
 /// A sentence of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -161,38 +112,88 @@ pub struct Span {
 }
 
 const ABBREVIATIONS: [&str; 12] = ["mr", "mrs", "ms", "dr", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc"];
+/// Those of them behind which the same sentence goes on, whatever follows.
+const GO_ON: [&str; 5] = ["e.g", "i.e", "vs", "no", "approx"];
+/// Words with a capital that begin a sentence also behind an abbreviation: "... at Acme Inc. | My name is ...".
+const SUBJECTS: [&str; 12] = ["I", "I'm", "I've", "I'd", "I'll", "My", "We", "We're", "We've", "We'd", "We'll", "Our"];
 
-/// The sentences of a text: they end at `.`, `?`, `!` before white space, and at line breaks.
+/// The sentences of a text: they end at `.`, `?`, `!` and an ellipsis before white space, and at line breaks.
 pub fn sentences(text: &str) -> Vec<Span> {
-    let (bytes, mut out, mut start) = (text.as_bytes(), Vec::new(), 0);
-    for at in 0..bytes.len() {
-        let breaks = match bytes[at] {
-            b'\n' => true,
-            b'.' | b'?' | b'!' => {
-                bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) && !(bytes[at] == b'.' && is_abbreviation(text, start, at))
-            }
-            _ => false,
-        };
-        if breaks {
-            push(text, start, at + 1, &mut out);
-            start = at + 1;
+    let (mut out, mut start) = (Vec::new(), 0);
+    for (at, sign) in text.char_indices().filter(|(_, sign)| matches!(sign, '\n' | '.' | '?' | '!' | '\u{2026}')) {
+        let behind = at + sign.len_utf8();
+        let ends = || text[behind..].chars().next().is_none_or(char::is_whitespace);
+        if sign == '\n' || ends() && !(sign == '.' && is_abbreviation(text, start, at)) {
+            push(text, start, behind, &mut out);
+            start = behind;
         }
     }
-    push(text, start, bytes.len(), &mut out);
+    push(text, start, text.len(), &mut out);
     out
 }
 
 fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
-    let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default();
-    ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str())
-        || (word.len() == 1 && word != "I" && word.as_bytes()[0].is_ascii_alphabetic())
+    let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default().to_ascii_lowercase();
+    let initial = word.len() == 1 && !text[..at].ends_with('I') && word.as_bytes()[0].is_ascii_alphabetic();
+    let over = || !GO_ON.contains(&word.as_str()) && begins_sentence(&text[at + 1..]);
+    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over()
+}
+
+/// Whether a text begins with a word that begins a sentence. The "I." of "J. I. Case" begins none.
+fn begins_sentence(text: &str) -> bool {
+    let text = text.trim_start();
+    let end = text.find(|letter: char| !letter.is_alphanumeric() && !is_apostrophe(letter)).unwrap_or(text.len());
+    SUBJECTS.contains(&straight(&text[..end]).as_str()) && !text[end..].starts_with('.')
 }
 
 fn push(text: &str, start: usize, end: usize, out: &mut Vec<Span>) {
     let piece = &text[start..end];
     let trimmed = piece.trim();
-    if trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
+    if trimmed.contains(char::is_alphanumeric) {
         let start = start + (piece.len() - piece.trim_start().len());
         out.push(Span { start, end: start + trimmed.len() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_letters_of_any_script_and_no_signs() {
+        for (text, found) in [
+            ("Porto\u{2014}Ana \u{2026} \u{201C}Rex\u{201D} \u{1F389}", "porto|ana|rex"),
+            ("don\u{2019}t \u{2019}cause parents\u{2019} l\u{2BC}eau", "don't|cause|parents|l'eau"),
+            ("\u{C9}va ra\u{301} col\u{B7}lega e\u{2011}mail al\u{AD}lergic", "\u{E9}va|ra\u{301}|col\u{B7}lega|e-mail|allergic"),
+            (
+                "\u{6771}\u{4EAC}\u{3002} \u{928}\u{92E}\u{938}\u{94D}\u{924}\u{947}",
+                "\u{6771}\u{4EAC}|\u{928}\u{92E}\u{938}\u{94D}\u{924}\u{947}",
+            ),
+            ("\u{20AC}50 20\u{B0}C \u{2764}\u{FE0F}!", "50|20|c|!"),
+            ("C++ node.js 3.5, a/b", "c++|node.js|3.5|a/b"),
+        ] {
+            let words: Vec<String> = words(text).into_iter().map(|word| word.lower).collect();
+            assert_eq!(words.join("|"), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn sentences_end_at_marks_and_behind_some_abbreviations() {
+        for (text, count) in [
+            ("I work for Acme Inc. My name is Ana.", 2),
+            ("I use Vim, Emacs, etc. I'm fine.", 2),
+            ("Take vitamin C. We\u{2019}re fine.", 2),
+            ("No. I moved.", 1),
+            ("I saw Dr. Hall.", 1),
+            ("Ask J. Case, not St. Mary.", 1),
+            ("Ask, e.g. I need help", 1),
+            ("It's no. 5 at Acme Inc. Europe", 1),
+            ("Well\u{2026} I moved.", 2),
+            ("Well.\u{A0}I moved.", 2),
+            ("3.5\u{2026}4 or so", 1),
+            ("Hi! \u{1F389}\nYes", 2),
+        ] {
+            assert_eq!(sentences(text).len(), count, "{text}");
+        }
     }
 }
