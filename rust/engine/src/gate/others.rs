@@ -8,7 +8,7 @@ use super::words::{Span, Word, among, has, starts, words};
 
 lists! { "others":
     /// Texts that somebody pastes.
-    TEXTS,
+    pub(super) TEXTS,
     /// How somebody announces what they tell of themselves: "some facts about me:".
     OWN,
     /// Verbs of those who give or get a text: "the mail that I got:".
