@@ -1,4 +1,4 @@
-//! People and animals that somebody has. What they are said to be says who they are only where it is a name.
+//! People and animals that somebody has. A sentence says who they are only where it gives a name.
 
 use super::lists::lists;
 use super::words::among;

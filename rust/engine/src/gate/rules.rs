@@ -513,7 +513,7 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
 fn is_named_taste(s: &Sentence<'_>, at: usize) -> bool {
     const PERSONS: [&str; 5] = ["you", "your", "him", "her", "them"];
     let is_object = ["it", "this", "that", "us", "these", "those"].contains(&s.word(at));
-    let goes_on = s.words.get(at + 1).is_some_and(|next| !next.is_mark() && !(is_object && among(&FILLERS, &next.lower)));
+    let goes_on = s.words.get(at + 1).is_some_and(|next| !(next.is_mark() || is_object && among(&FILLERS, &next.lower)));
     s.words[at].capital && !s.words[at - 1].capital && !among(&PERSONS, s.word(at)) && goes_on
 }
 

@@ -18,8 +18,8 @@ lists! { "told":
     /// Words that follow "I'm a" and say nothing lasting.
     NOT_LASTING,
     /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods. The peoples are those of all states, in the
-    /// forms that the field "Nationality" of the CIA's World Factbook (in the public domain) has, and in those that are said beside them. What is
-    /// a first name as often, as "Dane" and "Finn", is left out.
+    /// forms that the field "Nationality" of the CIA's World Factbook (in the public domain) has, and in those that are said beside them.
+    /// The list leaves out words that are first names as often, as "Dane" and "Finn".
     pub(super) NO_NAMES,
     /// Words that say what somebody does for longer, or what they are at.
     DOES,
