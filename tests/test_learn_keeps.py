@@ -30,6 +30,8 @@ def known(user: memspan.Scope, *talk: str) -> list[tuple[str | None, str]]:
         ),
         (["My dog is ill.", "My dog is healthy again."], ["The user's dog is healthy again."]),
         (["My niece is 7.", "My niece is 8."], ["The user's niece is 8."]),
+        (["My niece is a nurse.", "My niece is a teacher now."], ["The user's niece is a teacher."]),
+        (["My niece is a nurse.", "My niece is a Beatles fan."], ["The user's niece is a nurse.", "The user's niece is a Beatles fan."]),
     ],
 )
 def test_two_facts_of_somebody_stand_beside_each_other(user: memspan.Scope, talk: list[str], stored: list[str]) -> None:
@@ -99,6 +101,11 @@ def test_words_of_others_change_nothing(user: memspan.Scope, text: str) -> None:
     [
         ("My wife is Ruth.", "wife", "My wife is Welsh."),
         ("My boss is Edda.", "boss", "My boss is COO."),
+        ("My boss is Edda.", "boss", "My boss is a German citizen."),
+        ("My wife is Ruth.", "wife", "My wife is a Java developer."),
+        ("My dog is Rex.", "dog", "My dog is a Labrador."),
+        ("My grandma is called Ruth.", "grandma", "My grandma is 80."),
+        ("My hamster is called Bo.", "hamster", "My hamster is 2."),
         ("My name is Ilse.", "name", "I go by she/her."),
         ("My name is Ilse.", "name", "I'm Capricorn."),
         ("My name is Ilse.", "name", "I'm Kestrel."),
@@ -121,6 +128,56 @@ def test_an_introduction_waits_where_another_name_is_known(user: memspan.Scope) 
     known(user, "My name is Ilse.", "I'm Kestrel.")
     assert [waiting.text for waiting in user.quarantined()] == ["The user's name is Kestrel."]
     assert known(user, "I'm Ilse Baert.") == [("name", "The user's name is Ilse Baert.")]
+
+
+@pytest.mark.parametrize("part", ["I'm Ilse.", "I am Baert.", "I am Ilse Baert."])
+def test_a_part_of_a_known_name_takes_nothing_from_it(user: memspan.Scope, part: str) -> None:
+    known(user, "My name is Ilse Baert.", part)
+    assert known(user) == [("name", "The user's name is Ilse Baert.")]
+    assert not list(user.quarantined())
+
+
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [
+        ("I'm pregnant.", "I'm no longer pregnant."),
+        ("I'm asthmatic.", "I am not asthmatic anymore."),
+        ("I'm diabetic.", "I'm not diabetic, that was a misdiagnosis."),
+        ("I have severe asthma.", "I don't have asthma, that was a misdiagnosis."),
+        ("I'm severely allergic to peanuts.", "I'm not allergic to peanuts after all."),
+        ("I can't eat gluten.", "I can eat gluten now."),
+        ("I don't eat pork.", "I eat pork again."),
+        ("I like tea.", "I don\u2019t like tea."),
+        ("Remember that Eva eats nuts.", "Remember that Eva doesn't eat nuts."),
+        ("Remember that Eva uses Vim.", "Remember that Eva does not use Vim."),
+        ("Remember that Eva can swim.", "Remember that Eva cannot swim."),
+        ("Remember that Eva will come to Rome.", "Remember that Eva won't come to Rome."),
+        ("Remember that Eva watches films.", "Remember that Eva does not watch films."),
+    ],
+)
+def test_what_is_denied_does_not_stand_beside_its_denial(user: memspan.Scope, said: str, over: str) -> None:
+    [(_, first)] = known(user, said)
+    assert first not in [text for _, text in known(user, over)]
+
+
+@pytest.mark.parametrize(
+    ("said", "less"),
+    [
+        ("I'm allergic to peanuts.", "I'm not severely allergic to peanuts."),
+        ("I'm allergic to peanuts.", "I'm not allergic to walnuts."),
+        ("I can't eat gluten.", "I can eat gluten now and then."),
+        ("I can't eat gluten.", "I can eat rice again."),
+        ("I'm diabetic.", "I'm not blind."),
+        ("I'm deaf.", "My aunt is not deaf."),
+        ("My son is diabetic.", "I'm not diabetic."),
+        ("My son is diabetic.", "I'm no longer diabetic."),
+        ("My wife is vegan.", "I'm no longer vegan."),
+        ("My sister is pregnant.", "I'm not pregnant anymore."),
+    ],
+)
+def test_a_denial_of_less_ends_nothing(user: memspan.Scope, said: str, less: str) -> None:
+    [before] = known(user, said)
+    assert before in known(user, less)
 
 
 def test_an_exception_takes_no_place_of_a_purpose(user: memspan.Scope) -> None:

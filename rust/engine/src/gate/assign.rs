@@ -2,14 +2,15 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
+use super::beings::is_living;
 use super::guards::is_comparative;
 use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
-use super::values::{ValueKind, identifies, is_living, kind_of, present, spelled};
-use super::words::{among, starts, words};
+use super::values::{COLORS, PREPOSITIONS, THINGS, ValueKind, identifies, kind_of, present, spelled};
+use super::words::{Word, among, starts, words};
 use crate::units::calendar::{MONTHS, is_named};
 
 lists! { "assign":
@@ -25,6 +26,8 @@ lists! { "assign":
     pub(super) KINDS,
     /// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
     NAMED,
+    /// Words for what something is made to do, and does not become: "make the font match".
+    HAPPENS,
     /// Words that judge, and give no value: "the price is fine".
     pub(super) JUDGEMENTS,
 }
@@ -38,31 +41,8 @@ const CHANGES: [&str; 13] =
 /// Words before a name that is to be something.
 const WISHES: [&str; 10] =
     ["i'd like", "i would like", "i want", "i need", "i'd prefer", "we want", "we need", "we'd like", "i would prefer", "i prefer"];
-/// Things that something is made to do. They do not become its value.
-const HAPPENS: [&str; 22] = [
-    "pass",
-    "work",
-    "fail",
-    "run",
-    "go",
-    "compile",
-    "build",
-    "stop",
-    "happen",
-    "fit",
-    "look",
-    "sound",
-    "match",
-    "disappear",
-    "appear",
-    "load",
-    "start",
-    "return",
-    "scroll",
-    "wait",
-    "shine",
-    "stick",
-];
+/// Words that say which one of several is meant.
+const WHICH: [&str; 10] = ["first", "second", "third", "last", "main", "default", "primary", "backup", "new", "current"];
 /// Words that no name has.
 const NO_NAME: [&str; 13] = ["is", "are", "was", "were", "has", "have", "had", "been", "got", "be", "will", "moved", "changed"];
 
@@ -127,9 +107,9 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     given(s, &name, to + 1)
 }
 
-/// "make the party size 4": the value begins at a number, a name or a word that begins one, else behind the last word that says of what
-/// kind it is ("the playback device bedroom speaker"), else it is the last word. "make theme dark" has no article, and must have such a
-/// word.
+/// "make the party size 4": the value begins at a number, a name, a color or a word that begins one, else behind the last word that says of
+/// what kind it is ("the playback device bedroom speaker"). "Make the app crash" and "make the test skip Windows" ask for what is to happen:
+/// a name of several words must be of such a kind, as must one without an article ("make theme dark").
 fn made(s: &Sentence<'_>) -> Option<Reading> {
     let asked = ["please", "can you", "could you", "let's"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
     if s.word(asked) != "make" || s.words.iter().any(is_comparative) {
@@ -137,18 +117,30 @@ fn made(s: &Sentence<'_>) -> Option<Reading> {
     }
     let owned = usize::from(["the", "my", "our"].contains(&s.word(asked + 1)));
     let (first, end) = (asked + owned + 2, end_of(s, asked + 2));
-    let is_opening = |word: &str| among(&BEGINS, word) || MONTHS.contains(&word);
-    let begins = |at: &usize| s.words[*at].is_number() || s.words[*at].capital || is_opening(s.word(*at));
+    let begins = |at: &usize| is_valued(&s.words[*at]) && !among(&PREPOSITIONS, s.word(*at - 1)) && s.word(*at - 1) != "of";
     let of_kind = |at: &usize| among(&KINDS, s.word(*at - 1)) || among(&NAMED, s.word(*at - 1));
-    let by_kind = (first..end).rev().find(of_kind);
+    let is_told = |at: &usize| !among(&PREPOSITIONS, s.word(*at)) && !["of", "to", "as", "and"].contains(&s.word(*at));
+    let by_kind = (first..end).rev().find(of_kind).filter(|at| is_told(at) && !(end == at + 1 && happens(s, *at)));
     if owned == 0 {
         return given(s, &bare_name(s, asked + 1, by_kind?)?, by_kind?);
     }
-    let value = (first..end).find(begins).or(by_kind).unwrap_or(end.saturating_sub(1));
-    if among(&HAPPENS, s.word(value)) {
-        return None; // "make the test pass"
-    }
+    let is_one = among(&WHICH, s.word(first - 1)) || among(&KINDS, s.word(first - 1)) && s.word(first) == "of"; // "number of guests"
+    let value = (first..end).find(begins).filter(|at| *at == first || is_one || of_kind(at)).or(by_kind)?;
     given(s, &name(s, asked + 1, value)?, value)
+}
+
+/// Whether a value may begin at a word: a number, a name, a color, or a word that begins one.
+fn is_valued(word: &Word) -> bool {
+    let lower = word.lower.as_str();
+    let digits = lower.bytes().any(|byte| byte.is_ascii_digit());
+    word.capital || digits || among(&COLORS, lower) || among(&BEGINS, lower) || MONTHS.contains(&lower)
+}
+
+/// Whether one word behind a name is what is to happen. A device does what such a word says ("make the engine start"), and a city nothing.
+fn happens(s: &Sentence<'_>, at: usize) -> bool {
+    const PLACES: [&str; 7] = ["city", "country", "region", "airport", "airline", "hotel", "restaurant"];
+    let named = s.word(at - 1);
+    among(&HAPPENS, s.word(at)) || (among(&THINGS, named) || among(&NAMED, named)) && !among(&PLACES, named)
 }
 
 /// A name without an article, that ends at a word of [`KINDS`].
@@ -249,7 +241,7 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     let last = s.word(name.to - 1);
     let elsewhere = !among(&KINDS, last) && is_elsewhere(s, begin, end);
     if elsewhere || went && !among(&KINDS, last) && !is_moment(&attribute, &value) {
-        // "Our office moved to Ghent" is in Ghent; "my team moved to Slack" is no Slack.
+        // "Our office moved to Ghent" is in Ghent; "my team moved to Slack" does not become Slack.
         if elsewhere || !among(&PLACED, last) || !s.words[begin].capital {
             return Some(Reading { importance: 600, ..Reading::new(Category::Semantic, "what moved") });
         }

@@ -1,12 +1,11 @@
 //! Rules for facts that somebody tells of themselves beside a question: "I live in Ghent, what can I visit?", "since I'm allergic to nuts, what can I eat?".
 
+use super::beings::{is_kin, is_living};
 use super::guards::ASKS;
 use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::{self, Reading};
 use super::sentence::Sentence;
-use super::told::KIN;
-use super::values::is_living;
 use super::words::{among, starts};
 use super::{Category, health};
 
@@ -106,7 +105,7 @@ fn used(s: &Sentence<'_>) -> Option<Reading> {
 /// "I have two kids", and not "I have a child process".
 fn has_kin(s: &Sentence<'_>) -> bool {
     const BEHIND: [&str; 10] = ["called", "named", "who", "aged", "and", "in", "at", "with", "from", "under"];
-    let kin = s.words.iter().position(|word| among(&KIN, &word.lower));
+    let kin = s.words.iter().position(|word| is_kin(&word.lower));
     kin.is_some_and(|at| s.words.get(at + 1).is_none_or(|next| among(&BEHIND, &next.lower)))
 }
 

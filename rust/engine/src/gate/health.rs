@@ -1,10 +1,12 @@
 //! Rules for what a model must know of somebody's health: what they are allergic to, have, take, and may not eat.
 
+use super::beings::is_being;
+use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
 use super::rules::{self, Reading};
-use super::sentence::Sentence;
-use super::values::LIVING;
-use super::words::{among, has, starts};
+use super::sentence::{ENDS_VALUE, Sentence};
+use super::values::PREPOSITIONS;
+use super::words::{Word, among, has, starts, words};
 use super::{Category, MOST_CLAUSES};
 
 lists! { "health":
@@ -12,12 +14,20 @@ lists! { "health":
     pub(super) CONDITIONS,
     /// More of them, of several words.
     CONDITION_PHRASES,
+    /// Words before "of" and "with" that somebody has of a condition: "a history of asthma", "problems with anemia".
+    OF_CONDITION,
+    /// Words behind the name of a condition with which it is one still: "asthma attacks".
+    WITH_CONDITION,
+    /// Words for how much somebody has a condition.
+    DEGREES,
     /// Words that follow "I can't eat" and name nothing to eat.
     NO_FOOD,
     /// Words that begin a sentence about one's health.
     OF_HEALTH,
     /// Words that begin a sentence about what one does not eat.
     EATS_NO,
+    /// Words that begin a sentence about what one may eat again.
+    EATS,
     /// Food that somebody may have to avoid.
     FOODS,
     /// Words that follow "I take" and "I'm on", and none is a medicine.
@@ -30,7 +40,7 @@ lists! { "health":
 
 /// The reading of a sentence that has one of these forms.
 pub(super) fn of_health(s: &Sentence<'_>) -> Option<Reading> {
-    health(s).or_else(|| medicated(s)).or_else(|| avoids(s))
+    diet(s).or_else(|| aided(s)).or_else(|| health(s)).or_else(|| medicated(s)).or_else(|| avoids(s)).or_else(|| eats_again(s))
 }
 
 /// "I'm severely allergic to peanuts".
@@ -44,21 +54,40 @@ pub(super) fn allergic(s: &Sentence<'_>) -> Option<Reading> {
 /// How somebody says what they are, and were before.
 const I_AM: [&str; 7] = ["i'm", "i am", "im", "i've always been", "i have always been", "i've been", "i have been"];
 
+/// Whether a word says how much somebody has a condition.
+#[must_use]
+pub fn is_degree(word: &str) -> bool {
+    among(&DEGREES, word)
+}
+
+/// Whether a value is a condition, whatever its degree: who is not severely allergic may be allergic.
+pub(super) fn is_condition(value: &str) -> bool {
+    let words = words(value);
+    !words.iter().any(|word| is_degree(&word.lower)) && is_for_condition(&words)
+}
+
+fn is_for_condition(words: &[Word]) -> bool {
+    words.iter().any(|word| among(&CONDITIONS, &word.lower)) || CONDITION_PHRASES.iter().any(|phrase| has(words, phrase))
+}
+
 /// How somebody is allergic, and where what they are allergic to begins.
 fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
-    const HOW: [&str; 9] = ["severely", "very", "highly", "extremely", "seriously", "deathly", "mildly", "slightly", "really"];
     if let Some(at) = starts(s.words, 0, "i have an allergy to") {
         return Some((String::new(), at));
     }
     let at = I_AM.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let at = at + usize::from(["also", "actually", "still"].contains(&s.word(at)));
-    let degree = usize::from(among(&HOW, s.word(at)));
+    let degree = usize::from(is_degree(s.word(at)));
     let how = if degree > 0 { format!("{} ", s.word(at)) } else { String::new() };
     starts(s.words, at + degree, "allergic to").map(|behind| (how, behind))
 }
 
 /// Aids that are used by those who need them.
 const AIDS: [&str; 9] = ["wheelchair", "cane", "crutches", "walker", "pacemaker", "inhaler", "epipen", "insulin", "braille"];
+/// Aids of two words.
+const AID_PHRASES: [&str; 5] = ["hearing aid", "hearing aids", "insulin pump", "screen reader", "oxygen tank"];
+/// How somebody says that they have or use one.
+const HAS_AID: [&str; 9] = ["i use a", "i use an", "i need a", "i wear a", "i have a", "i have an", "i've got a", "i wear", "i use"];
 
 /// Verbs of a thing that harms those who cannot stand it.
 const HARMS: [&str; 4] = ["gives me", "give me", "makes me", "make me"];
@@ -73,7 +102,7 @@ fn avoids(s: &Sentence<'_>) -> Option<Reading> {
     if harmed && !["it", "that", "this", "you"].contains(&s.word(0)) {
         return Some(Reading::new(Category::Constraint, "health"));
     }
-    let theirs = ["my", "our"].contains(&s.word(0)) && among(&LIVING, s.word(1));
+    let theirs = ["my", "our"].contains(&s.word(0)) && is_being(s.word(1));
     let eats_no = ["can't eat", "cannot eat", "can't have", "doesn't eat", "never eats", "is allergic to"]
         .iter()
         .find_map(|no| starts(s.words, 2, no))?;
@@ -81,25 +110,41 @@ fn avoids(s: &Sentence<'_>) -> Option<Reading> {
     (theirs && is_food && s.words.len() <= 16).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, "health of others") })
 }
 
-/// "I'm severely allergic to peanuts", "I have celiac disease", "I don't eat pork", "I use a wheelchair".
+/// "I don't eat pork", "I can't have dairy".
+fn diet(s: &Sentence<'_>) -> Option<Reading> {
+    let at = EATS_NO.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let has = has(&s.words[..at], "have");
+    let is_food = names_food(s, at) && (!has || s.words[at..].iter().any(|word| among(&FOODS, &word.lower)));
+    is_food.then(|| Reading::new(Category::Constraint, "health"))
+}
+
+fn names_food(s: &Sentence<'_>, at: usize) -> bool {
+    s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower))
+}
+
+/// "I can eat gluten now", "I eat meat again": what was to be avoided is so no longer. The whole of it must be denied to end it.
+fn eats_again(s: &Sentence<'_>) -> Option<Reading> {
+    let at = EATS.iter().find_map(|opening| starts(s.words, 0, opening)).filter(|at| names_food(s, *at))?;
+    let (value, end) = s.value(at)?;
+    let again = [" again", " after all", " once more"].iter().find_map(|again| value.strip_suffix(again));
+    let is_new = again.is_some() || s.word(end) == "now" || s.word(at - 2) == "now";
+    let is_food = s.word(at - 1) != "have" || s.words[at..end].iter().any(|word| among(&FOODS, &word.lower));
+    let (verb, can) = (s.word(at - 1), s.word(1) == "can");
+    let text = format!("The user {}{verb}{} {}.", if can { "can " } else { "" }, if can { "" } else { "s" }, again.unwrap_or(&value));
+    (is_new && is_food).then(|| Reading::new(Category::Semantic, "not any more").told(text, !s.says_more(end)))
+}
+
+/// "I use a wheelchair", "I've got a hearing aid".
+fn aided(s: &Sentence<'_>) -> Option<Reading> {
+    let at = HAS_AID.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let hears = AID_PHRASES.iter().any(|aid| starts(s.words, at, aid).is_some());
+    let over = at + 3 > s.words.len() || s.parted(at + 1);
+    (hears || among(&AIDS, s.word(at)) && over).then(|| Reading::new(Category::Constraint, "health"))
+}
+
+/// "I have celiac disease", "I'm asthmatic", "I'm a bit allergic to peanuts".
 fn health(s: &Sentence<'_>) -> Option<Reading> {
-    let reading = Some(Reading::new(Category::Constraint, "health"));
-    if let Some(at) = EATS_NO.iter().find_map(|opening| starts(s.words, 0, opening)) {
-        let is_food = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
-        let has = has(&s.words[..at], "have");
-        return reading.filter(|_| is_food && (!has || s.words[at..].iter().any(|word| among(&FOODS, &word.lower))));
-    }
-    if let Some(at) = ["i use a", "i use an", "i need a", "i wear a", "i have a", "i have an", "i've got a", "i wear", "i use"]
-        .iter()
-        .find_map(|opening| starts(s.words, 0, opening))
-    {
-        let hears = ["hearing aid", "hearing aids", "insulin pump", "screen reader", "oxygen tank"]
-            .iter()
-            .any(|aid| starts(s.words, at, aid).is_some());
-        if hears || among(&AIDS, s.word(at)) && at + 3 > s.words.len() {
-            return reading;
-        }
-    }
+    let reading = Reading::new(Category::Constraint, "health");
     let at = OF_HEALTH.iter().find_map(|opening| starts(s.words, 0, opening))?;
     if s.negated(at) || s.words.len() > 16 {
         return None;
@@ -109,17 +154,61 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     // "I'm diabetic, so no sugar" doubts nothing.
     let over = (at + 1..at + near.len()).find(|next| s.parted(*next) && condition.is_some_and(|place| at + place < *next));
     let near = &near[..over.map_or(near.len(), |over| over - at)];
-    let phrase = CONDITION_PHRASES.iter().any(|phrase| has(near, phrase));
+    let phrase = CONDITION_PHRASES.iter().find_map(|phrase| (0..near.len()).find(|from| starts(near, *from, phrase).is_some()));
     let doubted = near.iter().any(|word| among(&["no", "not", "question", "if", "friend", "about"], &word.lower));
     let diagnosed = has(&s.words[..at], "diagnosed");
     if let Some(to) = condition.filter(|place| near[*place].lower == "allergic").and_then(|place| starts(s.words, at + place + 1, "to")) {
-        let (value, end) = s.value(to)?;
-        let degree = s.between(at, to - 2).map(|degree| degree.to_lowercase()).unwrap_or_default();
-        let adds = ["also", "too", "actually", "just", "and"].iter().any(|word| degree == *word) || degree.is_empty();
-        let degree = if adds { String::new() } else { format!("{degree} ") };
-        return reading.map(|reading| reading.told(format!("The user is {degree}allergic to {value}."), !s.says_more(end)));
+        let of_another = has_opened(s, at) && s.word(at) != "been"; // "I have a son allergic to nuts"
+        return if of_another { None } else { allergic_to(s, at, to) };
     }
-    reading.filter(|_| (condition.is_some() || phrase || diagnosed) && !doubted)
+    let found = condition.into_iter().chain(phrase).min();
+    let is_own = found.is_none_or(|place| is_of_user(s, at, at + place));
+    ((found.is_some() || diagnosed) && !doubted && is_own).then_some(reading)
+}
+
+/// Whether the opening that ends before a word says what somebody has, and not what they are.
+fn has_opened(s: &Sentence<'_>, at: usize) -> bool {
+    ["have", "had", "got"].contains(&s.word(at - 1))
+}
+
+/// "I'm a bit allergic to peanuts": `to` is the place of what is behind "to".
+fn allergic_to(s: &Sentence<'_>, at: usize, to: usize) -> Option<Reading> {
+    let (value, end) = s.value(to)?;
+    let degree = s.between(at, to - 2).map(|degree| degree.to_lowercase()).unwrap_or_default();
+    let adds = ["also", "too", "actually", "just", "and"].iter().any(|word| degree == *word) || degree.is_empty();
+    let degree = if adds { String::new() } else { format!("{degree} ") };
+    let text = format!("The user is {degree}allergic to {value}.");
+    Some(Reading::new(Category::Constraint, "health").told(text, !s.says_more(end)))
+}
+
+/// Whether a condition is the user's: "I have a talk on asthma" and "I have a blind dog" say of something else, and who is blind to something
+/// sees. `at` is the place behind the opening.
+fn is_of_user(s: &Sentence<'_>, at: usize, condition: usize) -> bool {
+    const BEFORE: [&str; 12] = ["on", "with", "of", "for", "to", "in", "at", "by", "from", "against", "over", "who"];
+    if !has_opened(s, at) {
+        return !(["blind", "deaf"].contains(&s.word(condition)) && s.word(condition + 1) == "to");
+    }
+    let is_other = |place: usize| among(&BEFORE, s.word(place)) && !among(&OF_CONDITION, s.word(place - 1));
+    let is_own = condition > at && s.word(condition - 1) == "my";
+    (is_own || !(at + 1..condition).any(is_other)) && is_head(s, at, condition)
+}
+
+/// Whether no other noun stands behind a condition and makes it say of which kind that noun is: "a cancer ward", "deaf aunts". Where no article
+/// stands before it, only an adjective does so: "I have diabetes mellitus".
+fn is_head(s: &Sentence<'_>, at: usize, condition: usize) -> bool {
+    let phrase = CONDITION_PHRASES.iter().find_map(|phrase| starts(s.words, condition, phrase)).unwrap_or(condition + 1);
+    let behind = (phrase..s.words.len()).find(|at| !among(&CONDITIONS, s.word(*at))).unwrap_or(s.words.len());
+    let describes = ["ic", "ant", "deaf", "blind"].iter().any(|end| s.word(behind - 1).ends_with(end));
+    let article = (at..condition).any(|place| ["a", "an", "the", "this", "some"].contains(&s.word(place)));
+    let word = s.word(behind);
+    let takes_object = word.ends_with("ing") && among(&["my", "the", "our", "both", "me"], s.word(behind + 1)); // "affecting my eyes"
+    let goes_on = || {
+        [&WITH_CONDITION[..], &FILLERS, &TIMES, &PREPOSITIONS, &ENDS_VALUE].iter().any(|words| among(words, word))
+            || takes_object
+            || ["ly", "ed"].iter().any(|end| word.ends_with(end))
+    };
+    let ends = behind == s.words.len() || s.words[behind].is_mark() || s.words[behind].is_number() || s.parted(behind);
+    !describes && !article || ends || goes_on()
 }
 
 /// "I take warfarin every day", "I was prescribed enalapril": a medicine, by how often it is taken or how much of it.

@@ -77,7 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        assign, beside, corrects, frames, guards, health, lexicon, manner, orders, others, over, relates, rules, sentence, told, values,
+        assign, beings, beside, corrects, frames, guards, health, lexicon, manner, orders, others, over, relates, rules, sentence, told,
+        values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -85,6 +86,7 @@ mod tests {
     fn tables_have_lists_that_are_declared_and_words_once() {
         let tables = [
             assign::LISTS,
+            beings::LISTS,
             beside::LISTS,
             corrects::LISTS,
             frames::LISTS,

@@ -8,6 +8,7 @@
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
 mod assign;
+mod beings;
 mod beside;
 mod blocks;
 mod claim;
@@ -40,14 +41,16 @@ mod tests;
 #[cfg(test)]
 mod typed_tests;
 
+pub use beings::is_living;
 pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use guards::PASTE_BYTES;
+pub use health::is_degree;
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use relates::{Stated, of_slot, related};
 pub use rules::begins_as_order;
-pub use values::{exclude, identifies, is_living, is_present, may_follow, present, spelled, spelling, takes_many};
+pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 
 use frames::Frame;
 use guards::Guard;

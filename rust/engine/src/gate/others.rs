@@ -1,17 +1,17 @@
 //! Words of somebody else inside a user's message: quotations, pasted text, and text that a model is asked to work on. Nothing in them is
 //! the user's own claim.
 
+use super::beings::is_being;
 use super::guards::{is_comparative, is_lasting, without_polite};
 use super::lists::lists;
 use super::rules::opens_clause;
 use super::signs;
 use super::told::TRADES;
-use super::values::LIVING;
 use super::words::{Span, Word, among, has, starts, words};
 
 lists! { "others":
     /// Texts that somebody pastes.
-    TEXTS,
+    pub(super) TEXTS,
     /// How somebody announces what they tell of themselves: "some facts about me:".
     OWN,
     /// Verbs of those who give or get a text: "the mail that I got:".
@@ -237,7 +237,7 @@ fn is_passed_on(words: &[Word], at: usize) -> bool {
         let another = !among(&NOT_ANOTHER, word(subject)) && !words[subject].is_mark();
         let active = || !among(&PARTICIPLES, word(at)) || among(&OBJECTS, word(at + 1));
         let named = || words[subject].capital && (subject > 0 || !word(subject).ends_with('s')); // "Symptoms described"
-        let person = || named() || among(&LIVING, word(subject)) || among(&TRADES, word(subject));
+        let person = || named() || is_being(word(subject)) || among(&TRADES, word(subject));
         return pronoun || another && (active() || person());
     }
     let own = ["i", "we", "i've", "we've"].contains(&word(subject));

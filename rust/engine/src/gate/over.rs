@@ -1,5 +1,6 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
+use super::health::is_condition;
 use super::lexicon::CLASSES;
 use super::lists::lists;
 use super::rules::Reading;
@@ -33,8 +34,9 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     if is == 1 || ["i'm", "we're"].contains(&s.word(0)) {
         let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
         let (value, _) = s.value(begin)?;
-        let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value);
-        reading.category = if begin > at { Category::Semantic } else { reading.category };
+        let condition = is_condition(&value);
+        let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value) || condition;
+        reading.category = if begin > at || condition { Category::Semantic } else { reading.category };
         reading.ends = Some(value);
         return says_what.then_some(reading);
     }
@@ -83,7 +85,8 @@ pub fn denied(s: &Sentence<'_>) -> Option<String> {
     if let Some(at) = opened(&["i'm not", "we're not", "i am not", "we are not"]) {
         let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
         let (value, _) = s.value(begin)?;
-        return (begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value)).then_some(value);
+        let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value) || is_condition(&value);
+        return says_what.then(|| without_after_all(&value).to_owned());
     }
     if let Some(verb) = opened(&["i don't", "i do not", "we don't", "we do not"]).filter(|verb| among(&DOES, s.word(*verb))) {
         let object = verb + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(verb + 1)));

@@ -2,17 +2,19 @@
 //! the claim replaces or ends. Sentences that no rule reads are left to the model.
 
 use super::assign::assigned;
+use super::beings::is_living;
 use super::guards::{LABELS, is_lasting};
 use super::health::allergic;
-use super::lexicon::{CLASSES, NO_ATTRIBUTE, PAST, PROFILE};
+use super::lexicon::{CLASSES, FILLERS, NO_ATTRIBUTE, PAST, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
 use super::orders;
+use super::others::TEXTS;
 use super::over::{no_longer, not_allergic};
 use super::sentence::Sentence;
 use super::signs::{has_colon, straight};
 use super::told::of_oneself;
-use super::values::{identifies, is_living, present, spelled};
+use super::values::{PRAISE, identifies, present, spelled};
 use super::words::{Word, among, has, starts, words};
 use super::{Category, LIFTED};
 use crate::units::calendar::is_named;
@@ -22,6 +24,8 @@ lists! { "rules":
     OPENINGS,
     /// How a rule of the user begins.
     RULE_OPENINGS,
+    /// Parts of what is written: an answer's, a text's, a program's.
+    PARTS,
     /// How an instruction to a model begins that holds where it says "always", "from now on", ...
     INSTRUCTS,
     /// Names of things that teams move to, and nobody lives in.
@@ -271,18 +275,40 @@ fn constraint(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "Never tried ...": "never" or "always" with a verb in the past, which orders nothing.
 fn is_past(words: &[Word]) -> bool {
-    const PLAIN: [&str; 6] = ["need", "feed", "embed", "speed", "shed", "proceed"];
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let next = word(1);
-    let past = next.len() > 3 && next.ends_with("ed") && !PLAIN.contains(&next);
-    ["never", "always"].contains(&word(0)) && (past || among(&PAST, next) || ["seen", "heard", "done", "saw"].contains(&next))
+    ["never", "always"].contains(&word(0)) && (ends_in_past(next) || among(&PAST, next) || ["seen", "heard", "done", "saw"].contains(&next))
 }
 
-/// "Always the same error...": how something always is, and no order. An order has a verb in its plain form.
+/// Whether the "ed" of a word is the ending of a past. "Exceed" and "shred" end so themselves: one has an "e" before it, the other no vowel.
+fn ends_in_past(word: &str) -> bool {
+    const OF_EE: [&str; 6] = ["agreed", "disagreed", "freed", "guaranteed", "decreed", "refereed"];
+    let Some(root) = word.strip_suffix("ed").filter(|root| root.len() > 1) else { return false };
+    let plain = root.ends_with('e') && !among(&OF_EE, word) || ["embed", "imbed"].iter().any(|verb| word.ends_with(verb));
+    !plain && root.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
+/// "Always the same error...": how something always is, and no order. An order has a verb in its plain form, or says where a part of an
+/// answer is to stand.
 fn is_complaint(s: &Sentence<'_>) -> bool {
     const NO_VERB: [&str; 18] =
         ["the", "a", "an", "my", "our", "your", "this", "that", "these", "those", "it", "i", "you", "same", "been", "again", "too", "so"];
-    ["never", "always"].contains(&s.word(0)) && among(&NO_VERB, s.word(1))
+    ["never", "always"].contains(&s.word(0)) && among(&NO_VERB, s.word(1)) && !places_a_part(s)
+}
+
+/// "Always a short summary at the end", "never the word synergy": an order without a verb, about a part of what is written.
+fn places_a_part(s: &Sentence<'_>) -> bool {
+    const BESIDE: [&str; 8] = ["in", "on", "before", "after", "behind", "between", "above", "below"];
+    let is_part = |at: &usize| among(&PARTS, s.word(*at));
+    let Some(part) = (2..s.words.len().min(5)).find(is_part).filter(|_| ["the", "a", "an"].contains(&s.word(1))) else { return false };
+    let judged = s.words[2..part].iter().any(|word| among(&PRAISE, &word.lower) || ["same", "other", "different"].contains(&&*word.lower));
+    let behind = s.word(part + 1);
+    let over = |at: usize| s.words.get(at).is_none_or(Word::is_mark);
+    let ends = ["end", "beginning", "start", "top", "bottom", "front"].iter().any(|end| s.word(part + 3) == *end);
+    let placed = behind == "at" && s.word(part + 2) == "the" && ends
+        || among(&BESIDE, behind) && (part + 2..part + 5).any(|at| is_part(&at) || among(&TEXTS, s.word(at)));
+    let named = part == 2 && ["word", "words", "phrase", "term"].contains(&s.word(part)) && !over(part + 1) && over(part + 2);
+    !judged && (placed || named || ["first", "last"].contains(&behind) && over(part + 2))
 }
 
 /// "From now on write all comments in English", "answer in German, always".
@@ -441,15 +467,25 @@ fn another(s: &Sentence<'_>) -> Option<Reading> {
     let (at, does, slot) =
         behind(&OTHERS_LIVE).map(|at| (at, "lives in", "home")).or_else(|| behind(&OTHERS_WORK).map(|at| (at, "works for", "employer")))?;
     let (named, (value, end)) = (straight(&s.between(1, verb)?), s.value(at)?);
-    let (does, possessive) = match (named.ends_with('s'), does) {
-        (true, "lives in") => ("live in", "'"),
-        (true, _) => ("work for", "'"),
-        (false, does) => (does, "'s"),
+    let plural = is_of_several(&s.words[..at], verb);
+    let does = match (plural, does) {
+        (true, "lives in") => "live in",
+        (true, _) => "work for",
+        (false, does) => does,
     };
+    let possessive = if plural && named.ends_with('s') { "'" } else { "'s" };
     let reading = Reading::new(Category::Semantic, "of another")
         .told(format!("The user's {named} {does} {value}."), !s.says_more_than_when(end))
         .slot(spelled(&format!("{}{possessive} {slot}", named.to_lowercase())));
     Some(reading)
+}
+
+/// Whether the verb of some words is one of several subjects: "live" is, "lives" is not. A past does not tell, and the word before it does.
+fn is_of_several(words: &[Word], verb: usize) -> bool {
+    let says = |verbs: &[&str]| words[verb..].iter().any(|word| among(verbs, &word.lower));
+    let subject = words[verb - 1].lower.as_str();
+    let ends = subject.ends_with('s') && !subject.ends_with("ss") || subject == "children";
+    !says(&["lives", "works", "is", "has"]) && (says(&["live", "work", "are", "have"]) || ends)
 }
 
 /// Words behind "I love" and "I hate" that name no taste.
@@ -472,11 +508,19 @@ fn prefers(s: &Sentence<'_>) -> Option<Reading> {
         return Some(reading);
     }
     let taste = TASTES.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let idle = among(&NO_TASTE, s.word(taste)) || s.words.len() > 14;
+    let idle = among(&NO_TASTE, s.word(taste)) && !is_named_taste(s, taste) || s.words.len() > 14;
     if s.word(taste - 1).starts_with("veg") {
         return Some(Reading::new(Category::Preference, "diet").slot("diet"));
     }
     (!idle && taste < s.words.len()).then(|| Reading { importance: 600, ..Reading::new(Category::Preference, "taste") })
+}
+
+/// Whether a word of [`NO_TASTE`] begins a name: "US history", "The Wire". "I LOVE IT" and "I hate THIS so much" have none.
+fn is_named_taste(s: &Sentence<'_>, at: usize) -> bool {
+    const PERSONS: [&str; 5] = ["you", "your", "him", "her", "them"];
+    let is_object = ["it", "this", "that", "us", "these", "those"].contains(&s.word(at));
+    let goes_on = s.words.get(at + 1).is_some_and(|next| !(next.is_mark() || is_object && among(&FILLERS, &next.lower)));
+    s.words[at].capital && !s.words[at - 1].capital && !among(&PERSONS, s.word(at)) && goes_on
 }
 
 /// "Option B", "the second one", "the latter": one of what was just named, which says nothing of another day.
@@ -488,7 +532,8 @@ fn is_choice(value: &str) -> bool {
         && (words.len() == first + 1 || word(first + 1).len() <= 2);
     let points =
         ["latter", "former", "first", "second", "third", "last", "other", "original"].contains(&word(first)) && words.len() <= first + 2;
-    numbered || points && first > 0 || words.last().is_some_and(|word| ["one", "ones"].contains(&word.lower.as_str()))
+    let last = words.last().filter(|word| !word.capital);
+    numbered || points && first > 0 || last.is_some_and(|word| ["one", "ones"].contains(&word.lower.as_str()))
 }
 
 /// "my timezone is CET", "our staging cluster is eu-2": the words between are the slot.

@@ -6,7 +6,7 @@ use super::words::{Word, among, starts};
 
 lists! { "sentence":
     /// Words behind which a value is over.
-    ENDS_VALUE,
+    pub(super) ENDS_VALUE,
     /// Words behind "and" that begin another clause.
     JOINED,
     /// Words that no item of a list has.

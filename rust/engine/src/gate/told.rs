@@ -1,13 +1,14 @@
 //! Rules for what somebody tells of themselves in few words: what they do, whom they have, what befell them.
 
 use super::Category;
+use super::beings::is_kin;
 use super::health::of_health;
-use super::lexicon::NUMBERS;
+use super::lexicon::{FILLERS, NUMBERS, TIMES};
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
 use super::signs::is_apostrophe;
-use super::values::{is_judged, is_no_name};
+use super::values::{PREPOSITIONS, is_judged, is_no_name};
 use super::words::{Word, among, has, starts};
 
 lists! { "told":
@@ -17,10 +18,9 @@ lists! { "told":
     pub(super) TRADES,
     /// Words that follow "I'm a" and say nothing lasting.
     NOT_LASTING,
-    /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods.
+    /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods. The peoples are those of all states, in
+    /// the forms that English has. The list leaves out words that are first names as often, as "Dane" and "Finn".
     pub(super) NO_NAMES,
-    /// Whom somebody has.
-    pub(super) KIN,
     /// Words that say what somebody does for longer, or what they are at.
     DOES,
     /// Events that befall somebody.
@@ -87,7 +87,7 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I'm Maria": a name alone.
 fn introduced(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["i'm", "i am", "this is", "it's"].iter().take(2).find_map(|opening| starts(s.words, 0, opening))?;
+    let at = ["i'm", "i am"].iter().find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
     let is_name = |word: &Word| {
         let tail = &s.text[word.start..word.end];
@@ -98,7 +98,7 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     };
     let over = end == s.words.len() || s.parted(end) || s.words[end].is_mark();
     let known = crate::units::calendar::is_named(s.word(at));
-    (over && !known && end - at <= 2 && s.words[at..end].iter().all(is_name))
+    (over && !known && !is_no_name(&value.to_lowercase()) && end - at <= 2 && s.words[at..end].iter().all(is_name))
         .then(|| Reading::new(Category::Profile, "introduction").told(format!("The user's name is {value}."), !s.says_more(end)))
         .map(|reading| reading.slot("name"))
 }
@@ -110,10 +110,20 @@ fn kin(s: &Sentence<'_>) -> Option<Reading> {
         .find_map(|opening| starts(s.words, 0, opening))?;
     let counted =
         ["a", "an", "one", "several"].contains(&s.word(at)) || among(&NUMBERS, s.word(at)) || s.words.get(at).is_some_and(Word::is_number);
-    let whom = (at + 1..(at + 4).min(s.words.len())).find(|place| among(&KIN, s.word(*place)))?;
-    let thing =
-        s.words.get(whom + 1).is_some_and(|word| ["food", "show", "video", "seat", "question", "problem"].contains(&word.lower.as_str()));
-    (counted && !thing && s.words.len() <= 20).then(|| Reading::new(Category::Profile, "whom somebody has"))
+    let first = (at + 1..(at + 4).min(s.words.len())).find(|place| is_kin(s.word(*place)))?;
+    let behind = (first..s.words.len()).find(|place| !is_kin(s.word(*place))).unwrap_or(s.words.len());
+    (counted && is_head_before(s, behind) && s.words.len() <= 20).then(|| Reading::new(Category::Profile, "whom somebody has"))
+}
+
+/// Whether no other noun stands behind whom somebody has, and makes a thing of them: "a dog show", "a pet peeve".
+fn is_head_before(s: &Sentence<'_>, behind: usize) -> bool {
+    let Some(word) = s.words.get(behind) else { return true };
+    let lower = word.lower.as_str();
+    let goes_on = among(&FILLERS, lower)
+        || among(&PREPOSITIONS, lower)
+        || among(&TIMES, lower)
+        || ["ed", "ing", "ly"].iter().any(|end| lower.ends_with(end));
+    word.capital || word.is_number() || word.is_mark() || s.parted(behind) || goes_on
 }
 
 /// "I weigh 82 kg now", "I'm 180 cm tall".

@@ -10,24 +10,23 @@
 //! ```
 
 use super::assign::{JUDGEMENTS, KINDS};
-use super::health::CONDITIONS;
+use super::beings::{is_being, is_living};
+use super::health::{CONDITIONS, is_degree};
 use super::lexicon::{NUMBERS, STATES};
 use super::lists::lists;
-use super::told::NO_NAMES;
+use super::told::{NO_NAMES, TRADES};
 use super::words::{Word, among, starts, words};
 use crate::units::calendar::{MONTHS, is_named};
 
 lists! { "values":
     /// Prepositions behind which a state or a place follows.
-    PREPOSITIONS,
+    pub(super) PREPOSITIONS,
     /// Words before an adjective. None of them begins a name.
     ADVERBS,
-    /// People and animals: what follows "is" says who they are only where it is a name.
-    pub(super) LIVING,
     /// Openings of words that give no value to anything: "a secret", "none of your business".
     NO_VALUE,
     /// Words that praise or blame. Nobody's favourite is one of them.
-    PRAISE,
+    pub(super) PRAISE,
     /// Attributes that hold an amount, a zone, a date, or a name for something. No adjective gives them a value.
     HOLDS,
     /// Attributes that hold an amount.
@@ -43,7 +42,7 @@ lists! { "values":
     /// Adjectives behind which a preposition and one of many things follow: "allergic to", "good at".
     MANY,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
-    THINGS,
+    pub(super) THINGS,
 }
 
 /// Of what kind a value is.
@@ -64,7 +63,7 @@ pub enum ValueKind {
 }
 
 /// Colors, which say how a thing looks: "my car is red" says of no other car.
-const COLORS: [&str; 16] = [
+pub(super) const COLORS: [&str; 16] = [
     "red",
     "black",
     "blue",
@@ -215,13 +214,17 @@ const OPPOSED: [&[&str]; 10] = [
     &["full", "empty"],
 ];
 
-/// Whether two values of one attribute cannot both hold: all but states, ages, and states that are opposed.
+/// Whether two values of one attribute cannot both hold: all but states, and of these ages, trades and those that are opposed.
 #[must_use]
 pub fn exclude(attribute: &str, new: &str, old: &str) -> bool {
     if kind_of(attribute, new) != ValueKind::State || kind_of(attribute, old) != ValueKind::State {
         return true;
     }
     let (new, old) = (words(new), words(old));
+    let works_as = |own: &[Word]| own.last().is_some_and(|word| among(&TRADES, &word.lower));
+    if works_as(&new) && works_as(&old) {
+        return true;
+    }
     let says = |own: &[Word]| own.iter().find(|word| !among(&ADVERBS, &word.lower)).map(|word| word.lower.clone()).unwrap_or_default();
     let (new, old) = (says(&new), says(&old));
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit()) || among(&NUMBERS, word);
@@ -278,19 +281,28 @@ fn is_looks(attribute: &str, own: &[Word]) -> bool {
     own.len() == 1 && !own[0].capital && among(&COLORS, &own[0].lower) && !is_quality(attribute) && !among(&COLORED, last(attribute))
 }
 
-/// "Spanish", "Autistic", "CEO", "good at chess": of what people or faith somebody is, what they have, what they do. All but the last may
-/// have a capital, and none is a name.
+/// "Spanish", "Autistic", "CEO", "good at chess", "a Buddhist nun": of what people or faith somebody is, what they have, what they do. All but
+/// the last may have a capital, and none is a name. "A labrador called Rex" has one.
 fn is_of_somebody(own: &[Word]) -> bool {
-    let article = usize::from(["a", "an"].contains(&own[0].lower.as_str()));
-    let alone = own.len() == 1 + article && is_no_name(&own[article].lower);
+    let thing = own[0].lower == "the" && own.get(1).is_some_and(|word| !word.capital || among(&TITLES, &word.lower));
+    if ["a", "an"].contains(&own[0].lower.as_str()) || thing {
+        let titled = own.get(1).is_some_and(|word| among(&HONORIFICS, &word.lower));
+        return !titled && !own.iter().any(|word| ["called", "named"].contains(&word.lower.as_str()));
+    }
+    let said: Vec<&str> = own.iter().map(|word| word.lower.as_str()).collect();
+    let alone = is_no_name(&said.join(" "));
     let second = own.get(1).map_or("", |word| word.lower.as_str());
-    let does = !own[0].capital && !["a", "an", "the"].contains(&own[0].lower.as_str()) && takes_many(&own[0].lower, second);
+    let does = !own[0].capital && own[0].lower != "the" && takes_many(&own[0].lower, second);
     alone || does || own.last().is_some_and(|word| among(&TITLES, &word.lower)) && own.len() <= 3
 }
 
-/// Whether a word with a capital says what somebody is, and does not name them.
+/// Words before the name of somebody.
+const HONORIFICS: [&str; 6] = ["mr", "mrs", "ms", "dr", "prof", "professor"];
+
+/// Whether words with a capital say what somebody is, and do not name them: "Cuban", "French-Canadian", "Costa Rican".
 pub(super) fn is_no_name(word: &str) -> bool {
-    among(&NO_NAMES, word) || among(&CONDITIONS, word) || among(&TITLES, word) || among(&ZODIAC, word)
+    let peoples = |word: &str| word.contains('-') && word.split('-').all(|part| among(&NO_NAMES, part));
+    among(&NO_NAMES, word) || peoples(word) || among(&CONDITIONS, word) || among(&TITLES, word) || among(&ZODIAC, word)
 }
 
 /// "tight", "very unclear", "hard to say": an adjective alone. "Late afternoon" is a time.
@@ -316,15 +328,9 @@ fn last(attribute: &str) -> &str {
     attribute.rsplit(' ').next().unwrap_or(attribute)
 }
 
-/// Whether an attribute is somebody, or an animal.
-#[must_use]
-pub fn is_living(attribute: &str) -> bool {
-    among(&LIVING, last(attribute))
-}
-
-/// The same where a name may stand behind: "sister Ann".
+/// Whether an attribute is somebody, also where a name stands behind: "sister Ann".
 fn is_of_living(attribute: &str) -> bool {
-    attribute.split(' ').any(|word| among(&LIVING, word))
+    attribute.split(' ').any(is_being)
 }
 
 fn is_quality(attribute: &str) -> bool {
@@ -385,7 +391,7 @@ fn number(own: &[Word]) -> Option<ValueKind> {
 /// "sick", "very noisy", "delayed", "stressful", "a good boy".
 fn is_state(own: &[Word]) -> bool {
     let first = own[0].lower.as_str();
-    let adverb = among(&ADVERBS, first);
+    let adverb = among(&ADVERBS, first) || is_degree(first);
     let article = usize::from(["a", "an", "the"].contains(&first) && own.len() > 1);
     let word = own[article].lower.as_str();
     let says_how = |word: &str| {
@@ -443,6 +449,20 @@ mod tests {
             ("friend", "Sagittarius"),
             ("uncle", "a Catholic"),
             ("husband", "fluent in Welsh"),
+            ("son", "severely allergic to eggs"),
+            ("boss", "the CEO of Acme"),
+            ("sister", "the youngest of us in Rome"),
+            ("wife", "a Java developer"),
+            ("wife", "a Beatles fan"),
+            ("sister", "a Buddhist nun"),
+            ("husband", "a New Yorker"),
+            ("boss", "a German citizen"),
+            ("dog", "a Labrador"),
+            ("grandma", "Argentine"),
+            ("wife", "French-Canadian"),
+            ("nanny", "Costa Rican"),
+            ("grandma", "80"),
+            ("hamster", "2"),
         ] {
             assert!(!identifies(attribute, value), "{attribute} is {value}");
         }
@@ -452,6 +472,12 @@ mod tests {
             ("staging cluster", "eu-2"),
             ("wife", "Joana"),
             ("dog", "a labrador called Rex"),
+            ("boss", "a German named Jo"),
+            ("dentist", "a Dr. Hall"),
+            ("grandma", "Ruth"),
+            ("hamster", "called Bo"),
+            ("wife", "Ana-Lena"),
+            ("phone", "a Pixel 8"),
             ("job", "software engineer"),
             ("car", "a Golf"),
             ("favorite color", "green"),
@@ -497,6 +523,7 @@ mod tests {
             ("son", "8", "7"),
             ("dog", "healthy", "sick"),
             ("sister", "divorced", "married"),
+            ("sister", "a Java developer", "a nurse"),
             ("cat", "4 years old", "3 years old"),
             ("address", "9 Mill Lane", "14 Canal Street"),
             ("meeting", "on Thursday", "tomorrow"),
@@ -521,6 +548,9 @@ mod tests {
             ("favorite show", "on tonight", "Dark"),
             ("car", "red", "a Kona"),
             ("wife", "Dutch", "Ann"),
+            ("wife", "a Java developer", "Ann"),
+            ("dog", "a Labrador", "Rex"),
+            ("hamster", "2", "Bo"),
         ] {
             assert!(!may_follow(attribute, new, old), "{attribute}: {new} | {old}");
         }

@@ -9,6 +9,7 @@ use super::kind::Kind;
 use super::near::{Relation, Statement};
 use super::outcome::{Action, Remembered};
 use super::record::{self, Memory};
+use super::slots::Slot;
 use super::writer::PartitionWriter;
 use crate::Result;
 use crate::gate::{self, Lift};
@@ -43,7 +44,7 @@ pub(super) struct Met {
     pub ended: Option<Memory>,
     /// Memories that may not hold along with it.
     pub disputed: Vec<u32>,
-    /// Whether another name is known than the one that it seems to be.
+    /// Whether a name is known that shares no word with the one that it gives.
     pub named: bool,
 }
 
@@ -140,7 +141,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
     let next = writer.head.next_number;
     let recent = if claim.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
-    let mut met = Met { named: learning.introduces && has_other_name(writer, memory, &claim)?, ..Met::default() };
+    let mut met = if learning.introduces { introduced(writer, memory, &claim)? } else { Met::default() };
     for number in learning.near.iter().copied().chain(slotted).chain(batch).chain(recent) {
         if lift.is_none() && writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
@@ -162,12 +163,20 @@ fn is_lifted(met: &Met, memory: &Memory, known: &Memory, lift: &Lift) -> bool {
     stands && (lift.lifts(&known.text) || Statement::of(&known.text, known.kind).orders(&lift.phrase, lift.permits))
 }
 
-/// Whether the slot of a claim has a value that shares no name with it.
-fn has_other_name<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory, claim: &Statement) -> Result<bool> {
-    let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()? else { return Ok(false) };
-    let Some(number) = slot.current.last() else { return Ok(false) };
-    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock));
-    Ok(known.is_some_and(|known| !claim.shares_name(&Statement::of(&known.text, known.kind))))
+/// How a name by its form alone ("I'm Ana") meets the one that is known: another one is to be asked about, and "Ana" says nothing that "Ana
+/// Lima" does not.
+fn introduced<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory, claim: &Statement) -> Result<Met> {
+    let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
+    let Some(known) = slot.map_or(Ok(None), |slot| value_of(writer, &slot))? else { return Ok(Met::default()) };
+    let other = Statement::of(&known.text, known.kind);
+    let named = !claim.shares_name(&other);
+    Ok(Met { named, same: claim.is_part_of(&other).then_some(known), ..Met::default() })
+}
+
+/// The newest value of a slot that has not expired.
+fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result<Option<Memory>> {
+    let Some(number) = slot.current.last() else { return Ok(None) };
+    Ok(record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock)))
 }
 
 /// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
@@ -179,9 +188,7 @@ fn leave_slot_of_another_kind<P: PagesMut>(
     lift: Option<&Lift>,
 ) -> Result<()> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
-    let Some(number) = slot.current.last() else { return Ok(()) };
-    let known = record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock));
-    let Some(known) = known else { return Ok(()) };
+    let Some(known) = value_of(writer, &slot)? else { return Ok(()) };
     let ends = lift.is_some_and(|lift| is_lifted(&Met::default(), memory, &known, lift));
     let is_weaker = known.kind == Kind::Constraint && memory.kind == Kind::Preference && !ends;
     if is_weaker || !claim.may_follow(&Statement::of(&known.text, known.kind)) {

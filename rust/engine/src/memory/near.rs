@@ -53,7 +53,9 @@ const LIGHT: [&str; 26] = [
     "much",
 ];
 /// Words that deny.
-const DENIALS: [&str; 7] = ["not", "never", "no", "cannot", "without", "nor", "neither"];
+const DENIALS: [&str; 6] = ["not", "never", "no", "without", "nor", "neither"];
+/// Verbs that are cut short before "n't", and their whole forms.
+const CUT: [(&str, &str); 4] = [("ca", "can"), ("wo", "will"), ("sha", "shall"), ("ai", "is")];
 /// Verbs that give one value at a time.
 const ONE_VALUE: [&str; 14] =
     ["is", "are", "listen", "run", "live", "cost", "point", "expire", "start", "end", "belong", "equal", "use", "be"];
@@ -73,12 +75,13 @@ fn tokens(text: &str) -> Vec<Token> {
         if word.is_empty() {
             continue;
         }
-        let lower = word.to_lowercase().replace('\u{2019}', "'");
+        let word = &*word.replace('\u{2019}', "'");
+        let lower = word.to_lowercase();
         let plain = word.chars().all(|letter| letter.is_alphabetic() || letter == '\'')
             && word.chars().skip(1).all(|letter| !letter.is_uppercase());
         if !plain {
             out.push(Token { form: word.to_owned(), value: true });
-        } else if let Some(verb) = lower.strip_suffix("n't") {
+        } else if let Some(verb) = denied_verb(&lower) {
             out.push(Token { form: stem(verb), value: false });
             out.push(Token { form: "not".to_owned(), value: false });
         } else if let Some(subject) = lower.strip_suffix("'m") {
@@ -91,6 +94,12 @@ fn tokens(text: &str) -> Vec<Token> {
     }
     without_present(&mut out);
     out
+}
+
+/// The verb that a word denies: "can" of "can't" and of "cannot".
+fn denied_verb(word: &str) -> Option<&str> {
+    let verb = word.strip_suffix("n't").or_else(|| word.strip_suffix("not").filter(|verb| *verb == "can"))?;
+    Some(CUT.iter().find(|(cut, _)| *cut == verb).map_or(verb, |(_, whole)| whole))
 }
 
 /// Takes out the word by which a sentence calls what it is about the one of now: "The new deadline is May 10" is about the deadline.
@@ -114,11 +123,22 @@ fn person(word: &str) -> String {
     }
 }
 
+/// A word without the ending of a plural or of a verb behind "she". The past stays: who lived somewhere does not say that they live there.
+/// "Study" and "studies" are one then, as are "watch" and "watches", "movie" and "movies".
 fn stem(word: &str) -> String {
-    match word.strip_suffix('s') {
-        Some(rest) if rest.len() > 2 && !rest.ends_with('s') && !rest.ends_with('u') && !rest.ends_with('i') => rest.to_owned(),
-        _ => word.to_owned(),
+    let singular = match word {
+        "has" => return "have".to_owned(),
+        "does" => return "do".to_owned(),
+        _ => match word.strip_suffix('s') {
+            Some(rest) if rest.len() > 2 && !rest.ends_with(['s', 'u', 'i']) => rest,
+            _ => word,
+        },
+    };
+    if let Some(root) = singular.strip_suffix("ie").filter(|root| root.len() > 2) {
+        return format!("{root}y");
     }
+    let hisses = |root: &&str| root.len() > 1 && ["ch", "sh", "ss", "x", "zz", "o"].iter().any(|end| root.ends_with(end));
+    singular.strip_suffix('e').filter(hisses).unwrap_or(singular).to_owned()
 }
 
 fn is_denial(token: &Token) -> bool {
@@ -169,7 +189,8 @@ impl Statement {
         }
         let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
         if denies(a) != denies(b) {
-            return if affirmed(a).eq(affirmed(b)) { Relation::Contradicts } else { Relation::Different };
+            let (denial, said) = if denies(a) { (a, b) } else { (b, a) };
+            return if denies_all(denial, said) { Relation::Contradicts } else { Relation::Different };
         }
         self.changed_value(old)
     }
@@ -226,12 +247,14 @@ impl Statement {
             let name: Vec<&str> = words.take_while(|word| *word != "is").collect();
             return name.join(" ") == slot;
         }
-        if known.kind == Kind::Constraint {
-            // "I don't have asthma, that was a misdiagnosis": all that is known is denied.
-            let (mut own, mut all) = (affirmed(&self.tokens), affirmed(&other.tokens));
-            return all.all(|word| own.next() == Some(word));
+        let (verb, behind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_plain = verb == "is" && slot.is_empty() && !["in", "at", "with"].contains(&behind);
+        if known.kind == Kind::Constraint || is_plain {
+            // "I don't have asthma, that was a misdiagnosis": all that is known is denied. "I'm not diabetic" says nothing of "my son is".
+            let mut own = affirmed(&self.tokens);
+            return affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word));
         }
-        let fits = match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+        let fits = match (verb, behind) {
             ("live" | "stay" | "reside", _) | ("is", "in") => slot == "home",
             ("work", _) | ("is", "at" | "with") => matches!(slot, "employer" | "occupation"),
             ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
@@ -268,6 +291,13 @@ impl Statement {
         self.tokens.iter().any(|token| token.value && is_there(token))
     }
 
+    /// Whether it gives an attribute a value whose words another one's value has all: "Ana" beside "Ana Lima".
+    pub fn is_part_of(&self, other: &Self) -> bool {
+        let (mine, theirs) = (tokens(&self.value), tokens(&other.value));
+        let has = |form: &str| forms(&theirs).any(|other| other.eq_ignore_ascii_case(form));
+        self.attribute.is_some() && self.attribute == other.attribute && !mine.is_empty() && forms(&mine).all(has)
+    }
+
     /// Whether it speaks of what a user names: all its words are there, in order.
     pub fn speaks_of(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
@@ -297,6 +327,12 @@ fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
+/// Whether a sentence denies all that another one says. "Not allergic" denies "severely allergic", and "not severely allergic" denies no
+/// allergy.
+fn denies_all(denial: &[Token], said: &[Token]) -> bool {
+    !affirmed(denial).any(gate::is_degree) && affirmed(denial).eq(affirmed(said).filter(|word| !gate::is_degree(word)))
+}
+
 /// Words of an attribute's name at most.
 const MOST_NAME: usize = 4;
 /// Words of its value that are looked at.
@@ -305,6 +341,7 @@ const MOST_VALUE: usize = 8;
 /// The attribute that a plain sentence gives a value to, as a slot is called, and the value: "The deploy region is eu-west-1." is about
 /// "deploy region".
 fn attribute(text: &str) -> Option<(String, String)> {
+    let text = text.replace('\u{2019}', "'");
     let words: Vec<&str> = text.split_whitespace().take(MOST_NAME + 3 + MOST_VALUE).collect();
     let begin = match words.first()?.to_lowercase().as_str() {
         "the" if words.get(1).is_some_and(|word| word.to_lowercase() == "user's") => 2,
@@ -342,6 +379,12 @@ mod tests {
             ("I really prefer dark mode", "I prefer dark mode."),
             ("The user prefers dark mode.", "I prefer dark mode"),
             ("payments-api listens on port 8443", "The payments-api listens on port 8443!"),
+            ("Ann can't eat nuts", "Ann cannot eat nuts."),
+            ("Ann can not eat nuts", "Ann cannot eat nuts."),
+            ("Ann doesn't watch films", "Ann does not watch films."),
+            ("I don\u{2019}t like tea", "I don't like tea."),
+            ("The user has a movie night", "I have movie nights"),
+            ("My aunts study law and watch the boxes", "My aunt studies law and watches the box"),
         ] {
             assert_eq!(of(a, b), Relation::Same, "{a} | {b}");
         }
@@ -358,6 +401,9 @@ mod tests {
             ("getUser is slow", "getuser is slow"),
             ("I moved to Berlin", "I moved from Berlin"),
             ("the US office", "the us office"),
+            ("I lived in Oslo", "I live in Oslo"),
+            ("Ann worked at Acme", "Ann works at Acme"),
+            ("Ann can eat nuts", "Ann can't eat nuts"),
         ] {
             assert_ne!(of(a, b), Relation::Same, "{a} | {b}");
         }
@@ -390,16 +436,62 @@ mod tests {
     }
 
     #[test]
+    fn a_verb_and_its_denial_are_told_however_the_verb_is_inflected() {
+        for (said, denials) in [
+            (
+                "Ann eats nuts",
+                &["Ann doesn't eat nuts", "Ann does not eat nuts", "Ann never eats nuts", "Ann doesn\u{2019}t eat nuts any more"][..],
+            ),
+            ("Ann works at Acme", &["Ann doesn't work at Acme", "Ann no longer works at Acme"]),
+            ("Ann uses Vim", &["Ann doesn't use Vim", "Ann does not use Vim anymore"]),
+            ("Ann watches films", &["Ann does not watch films", "Ann doesn't watch films"]),
+            ("Ann studies law", &["Ann doesn't study law"]),
+            ("Ann has a dog", &["Ann doesn't have a dog", "Ann has no dog", "Ann does not have any dog"]),
+            ("Ann goes to yoga", &["Ann doesn't go to yoga"]),
+            ("Ann can eat nuts", &["Ann can't eat nuts", "Ann cannot eat nuts", "Ann can not eat nuts", "Ann can\u{2019}t eat nuts"]),
+            ("Ann will come", &["Ann won't come", "Ann will not come"]),
+            ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
+            ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),
+        ] {
+            for denial in denials {
+                assert_eq!((of(denial, said), of(said, denial)), (Relation::Contradicts, Relation::Contradicts), "{said} | {denial}");
+            }
+        }
+        for (a, b) in [
+            ("I'm not severely allergic to nuts", "I'm allergic to nuts"),
+            ("I'm not severely allergic to nuts", "I'm severely allergic to nuts"),
+            ("Ann doesn't eat nuts", "Ann eats nuts at home"),
+            ("Ann can't swim", "Ann swims"),
+            ("Ann doesn't use Vim", "Ann used Vim"),
+        ] {
+            assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
+        }
+    }
+
+    #[test]
     fn a_plain_sentence_names_its_attribute() {
         let named = |text| attribute(text).map(|(name, _)| name);
         assert_eq!(named("The deploy region is eu-west-1.").as_deref(), Some("deploy region"));
         assert_eq!(named("The user's time is 11:45 am.").as_deref(), Some("time"));
+        assert_eq!(named("My dog\u{2019}s vet is Dr. Hall.").as_deref(), Some("dog's vet"));
+        assert_eq!(named("The user\u{2019}s time is 11:45 am.").as_deref(), Some("time"));
         assert_eq!(attribute("My favourite colour is dark red"), Some(("favorite color".to_owned(), "dark red".to_owned())));
         for other in
             ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"]
         {
             assert_eq!(attribute(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_name_is_part_of_a_longer_one() {
+        let is_part = |text: &str, of: &str| Statement::of(text, Kind::Profile).is_part_of(&Statement::of(of, Kind::Profile));
+        for part in ["Ana", "Lima", "ana lima", "Ana Lima"] {
+            assert!(is_part(&format!("The user's name is {part}."), "The user's name is Ana Lima."), "{part}");
+        }
+        assert!(!is_part("The user's name is Ana Lima.", "The user's name is Ana."), "the longer one says more");
+        assert!(!is_part("The user's name is Eva Lima.", "The user's name is Ana Lima."));
+        assert!(!is_part("I'm Ana, a potter", "The user's name is Ana Lima.") && !is_part("My dog is Ana", "My name is Ana Lima"));
     }
 
     #[test]
@@ -417,7 +509,7 @@ mod tests {
             assert_eq!(stands(a, b, Kind::Constraint), Relation::Different, "{a} | {b}");
         }
         let same = stands("You should never run Helm", "You should never run Kustomize", Kind::Constraint);
-        assert_eq!(same, Relation::Different, "a denial is no subject");
+        assert_eq!(same, Relation::Different, "a denial is not a subject");
         let manners = stands("You must be brief.", "You must be thorough.", Kind::Constraint);
         assert_eq!(manners, Relation::Disputes, "one answers in one manner");
     }

@@ -1,0 +1,47 @@
+//! People and animals that somebody has. A sentence says who they are only where it gives a name.
+
+use super::lists::lists;
+use super::words::among;
+
+lists! { "beings":
+    /// Relatives, and those with whom somebody lives.
+    RELATIVES,
+    /// Others whom somebody knows or is cared for by.
+    OTHERS,
+    /// Animals that live with people.
+    ANIMALS,
+}
+
+/// Whether a word is for somebody, or for an animal.
+pub(super) fn is_being(word: &str) -> bool {
+    is_kin(word) || among(&OTHERS, word)
+}
+
+/// Whether a word is for one of those whom somebody has at home or in the family.
+pub(super) fn is_kin(word: &str) -> bool {
+    among(&RELATIVES, word) || among(&ANIMALS, word)
+}
+
+/// Whether an attribute is somebody, or an animal.
+#[must_use]
+pub fn is_living(attribute: &str) -> bool {
+    attribute.rsplit(' ').next().is_some_and(is_being)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_tells_whether_somebody_lives() {
+        for living in
+            ["wife", "grandma", "older brother", "stepmum", "hamsters", "guinea pig", "boss", "in-laws", "step-dad", "fianc\u{e9}e"]
+        {
+            assert!(is_living(living), "{living}");
+        }
+        for thing in ["wife's car", "mouse", "server", "client", "house", "grandfather clock", "dog food", ""] {
+            assert!(!is_living(thing), "{thing}");
+        }
+        assert!(is_kin("kitten") && is_kin("nan") && !is_kin("dentist") && !is_kin("friend"));
+    }
+}
