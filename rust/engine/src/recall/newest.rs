@@ -24,7 +24,7 @@ use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::whose::{bare_words, living_ones, normal, others, persons};
+use super::whose::{bare_words, living_ones, normal, others, persons, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
 use crate::text::{QueryTerm, Role, Sought, analyze};
@@ -181,7 +181,7 @@ struct Asked {
     identifies: bool,
     /// Whom it mentions as "my mother" or the like.
     persons: Vec<String>,
-    /// These, and the animals and those of a trade that it mentions.
+    /// These, and its own words: whatever has something may stand among them.
     living: Vec<String>,
     /// Its words.
     contrast: Contrast,
@@ -211,7 +211,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(question.text()).collect(),
-            living: living_ones(question.text()).chain(others(question.text())).collect(),
+            living: living_ones(question.text()).chain(bare_words(question.text()).map(without_s).map(normal)).collect(),
             contrast: Contrast::of(question.text(), &beside),
             names,
         }

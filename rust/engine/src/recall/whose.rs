@@ -67,19 +67,23 @@ const TIMES: [&str; 14] = [
     "now",
     "season",
 ];
+/// Verbs by which a text says how somebody is, or what they do each time.
+const SAYS_HOW: [&str; 13] = ["is", "are", "was", "has", "have", "lives", "works", "prefers", "likes", "takes", "drinks", "eats", "weighs"];
 /// The last byte of a typographic apostrophe.
 const MARK_END: u8 = 0x99;
 
-/// Those whose something a text speaks of, and the person whom its first words are about: "daughter" of "My daughter is ...".
+/// Those whose something a text speaks of, and whom its first words are about: "daughter" of "My daughter is ...".
 pub(super) fn others(text: &str) -> Vec<String> {
-    let owned = possessives(text).filter_map(|word| owner(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
-    owners(text).chain(owned).chain(owners_behind_of(text)).chain(first_person_spoken_of(text)).collect()
+    let persons = possessives(text).filter_map(|word| person(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
+    owners(text).chain(persons).chain(owners_behind_of(text)).chain(first_owner(text)).chain(first_spoken_of(text)).collect()
 }
 
-/// The person or thing that has something, by the word in small letters before "'s"; `None` of times and of the user.
-fn owner(word: &str) -> Option<String> {
-    let is_thing = |owner: &String| word.starts_with(char::is_lowercase) && !is_nobody(owner) && !TIMES.contains(&owner.as_str());
-    living(word).or_else(|| Some(normal(word)).filter(is_thing))
+/// "client" of "My client's passport number is ...".
+fn first_owner(text: &str) -> Option<String> {
+    let plain =
+        behind_owner(text)?.take(MOST_BETWEEN + 1).find_map(|word| Some(without_s(word)).filter(|plain| plain.len() < word.len()))?;
+    let is_thing = |owner: &String| plain.starts_with(char::is_lowercase) && !is_nobody(owner) && !TIMES.contains(&owner.as_str());
+    if person(plain).is_some() { None } else { Some(normal(plain)).filter(is_thing) }
 }
 
 fn is_nobody(owner: &str) -> bool {
@@ -116,15 +120,26 @@ pub(super) fn persons(text: &str) -> impl Iterator<Item = String> + '_ {
     bare_words(text).filter_map(|word| person(without_s(word)))
 }
 
-/// "daughter" of "My daughter is ...", but nobody of "My wife and I moved ...".
-fn first_person_spoken_of(text: &str) -> Option<String> {
+/// "daughter" of "My daughter is ...", but nobody of "My wife and I moved ...". Of a dog or a boss only where a text says how they are: "My
+/// hairdresser is Ann" says who that is, and "My boss moved the meeting" is about the meeting.
+fn first_spoken_of(text: &str) -> Option<String> {
+    let mut words = behind_owner(text)?;
+    let one = words.by_ref().take(MOST_BETWEEN + 1).map(without_s).find(|word| living(word).is_some())?;
+    let verb = words.next();
+    if let Some(person) = person(one) {
+        return (verb != Some("and")).then_some(person);
+    }
+    let value = words.find(|word| !["now", "called", "named", "still"].contains(word));
+    let is_name = value.is_some_and(|value| value.starts_with(char::is_uppercase));
+    (verb.is_some_and(|verb| SAYS_HOW.contains(&verb)) && !(is_name && matches!(verb, Some("is" | "are" | "was"))))
+        .then(|| one.to_lowercase())
+}
+
+/// The words behind "My", "The user's" and the like with which a text begins.
+fn behind_owner(text: &str) -> Option<impl Iterator<Item = &str>> {
     let mut words = bare_words(text).filter(|word| !word.is_empty());
     let is_owner = |word: &str| is_own(word) || without_s(word) != word && !NOBODY.contains(&normal(without_s(word)).as_str());
-    if !words.next().is_some_and(is_owner) && !words.next().is_some_and(is_owner) {
-        return None;
-    }
-    let person = words.by_ref().take(MOST_BETWEEN + 1).find_map(|word| living(without_s(word)))?;
-    (words.next() != Some("and")).then_some(person)
+    (words.next().is_some_and(is_owner) || words.next().is_some_and(is_owner)).then_some(words)
 }
 
 /// A word without the ending of a possessive.
@@ -227,6 +242,7 @@ mod tests {
             ("Our cat's vet is nearby", &["cat"]),
             ("My client's passport number is X1, and this year's fee 5.", &["client"]),
             ("My boss prefers window seats", &["boss"]),
+            ("Anna's dog is allergic to chicken.", &["anna", "dog"]),
             ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
         ] {
             assert_eq!(others(text), told, "{text}");
@@ -268,6 +284,8 @@ mod tests {
             "My rent for this year's 900, and it's due.",
             "It's a child seat that I use.",
             "My new physician is Dr. Silva, of the clinic.",
+            "My hairdresser is Ann.",
+            "My boss moved the free day to Friday since the doctor's advice.",
             "The user's new address is in Porto",
             "My new favourite place for a son",
             "",
