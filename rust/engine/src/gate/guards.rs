@@ -112,7 +112,7 @@ fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
     asks && OF_THE_USER.iter().any(|phrase| has(words, phrase)) && !words.iter().any(|word| word.lower == "actually")
 }
 
-/// "Bob: my name is Bob.", "- [10:32] **Bob**: ...": a name before what somebody said, behind the time at most.
+/// "Bob: my name is Bob.", `- [10:32] **Bob**: ...`: a name before what somebody said, behind the time at most.
 fn is_labelled(text: &str, words: &[Word]) -> bool {
     let is_time = |word: &&Word| word.is_number() && word.lower.contains([':', '-', '/']) || ["am", "pm"].contains(&word.lower.as_str());
     let place = words.iter().take(3).take_while(is_time).count();

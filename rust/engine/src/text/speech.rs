@@ -301,9 +301,6 @@ fn is_german_question(words: &[Word]) -> bool {
         "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird",
         "soll", "darf",
     ];
-    let word = |at| text_at(words, at);
-    let subject =
-        |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
     const BEHIND_WAS: [&str; 14] = [
         "macht",
         "machst",
@@ -320,9 +317,11 @@ fn is_german_question(words: &[Word]) -> bool {
         "magst",
         "mag",
     ];
+    let word = |at| text_at(words, at);
+    let subject =
+        |word: &str| matches!(word, "ich" | "du" | "er" | "sie" | "es" | "wir" | "ihr" | "man" | "der" | "die" | "das" | "mein" | "unser");
     // "was told to rest" is English
-    let is_german =
-        || word(0) != "was" || VERBS.contains(&word(1)) && word(1) != "war" || BEHIND_WAS.contains(&word(1)) || word(1) == "war";
+    let is_german = || word(0) != "was" || VERBS.contains(&word(1)) || BEHIND_WAS.contains(&word(1));
     ASK.contains(&word(0)) && words.len() > 2 && !NOT_AFTER.contains(&word(1)) && !is_in(words, 1, List::Auxiliaries) && is_german()
         || VERBS.contains(&word(0)) && subject(word(1))
 }
