@@ -120,12 +120,7 @@ fn is_of_family(s: &Sentence<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::gate::{Category, Claim, Speaker, Utterance, judge};
-
-    fn stored(text: &str) -> Vec<Claim> {
-        let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: 0 });
-        claims.into_iter().filter(|claim| claim.category != Category::Discard).collect()
-    }
+    use crate::gate::tests::stored;
 
     #[test]
     fn what_is_told_of_oneself_before_a_question_is_stored() {

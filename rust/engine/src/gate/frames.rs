@@ -118,13 +118,9 @@ fn framed(frame: Frame, reading: &Reading) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::Claim;
+    use crate::gate::tests::stored;
     use crate::gate::words::words;
-    use crate::gate::{Claim, Speaker, Utterance, judge};
-
-    fn stored(text: &str) -> Vec<Claim> {
-        let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: 0 });
-        claims.into_iter().filter(|claim| claim.category != Category::Discard).collect()
-    }
 
     #[test]
     fn a_frame_is_told_by_its_noun() {

@@ -313,7 +313,8 @@ fn when_something_was_so_is_no_part_of_its_value() {
     assert_eq!(dated[0].text, "We decided to deploy on Friday 2025-01-03");
 }
 
-fn stored(text: &str) -> Vec<Claim> {
+/// The claims of a message of the user, without those that are discarded.
+pub(super) fn stored(text: &str) -> Vec<Claim> {
     let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: AT });
     claims.into_iter().filter(|claim| claim.category != Category::Discard).collect()
 }

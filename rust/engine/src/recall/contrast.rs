@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use super::whose::{bare_words, normal, without_s};
+use super::words::{bare_words, in_small_letters, normal, without_s};
 use crate::text::{is_filler, with_stem};
 
 /// Words of a text that are compared.
@@ -230,19 +230,6 @@ fn word_of(word: &[u8]) -> Option<Word> {
 
 fn possessive() -> Word {
     Word { stem: hash([POSSESSIVE.as_bytes(), b""]), begins: 0, leads: true, tells: false, names: false }
-}
-
-/// Calls `of` with a word in small letters.
-fn in_small_letters<R>(word: &str, of: impl FnOnce(&[u8]) -> R) -> R {
-    let mut letters = [0; 32];
-    match letters.get_mut(..word.len()).filter(|_| word.is_ascii()) {
-        Some(letters) => {
-            letters.copy_from_slice(word.as_bytes());
-            letters.make_ascii_lowercase();
-            of(letters)
-        }
-        None => of(word.to_lowercase().as_bytes()),
-    }
 }
 
 /// FNV-1a: words of one question and its candidates are compared, and nothing is stored.

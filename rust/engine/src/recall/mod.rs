@@ -39,6 +39,7 @@ mod table;
 mod typos;
 pub mod when;
 mod whose;
+mod words;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};

@@ -24,7 +24,8 @@ use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::whose::{bare_words, living_ones, normal, others, persons, without_s};
+use super::whose::{others, persons};
+use super::words::{bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
 use crate::text::{QueryTerm, Role, Sought, analyze};
@@ -76,7 +77,8 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = if asked.is_of_somebody() { right_before_wrong(&asked, &seen, answers) } else { None };
     let by_time = by_time(&seen);
-    let newest: Vec<[Option<usize>; 2]> = (0..hits.len()).map(|older| two_newest(older, &asked, &seen, &by_time, answers)).collect();
+    let newest: Vec<[Option<usize>; 2]> =
+        (0..hits.len()).map(|older| two_newest(older, &asked, &seen, &by_time, &known, answers)).collect();
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
     }
@@ -151,19 +153,22 @@ fn by_time(seen: &[Option<Seen>]) -> Vec<usize> {
     places.into_iter().map(|(_, at)| at).collect()
 }
 
-/// The two newest of what replaces one; `by_time` has the newest first.
+/// The two newest of what replaces one; `by_time` has the newest first, and `known` which of them answer, as far as that was asked.
 fn two_newest(
     older: usize,
     asked: &Asked,
     seen: &[Option<Seen>],
     by_time: &[usize],
+    known: &[OnceCell<bool>],
     answers: impl Fn(usize) -> bool,
 ) -> [Option<usize>; 2] {
     let Some(old) = seen[older].as_ref() else { return [None; 2] };
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
     let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    let is_newer = |(at, new): &(usize, &Seen)| asked.is_newer(new, old) && answers(older) && answers(*at) && asked.is_of_one(new, old);
-    let mut newest = newer.filter(is_newer).map(|(at, _)| at);
+    // An older one that does not answer is compared with no other, and a newer one of which that is known with none.
+    let may_be = |(at, new): &(usize, &Seen)| known[*at].get() != Some(&false) && asked.is_newer(new, old);
+    let is_newer = |(at, new): &(usize, &Seen)| answers(*at) && asked.is_of_one(new, old);
+    let mut newest = newer.filter(may_be).take_while(|_| answers(older)).filter(is_newer).map(|(at, _)| at);
     [newest.next(), newest.next()]
 }
 
@@ -181,8 +186,8 @@ struct Asked {
     identifies: bool,
     /// Whom it mentions as "my mother" or the like.
     persons: Vec<String>,
-    /// These, and its own words: whatever has something may stand among them.
-    living: Vec<String>,
+    /// Its words: whatever has something may stand among them.
+    words: Vec<String>,
     /// Its words.
     contrast: Contrast,
 }
@@ -211,7 +216,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(question.text()).collect(),
-            living: living_ones(question.text()).chain(bare_words(question.text()).map(without_s).map(normal)).collect(),
+            words: bare_words(question.text()).map(without_s).map(normal).collect(),
             contrast: Contrast::of(question.text(), &beside),
             names,
         }
@@ -361,7 +366,7 @@ impl<'h> Seen<'h> {
 
     /// Those whom it speaks of and whom the question does not have.
     fn others(&self, asked: &Asked) -> &[String] {
-        let has = |other: &String| asked.names.contains(other) || asked.living.contains(other);
+        let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other) || asked.words.contains(other);
         let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.text) } else { Vec::new() };
         self.others.get_or_init(|| found().into_iter().filter(|other| !has(other)).collect())
     }

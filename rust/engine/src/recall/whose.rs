@@ -1,6 +1,7 @@
 //! Whose something is that a text speaks of, where it is not the user's: "Bob's", "my mother's", "my daughter is allergic to ...".
 
 use super::newest::OWN;
+use super::words::{bare_words, in_small_letters, normal, without_s};
 use crate::gate::is_living;
 use crate::process::Lazy;
 
@@ -44,8 +45,6 @@ static SORTED: Lazy<Vec<(&str, &str)>> = Lazy::new(|| {
     sorted.sort_unstable();
     sorted
 });
-/// Bytes of words that are put in small letters in place.
-const LONGEST: usize = 24;
 /// Between "my" and such a word are at most so many others ("my two older brothers").
 const MOST_BETWEEN: usize = 2;
 /// Owners whose apostrophe is that of "is".
@@ -142,27 +141,15 @@ fn behind_owner(text: &str) -> Option<impl Iterator<Item = &str>> {
     (words.next().is_some_and(is_owner) || words.next().is_some_and(is_owner)).then_some(words)
 }
 
-/// A word without the ending of a possessive.
-pub(super) fn without_s(word: &str) -> &str {
-    word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
-}
-
 /// The person whom a word means, by the first word for that person. Of in-laws and of step-children, the word itself.
 fn person(word: &str) -> Option<String> {
-    let (mut letters, long);
-    let lower = if word.is_ascii() && word.len() <= LONGEST {
-        letters = [0; LONGEST];
-        letters[..word.len()].copy_from_slice(word.as_bytes());
-        letters.make_ascii_lowercase();
-        std::str::from_utf8(&letters[..word.len()]).ok()?
-    } else {
-        long = word.to_lowercase();
-        &long
-    };
-    match lower.strip_suffix("-in-law").or_else(|| lower.strip_prefix("step")) {
-        Some(plain) => first_word(plain.trim_start_matches('-')).map(|_| lower.to_owned()),
-        None => first_word(lower).map(str::to_owned),
-    }
+    in_small_letters(word, |lower| {
+        let lower = std::str::from_utf8(lower).ok()?;
+        match lower.strip_suffix("-in-law").or_else(|| lower.strip_prefix("step")) {
+            Some(plain) => first_word(plain.trim_start_matches('-')).map(|_| lower.to_owned()),
+            None => first_word(lower).map(str::to_owned),
+        }
+    })
 }
 
 /// The first word for the person whom a word in small letters means.
@@ -193,38 +180,6 @@ fn possessive(text: &str, apostrophe: usize) -> Option<&str> {
     before.rsplit(char::is_whitespace).next()
 }
 
-/// The text between spaces, without the marks around it.
-pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
-    let bare = |word: &str| {
-        let (first, last) = (word.as_bytes().first(), word.as_bytes().last());
-        first.is_some_and(u8::is_ascii_alphanumeric) && last.is_some_and(u8::is_ascii_alphanumeric)
-    };
-    between_spaces(text).map(move |word| if bare(word) { word } else { word.trim_matches(|letter: char| !letter.is_alphanumeric()) })
-}
-
-/// The words of [`str::split_whitespace`]. Bytes of ASCII are compared as bytes.
-fn between_spaces(text: &str) -> impl Iterator<Item = &str> {
-    let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let begin = rest.bytes().position(|byte| !is_space(byte))?;
-        let long = rest.bytes().skip(begin).position(|byte| is_space(byte) || !byte.is_ascii());
-        let mut end = long.map_or(rest.len(), |long| begin + long);
-        let mut word = &rest[begin..end];
-        if rest[end..].starts_with(|letter: char| !letter.is_ascii()) {
-            word = rest[begin..].split_whitespace().next()?;
-            end = rest.len() - rest[begin..].trim_start().len() + word.len();
-        }
-        rest = &rest[end..];
-        Some(word)
-    })
-}
-
-/// A bare word in small letters, with the apostrophe of ASCII.
-pub(super) fn normal(word: &str) -> String {
-    word.to_lowercase().replace('\u{2019}', "'")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,20 +201,6 @@ mod tests {
             ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
         ] {
             assert_eq!(others(text), told, "{text}");
-        }
-    }
-
-    #[test]
-    fn words_stand_between_the_spaces_of_unicode() {
-        for text in [
-            "",
-            " \t a b\u{b}c\u{1c}d\n",
-            "\u{a0}a\u{a0} \u{3000}",
-            "caf\u{e9} au\u{2003}lait\u{85}x",
-            "\u{1f600}\u{2028}y \u{c9}",
-            "it\u{2019}s \u{201c}so\u{201d}",
-        ] {
-            assert_eq!(between_spaces(text).collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
         }
     }
 

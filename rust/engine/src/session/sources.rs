@@ -17,6 +17,7 @@ use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
 use crate::recall::{self, HitExplanation, Question, about, question_vector, spread, tokens_of};
+use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
 
@@ -112,7 +113,8 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
         if has(Source::Transcripts) {
             let of = |scope| search::search_in(pages, scope, &transcript_request(&every), &question);
             answer.transcripts = every.scopes.iter().map(of).collect::<Result<_>>()?;
-            answer.outdated = outdated(pages, &every, &question, &answer)?;
+            let partitions = recalled.as_ref().map_or(&[][..], |recall| &recall.partitions);
+            answer.outdated = outdated(pages, &every, &question, &answer, partitions)?;
         }
         if has(Source::Collections) {
             answer.passages = passages(core, pages, &every, (asked.vector.clone(), request.embedder_failed.as_deref()))?;
@@ -130,31 +132,31 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     Ok(answer)
 }
 
-/// The messages of an answer that told the older value of a slot whose current one was found. Of a question about the past there are none.
-fn outdated<P: Pages>(pages: &P, every: &recall::Request, question: &Question, answer: &Answer) -> Result<Vec<(usize, usize)>> {
-    let filter = &every.filter;
-    let mut replaced = Vec::new();
+/// The messages of an answer that told the older value of a slot whose current one was found in these partitions, one for each scope. Of a
+/// question about the past there are none.
+fn outdated<P: Pages>(
+    pages: &P,
+    every: &recall::Request,
+    question: &Question,
+    answer: &Answer,
+    partitions: &[Option<Partition>],
+) -> Result<Vec<(usize, usize)>> {
+    let (filter, mut replaced) = (&every.filter, Vec::new());
     if filter.limits_time() || filter.preferred.is_some() || recall::asks_for_past(question) {
         return Ok(Vec::new());
     }
     for found in answer.memories.iter().flat_map(|memories| &memories.found) {
-        if let Some(partition) = every.scopes[found.scope].find(pages)? {
+        if let Some(partition) = partitions[found.scope] {
             Replaced::by(pages, partition, &found.named.memory, &mut replaced)?;
         }
     }
-    if replaced.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut outdated = Vec::new();
-    for (at, hits) in answer.transcripts.iter().enumerate() {
-        let Some(partition) = every.scopes[at].find(pages)? else { continue };
-        let is_told = |hit: &TranscriptHit| {
-            let place = (partition, hit.session_id.as_str(), hit.message.record.placed.index);
-            replaced.iter().any(|one| one.is_told(place, &hit.message.text))
-        };
-        outdated.extend(hits.iter().enumerate().filter(|(_, hit)| is_told(hit)).map(|(place, _)| (at, place)));
-    }
-    Ok(outdated)
+    let is_told = |scope: usize, hit: &TranscriptHit| {
+        let place = |partition| (partition, hit.session_id.as_str(), hit.message.record.placed.index);
+        partitions[scope].is_some_and(|partition| replaced.iter().any(|one| one.is_told(place(partition), &hit.message.text)))
+    };
+    let hits = answer.transcripts.iter().enumerate().flat_map(|(scope, hits)| hits.iter().enumerate().map(move |hit| (scope, hit)));
+    let told = hits.filter(|(scope, (_, hit))| !replaced.is_empty() && is_told(*scope, hit));
+    Ok(told.map(|(scope, (place, _))| (scope, place)).collect())
 }
 
 fn transcript_request(every: &recall::Request) -> search::Request {

@@ -250,7 +250,14 @@ fn is_question(lower: &str, words: &[Word]) -> bool {
         || begins(words, Phrases::Questions)
         || is_english_question(words) && !is_name_before_comma(lower)
         || is_german_question(words)
-        || has_any(&bare.replace("\u{6ca1}\u{4ec0}\u{4e48}", "").replace("\u{4ec0}\u{4e48}\u{90fd}", ""), &CHINESE_QUESTIONS) // nothing, anything
+        || asks_in_chinese(bare)
+}
+
+/// "\u{4ec0}\u{4e48}" asks; with "no" before it, it is nothing, and with "all" behind it anything.
+fn asks_in_chinese(text: &str) -> bool {
+    const NO_QUESTION: [&str; 2] = ["\u{6ca1}\u{4ec0}\u{4e48}", "\u{4ec0}\u{4e48}\u{90fd}"];
+    let without = || NO_QUESTION.iter().fold(text.to_owned(), |text, said| text.replace(said, ""));
+    has_any(text, &CHINESE_QUESTIONS) && has_any(&without(), &CHINESE_QUESTIONS)
 }
 
 /// "will, my brother, lives in Ghent": a name, and no verb before its subject.
