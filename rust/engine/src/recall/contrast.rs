@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 
-use super::words::{bare_words, in_small_letters, normal, without_s};
+use super::words::{Words, begins, in_small_letters, normal, without_s};
 use crate::text::{is_filler, with_stem};
 
 /// Words of a text that are compared.
@@ -19,29 +19,6 @@ const MOST_CONTENT: usize = u64::BITS as usize;
 const LONGEST: usize = 5;
 /// Words that stand for "my", and behind the owner of "Anna's".
 const POSSESSIVE: &str = "'s";
-/// Words behind which a noun stands, beside possessives.
-const LEADING: [&str; 16] = ["the", "a", "an", "this", "that", "to", "for", "in", "on", "at", "of", "from", "with", "by", "into", "every"];
-/// Words that name no other thing before a noun: "my new address" is an address.
-const NEUTRAL: [&str; 18] = [
-    "new",
-    "newest",
-    "current",
-    "latest",
-    "present",
-    "actual",
-    "favourite",
-    "favorite",
-    "preferred",
-    "usual",
-    "regular",
-    "default",
-    "main",
-    "primary",
-    "own",
-    "next",
-    "now",
-    "other",
-];
 /// Words that begin a question which is answered by yes or no, and which may name the value itself ("Do I follow a vegan diet?").
 const YES_OR_NO: [&str; 16] =
     ["is", "are", "am", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "should"];
@@ -77,7 +54,7 @@ impl PartialEq for Word {
 /// A memory, for comparisons.
 #[derive(Debug)]
 pub(super) struct Told<'t> {
-    text: &'t str,
+    parts: &'t [&'t str],
     /// Which words of the question's content it has, a bit for each.
     held: u64,
     /// Its words, once they are compared: mostly `held` decides.
@@ -91,7 +68,7 @@ impl Told<'_> {
     }
 
     fn words(&self) -> &[Word] {
-        self.words.get_or_init(|| words(self.text))
+        self.words.get_or_init(|| words(self.parts))
     }
 }
 
@@ -111,23 +88,25 @@ pub(super) struct Contrast {
 
 impl Contrast {
     /// Of a question; `beside` are its names and identifiers.
-    pub fn of(question: &str, beside: &[String]) -> Self {
-        let beside: Vec<Word> = beside.iter().flat_map(|name| words(name)).collect();
-        let words = words(question);
+    pub fn of(question: &Words<'_>, beside: &[String]) -> Self {
+        let beside: Vec<Word> = beside.iter().flat_map(|name| words(Words::of(name).parts())).collect();
+        let words = words(question.parts());
         let content: Vec<Word> = words.iter().filter(|word| word.tells && !beside.contains(word)).take(MOST_CONTENT).copied().collect();
         let begins = content.iter().map(|word| word.begins).fold(0, |all, begins| all | begins);
-        let mut first = bare_words(question).map(normal);
+        let mut first = question.bare.iter().map(|word| normal(word));
         let begin = first.next().unwrap_or_default();
         let may_name_value = YES_OR_NO.contains(&begin.as_str()) && first.next().is_some_and(|word| word != "you");
         Self { content, begins, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
     }
 
     /// A memory, with the words of the question's content that it has.
-    pub fn told<'t>(&self, text: &'t str) -> Told<'t> {
-        let may_be = |word: &&str| begins(word.as_bytes()) & self.begins != 0;
-        let held = |word: Word| self.content.iter().enumerate().map(|(at, asked)| u64::from(*asked == word) << at).sum::<u64>();
-        let held = parts(text).filter(may_be).filter_map(|part| word(part).0).map(held).fold(0, |all, held| all | held);
-        Told { text, held, words: OnceCell::new() }
+    pub fn told<'t>(&self, text: &'t Words<'t>) -> Told<'t> {
+        let bit = |stem: u64| self.content.iter().position(|asked| asked.stem == stem).map_or(0, |at| 1 << at);
+        let (parts, mut held) = (text.parts(), 0);
+        for part in parts.iter().take(MOST_WORDS).filter(|part| begins(part.as_bytes()) & self.begins != 0) {
+            held |= bit(in_small_letters(without_s(part), stem_of));
+        }
+        Told { parts, held, words: OnceCell::new() }
     }
 
     /// Whether the newer of two texts says the same of another thing than the older one, which the question asks for.
@@ -181,23 +160,18 @@ fn differs(new: &[Word], old: &[Word], start: usize, end: usize) -> bool {
 /// The first words of a text that say something by themselves, each with the number of its letters.
 pub(super) fn telling(text: &str) -> Vec<(Word, usize)> {
     let of = |part: &str| word(part).0.filter(|word| word.tells).map(|word| (word, without_s(part).chars().count()));
-    parts(text).filter_map(of).collect()
+    Words::of(text).parts().iter().take(MOST_WORDS).copied().filter_map(of).collect()
 }
 
 /// The first words of a text, with a mark behind each owner and in the place of "my".
-fn words(text: &str) -> Vec<Word> {
-    let mut words = Vec::with_capacity(MOST_WORDS.min(text.len() / 4));
-    for part in parts(text) {
+fn words(parts: &[&str]) -> Vec<Word> {
+    let mut words = Vec::with_capacity(MOST_WORDS.min(parts.len() + 1));
+    for part in parts.iter().take(MOST_WORDS) {
         let (word, owns) = word(part);
         words.extend(word);
         words.extend(owns.then(possessive));
     }
     words
-}
-
-/// The first words of a text, those with a hyphen in their parts.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    bare_words(text).flat_map(|word| word.split('-')).filter(|word| !word.is_empty()).take(MOST_WORDS)
 }
 
 /// A word, and whether it is an owner; of "my" and the like no word.
@@ -207,25 +181,30 @@ fn word(part: &str) -> (Option<Word>, bool) {
     (word, word.is_none() || plain.len() < part.len())
 }
 
-/// The first two letters of a word as one of 64 bits, large or small; all of them where one is none of ASCII. A stem has those of its word.
-pub(super) fn begins(word: &[u8]) -> u64 {
-    match word {
-        [] => 0,
-        [first] if first.is_ascii() => 1 << (first & 31),
-        [first, second, ..] if first.is_ascii() && second.is_ascii() => 1 << (((first & 31) * 2 + (second & 31)) & 63),
-        _ => u64::MAX,
-    }
-}
-
 /// A word in small letters; `None` where it is "my" or the like.
 fn word_of(word: &[u8]) -> Option<Word> {
     if matches!(word, b"my" | b"our" | b"your" | b"his" | b"her" | b"their") {
         return None;
     }
-    let is_of = |words: &[&str]| words.iter().any(|one| one.as_bytes() == word);
     let tells = !is_filler(word);
-    let (leads, names) = (is_of(&LEADING), tells && !is_of(&NEUTRAL));
-    Some(Word { stem: with_stem(word, hash), begins: begins(word), leads, tells, names })
+    Some(Word { stem: stem_of(word), begins: begins(word), leads: leads(word), tells, names: tells && !is_neutral(word) })
+}
+
+/// Whether a noun stands behind a word, beside possessives.
+fn leads(word: &[u8]) -> bool {
+    matches!(word, b"the" | b"a" | b"an" | b"this" | b"that" | b"every")
+        || matches!(word, b"to" | b"for" | b"in" | b"on" | b"at" | b"of" | b"from" | b"with" | b"by" | b"into")
+}
+
+/// Whether a word names no other thing before a noun: "my new address" is an address.
+fn is_neutral(word: &[u8]) -> bool {
+    matches!(word, b"new" | b"newest" | b"current" | b"latest" | b"present" | b"actual" | b"now" | b"next" | b"other" | b"own")
+        || matches!(word, b"favourite" | b"favorite" | b"preferred" | b"usual" | b"regular" | b"default" | b"main" | b"primary")
+}
+
+/// The hash of a word's stem.
+fn stem_of(word: &[u8]) -> u64 {
+    with_stem(word, hash)
 }
 
 fn possessive() -> Word {
@@ -244,8 +223,8 @@ mod tests {
 
     /// Whether the newer text is of another thing, for a question.
     fn is_other(question: &str, old: &str, new: &str) -> bool {
-        let contrast = Contrast::of(question, &[]);
-        contrast.is_between(&contrast.told(new), &contrast.told(old))
+        let contrast = Contrast::of(&Words::of(question), &[]);
+        contrast.is_between(&contrast.told(&Words::of(new)), &contrast.told(&Words::of(old)))
     }
 
     #[test]
@@ -286,8 +265,9 @@ mod tests {
     #[test]
     fn what_is_covered_is_covered_by_stems_and_without_names() {
         let covers = |question: &str, new: &str| {
-            let contrast = Contrast::of(question, &["order-sync".to_owned()]);
-            contrast.told(new).covers(&contrast.told("The upload limit of order-sync is 20 MB."))
+            let contrast = Contrast::of(&Words::of(question), &["order-sync".to_owned()]);
+            let old = Words::of("The upload limit of order-sync is 20 MB.");
+            contrast.told(&Words::of(new)).covers(&contrast.told(&old))
         };
         assert!(covers("What is the upload limit of order-sync?", "The limit for uploads was raised to 50 MB."));
         assert!(!covers("What is the upload limit of order-sync?", "The download limit of order-sync is 200 MB."));

@@ -25,7 +25,7 @@ use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::whose::{others, persons};
-use super::words::{bare_words, normal, without_s};
+use super::words::{Words, bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
 use crate::text::{QueryTerm, Role, Sought, analyze};
@@ -72,7 +72,8 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     }
     settle(hits);
     let asked = Asked::of(question, own);
-    let seen: Vec<Option<Seen>> = hits.iter().map(Seen::of).collect();
+    let words: Vec<OnceCell<Words<'_>>> = hits.iter().map(|_| OnceCell::new()).collect();
+    let seen: Vec<Option<Seen<'_, '_>>> = hits.iter().zip(&words).map(|(hit, words)| Seen::of(hit, words)).collect();
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = if asked.is_of_somebody() { right_before_wrong(&asked, &seen, answers) } else { None };
@@ -165,9 +166,10 @@ fn two_newest(
     let Some(old) = seen[older].as_ref() else { return [None; 2] };
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
     let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    // An older one that does not answer is compared with no other, and a newer one of which that is known with none.
-    let may_be = |(at, new): &(usize, &Seen)| known[*at].get() != Some(&false) && asked.is_newer(new, old);
-    let is_newer = |(at, new): &(usize, &Seen)| answers(*at) && asked.is_of_one(new, old);
+    // What numbers tell comes first, and what words tell last: mostly no text is cut. An older one that does not answer is compared with no
+    // other, and a newer one of which that is known with none.
+    let may_be = |(at, new): &(usize, &Seen<'_, '_>)| known[*at].get() != Some(&false) && asked.may_be_newer(new, old);
+    let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| answers(*at) && asked.is_of_same(new, old) && asked.is_of_one(new, old);
     let mut newest = newer.filter(may_be).take_while(|_| answers(older)).filter(is_newer).map(|(at, _)| at);
     [newest.next(), newest.next()]
 }
@@ -196,7 +198,8 @@ impl Asked {
     fn of(question: &Question, own: &Own) -> Self {
         let names: Vec<String> = question.names().iter().map(|name| name.to_lowercase()).collect();
         let own_names: Vec<String> = names.iter().filter(|name| own.has(name)).cloned().collect();
-        let is_own = speaks_of_own(question.text()) || !own_names.is_empty();
+        let text = Words::of(question.text());
+        let is_own = speaks_of_own(text.bare.iter().copied()) || !own_names.is_empty();
         let (key, query) = question.known_terms();
         let is_required = |term: &QueryTerm| match term.role {
             Role::Whole => true,
@@ -215,9 +218,9 @@ impl Asked {
             own: is_own,
             own_names,
             identifies,
-            persons: persons(question.text()).collect(),
-            words: bare_words(question.text()).map(without_s).map(normal).collect(),
-            contrast: Contrast::of(question.text(), &beside),
+            persons: persons(&text).collect(),
+            words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
+            contrast: Contrast::of(&text, &beside),
             names,
         }
     }
@@ -260,24 +263,29 @@ impl Asked {
         self.own && one.own(self) || !one.required(self).is_empty()
     }
 
-    /// Whether one is newer than another and about the same person or thing. The cheap checks come first: mostly no text is read.
-    fn is_newer(&self, new: &Seen, old: &Seen) -> bool {
+    /// Whether one may be newer than another, by what is known without their words.
+    fn may_be_newer(&self, new: &Seen<'_, '_>, old: &Seen<'_, '_>) -> bool {
         new.occurred_at > old.occurred_at
             && new.scope == old.scope
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
-            && (!self.own || new.own(self) == old.own(self))
+            && old.required(self).iter().all(|hash| new.required(self).contains(hash))
+    }
+
+    /// Whether both are about the same person or thing.
+    fn is_of_same(&self, new: &Seen<'_, '_>, old: &Seen<'_, '_>) -> bool {
+        (!self.own || new.own(self) == old.own(self))
             && (self.is_about(old) || if self.is_of_somebody() { old.begins_as(new) } else { !self.identifies })
             && new.others(self).iter().all(|other| old.others(self).contains(other))
-            && old.required(self).iter().all(|hash| new.required(self).contains(hash))
             && self.keeps_persons(new, old)
     }
 }
 
 /// The known facts about a memory of a lasting kind.
-struct Seen<'h> {
+struct Seen<'w, 'h> {
     text: &'h str,
+    words: &'w OnceCell<Words<'h>>,
     tokens: Tokens<'h>,
     scope: usize,
     slot: Option<&'h str>,
@@ -289,18 +297,19 @@ struct Seen<'h> {
     own: OnceCell<bool>,
     others: OnceCell<Vec<String>>,
     persons: OnceCell<Vec<String>>,
-    told: OnceCell<Told<'h>>,
+    told: OnceCell<Told<'w>>,
     begin: OnceCell<Option<&'h str>>,
 }
 
-impl<'h> Seen<'h> {
-    fn of(hit: &Contender<'h>) -> Option<Self> {
+impl<'w, 'h> Seen<'w, 'h> {
+    fn of(hit: &Contender<'h>, words: &'w OnceCell<Words<'h>>) -> Option<Self> {
         let memory = &hit.memory;
         if !lasts(memory) {
             return None;
         }
         Some(Self {
             text: memory.text,
+            words,
             tokens: memory.tokens,
             scope: hit.scope,
             slot: memory.slot,
@@ -333,7 +342,7 @@ impl<'h> Seen<'h> {
     fn own(&self, asked: &Asked) -> bool {
         let is_own = |word: &str| asked.own_names.iter().any(|name| *name == normal(word).trim_end_matches("'s"));
         let is_named = || !asked.own_names.is_empty() && bare_words(self.text).any(is_own);
-        *self.own.get_or_init(|| self.may_have(embedding::OWN) && speaks_of_own(self.text) || is_named())
+        *self.own.get_or_init(|| self.may_have(embedding::OWN) && speaks_of_own(bare_words(self.text)) || is_named())
     }
 
     /// Whether it may have a word of that kind: its tokens tell mostly that it has none, and then its words are not looked at.
@@ -342,7 +351,7 @@ impl<'h> Seen<'h> {
     }
 
     /// Whether both begin with the same word, but for an article: what is about nobody that is asked for is then of the same thing.
-    fn begins_as(&self, other: &Seen<'_>) -> bool {
+    fn begins_as(&self, other: &Seen<'_, '_>) -> bool {
         match (self.begin(), other.begin()) {
             (Some(own), Some(other)) if own.is_ascii() && other.is_ascii() => own.eq_ignore_ascii_case(other),
             (own, other) => own.map(normal) == other.map(normal),
@@ -356,18 +365,23 @@ impl<'h> Seen<'h> {
 
     /// The persons whom it mentions as "my mother" or the like.
     fn persons(&self) -> &[String] {
-        self.persons.get_or_init(|| persons(self.text).collect())
+        self.persons.get_or_init(|| persons(self.words()).collect())
     }
 
-    /// Its words.
-    fn told(&self, asked: &Asked) -> &Told<'h> {
-        self.told.get_or_init(|| asked.contrast.told(self.text))
+    /// Its words, cut when they are first looked at.
+    fn words(&self) -> &'w Words<'h> {
+        self.words.get_or_init(|| Words::of(self.text))
+    }
+
+    /// The same, as they are compared with the question's.
+    fn told(&self, asked: &Asked) -> &Told<'w> {
+        self.told.get_or_init(|| asked.contrast.told(self.words()))
     }
 
     /// Those whom it speaks of and whom the question does not have.
     fn others(&self, asked: &Asked) -> &[String] {
         let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other) || asked.words.contains(other);
-        let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.text) } else { Vec::new() };
+        let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.words()) } else { Vec::new() };
         self.others.get_or_init(|| found().into_iter().filter(|other| !has(other)).collect())
     }
 }
@@ -382,10 +396,11 @@ pub(super) fn lasts(memory: &Outline<'_>) -> bool {
     holds(memory.kind) && !memory.is_ended
 }
 
-pub(super) fn speaks_of_own(text: &str) -> bool {
+/// Whether one of some bare words is of who asks.
+pub(super) fn speaks_of_own<'t>(mut words: impl Iterator<Item = &'t str>) -> bool {
     let is_own = |word: &str| OWN.iter().any(|own| word.chars().map(plain).eq(own.chars()));
-    let may_be = |word: &&str| word.len() <= LONGEST_OWN && word.bytes().next().is_some_and(|first| OWN_BEGINS.contains(&(first | 0x20)));
-    bare_words(text).filter(may_be).any(is_own)
+    let may_be = |word: &str| word.len() <= LONGEST_OWN && word.bytes().next().is_some_and(|first| OWN_BEGINS.contains(&(first | 0x20)));
+    words.any(|word| may_be(word) && is_own(word))
 }
 
 fn plain(letter: char) -> char {
@@ -404,10 +419,11 @@ mod tests {
 
     #[test]
     fn whose_something_is_told_by_words() {
-        assert!(speaks_of_own("I\u{2019}ve moved") && speaks_of_own("The USER\u{2019}S editor"));
-        assert!(speaks_of_own("Where do I work?") && speaks_of_own("My job") && speaks_of_own("The user's editor is Vim."));
-        assert!(!speaks_of_own("MySQL runs on port 3306") && !speaks_of_own("Anna works at Acme."));
-        assert_eq!(owners("Bob's project uses it, and it's Anna's.").collect::<Vec<_>>(), ["bob"]);
+        let is_own = |text: &str| speaks_of_own(bare_words(text));
+        assert!(is_own("I\u{2019}ve moved") && is_own("The USER\u{2019}S editor"));
+        assert!(is_own("Where do I work?") && is_own("My job") && is_own("The user's editor is Vim."));
+        assert!(!is_own("MySQL runs on port 3306") && !is_own("Anna works at Acme."));
+        assert_eq!(owners(&Words::of("Bob's project uses it, and it's Anna's.")).collect::<Vec<_>>(), ["bob"]);
     }
 
     #[test]
@@ -425,7 +441,7 @@ mod tests {
         for (word, end) in words.iter().flat_map(|word| ends.map(|end| (word, end))) {
             for (space, other) in spaces.iter().flat_map(|space| words.map(|other| (space, other))) {
                 let text = format!("{word}{end}{space}{other}{end}");
-                assert_eq!(owners(&text).collect::<Vec<_>>(), plain(&text), "{text:?}");
+                assert_eq!(owners(&Words::of(&text)).collect::<Vec<_>>(), plain(&text), "{text:?}");
             }
         }
     }
@@ -441,8 +457,8 @@ mod tests {
                 let text = around.replace('X', &word);
                 let kept = embedding::KeptTokens::of(&text);
                 let kinds = kept.tokens().kinds_in(&text);
-                assert!(kinds & embedding::OWN != 0 || !speaks_of_own(&text), "{text:?}");
-                assert!(kinds & APOSTROPHE != 0 || owners(&text).next().is_none(), "{text:?}");
+                assert!(kinds & embedding::OWN != 0 || !speaks_of_own(bare_words(&text)), "{text:?}");
+                assert!(kinds & APOSTROPHE != 0 || owners(&Words::of(&text)).next().is_none(), "{text:?}");
                 told += usize::from(kinds & embedding::OWN == 0);
             }
         }

@@ -6,6 +6,7 @@
 use super::closer::word_of;
 use super::contenders::Contender;
 use super::newest::speaks_of_own;
+use super::words::bare_words;
 use super::{LexicalQuery, Question, TermScore};
 use crate::Result;
 use crate::memory::{record, slots};
@@ -51,7 +52,7 @@ impl Own {
     /// How many of the names a text of a scope has by speaking of the user.
     pub fn in_text(&self, scope: usize, text: &str) -> usize {
         let names = self.0.get(scope).map_or(0, Vec::len);
-        if names > 0 && speaks_of_own(text) { names } else { 0 }
+        if names > 0 && speaks_of_own(bare_words(text)) { names } else { 0 }
     }
 }
 

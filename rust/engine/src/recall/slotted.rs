@@ -8,12 +8,12 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::contrast::{Word, begins, telling};
+use super::contrast::{Word, telling};
 use super::newest::speaks_of_own;
 use super::ranking::memories::{FEWEST, SLOTTED};
 use super::related::Related;
 use super::whose::living_ones;
-use super::words::bare_words;
+use super::words::{Words, begins};
 use crate::Result;
 use crate::memory::slots;
 use crate::store::identity::Seed;
@@ -102,8 +102,9 @@ impl Asked {
     fn of(question: &str) -> Self {
         let words = telling(question);
         let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
-        let own = speaks_of_own(question) || bare_words(question).any(|word| MY.contains(&&*word.to_lowercase()));
-        Self { words, begins, own, living: living_ones(question).collect(), text: slot_key(question) }
+        let text = Words::of(question);
+        let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
+        Self { words, begins, own, living: living_ones(&text).collect(), text: slot_key(question) }
     }
 
     /// The names that slots may have which it names as they are.
@@ -129,7 +130,7 @@ impl Asked {
         let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;
         let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
         let share = letters(&matched) / letters(&self.words).max(1.0);
-        let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(part).any(|own| own == *one)));
+        let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(&Words::of(part)).any(|own| own == *one)));
         (held >= OF_NAME && share >= if is_own { OF_OWN_QUESTION } else { OF_QUESTION }).then_some(SLOTTED * held * share)
     }
 }

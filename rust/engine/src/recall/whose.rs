@@ -1,7 +1,7 @@
 //! Whose something is that a text speaks of, where it is not the user's: "Bob's", "my mother's", "my daughter is allergic to ...".
 
 use super::newest::OWN;
-use super::words::{bare_words, in_small_letters, normal, without_s};
+use super::words::{Words, in_small_letters, normal, without_s};
 use crate::gate::is_living;
 use crate::process::Lazy;
 
@@ -45,6 +45,23 @@ static SORTED: Lazy<Vec<(&str, &str)>> = Lazy::new(|| {
     sorted.sort_unstable();
     sorted
 });
+/// The second letters, a bit for each, that follow a first one in them: most words are none of them.
+const BEGINS: [u32; 32] = {
+    let (mut all, mut line) = ([0; 32], 0);
+    while line < PERSONS.len() {
+        let mut at = 0;
+        while at < PERSONS[line].len() {
+            let word = PERSONS[line][at].as_bytes();
+            all[(word[0] & 31) as usize] |= 1 << (word[1] & 31);
+            at += 1;
+        }
+        line += 1;
+    }
+    all[(STEP.as_bytes()[0] & 31) as usize] |= 1 << (STEP.as_bytes()[1] & 31);
+    all
+};
+/// Before such a word, it is for somebody of another family.
+const STEP: &str = "step";
 /// Between "my" and such a word are at most so many others ("my two older brothers").
 const MOST_BETWEEN: usize = 2;
 /// Owners whose apostrophe is that of "is".
@@ -68,17 +85,15 @@ const TIMES: [&str; 14] = [
 ];
 /// Verbs by which a text says how somebody is, or what they do each time.
 const SAYS_HOW: [&str; 13] = ["is", "are", "was", "has", "have", "lives", "works", "prefers", "likes", "takes", "drinks", "eats", "weighs"];
-/// The last byte of a typographic apostrophe.
-const MARK_END: u8 = 0x99;
 
 /// Those whose something a text speaks of, and whom its first words are about: "daughter" of "My daughter is ...".
-pub(super) fn others(text: &str) -> Vec<String> {
-    let persons = possessives(text).filter_map(|word| person(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
+pub(super) fn others(text: &Words<'_>) -> Vec<String> {
+    let persons = text.owners.iter().filter_map(|word| person(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
     owners(text).chain(persons).chain(owners_behind_of(text)).chain(first_owner(text)).chain(first_spoken_of(text)).collect()
 }
 
 /// "client" of "My client's passport number is ...".
-fn first_owner(text: &str) -> Option<String> {
+fn first_owner(text: &Words<'_>) -> Option<String> {
     let plain =
         behind_owner(text)?.take(MOST_BETWEEN + 1).find_map(|word| Some(without_s(word)).filter(|plain| plain.len() < word.len()))?;
     let is_thing = |owner: &String| plain.starts_with(char::is_lowercase) && !is_nobody(owner) && !TIMES.contains(&owner.as_str());
@@ -90,13 +105,13 @@ fn is_nobody(owner: &str) -> bool {
 }
 
 /// Everybody whom a text mentions by such a word, or by one for an animal or for somebody of a trade.
-pub(super) fn living_ones(text: &str) -> impl Iterator<Item = String> + '_ {
-    bare_words(text).filter_map(|word| living(without_s(word)))
+pub(super) fn living_ones(text: &Words<'_>) -> impl Iterator<Item = String> {
+    text.bare.iter().filter_map(|word| living(without_s(word)))
 }
 
 /// "wife" of "the shoe size of my wife".
-fn owners_behind_of(text: &str) -> impl Iterator<Item = String> + '_ {
-    let mut words = bare_words(text);
+fn owners_behind_of(text: &Words<'_>) -> impl Iterator<Item = String> {
+    let mut words = text.bare.iter().copied();
     std::iter::from_fn(move || {
         words.find(|word| word.eq_ignore_ascii_case("of"))?;
         let owner = words.next().filter(|word| is_own(word)).and_then(|_| words.next());
@@ -115,13 +130,13 @@ fn is_own(word: &str) -> bool {
 }
 
 /// The persons whom a text mentions by such a word, anywhere.
-pub(super) fn persons(text: &str) -> impl Iterator<Item = String> + '_ {
-    bare_words(text).filter_map(|word| person(without_s(word)))
+pub(super) fn persons(text: &Words<'_>) -> impl Iterator<Item = String> {
+    text.bare.iter().filter_map(|word| person(without_s(word)))
 }
 
 /// "daughter" of "My daughter is ...", but nobody of "My wife and I moved ...". Of a dog or a boss only where a text says how they are: "My
 /// hairdresser is Ann" says who that is, and "My boss moved the meeting" is about the meeting.
-fn first_spoken_of(text: &str) -> Option<String> {
+fn first_spoken_of(text: &Words<'_>) -> Option<String> {
     let mut words = behind_owner(text)?;
     let one = words.by_ref().take(MOST_BETWEEN + 1).map(without_s).find(|word| living(word).is_some())?;
     let verb = words.next();
@@ -135,17 +150,21 @@ fn first_spoken_of(text: &str) -> Option<String> {
 }
 
 /// The words behind "My", "The user's" and the like with which a text begins.
-fn behind_owner(text: &str) -> Option<impl Iterator<Item = &str>> {
-    let mut words = bare_words(text).filter(|word| !word.is_empty());
+fn behind_owner<'t>(text: &Words<'t>) -> Option<impl Iterator<Item = &'t str>> {
+    let mut words = text.bare.iter().copied().filter(|word| !word.is_empty());
     let is_owner = |word: &str| is_own(word) || without_s(word) != word && !NOBODY.contains(&normal(without_s(word)).as_str());
     (words.next().is_some_and(is_owner) || words.next().is_some_and(is_owner)).then_some(words)
 }
 
 /// The person whom a word means, by the first word for that person. Of in-laws and of step-children, the word itself.
 fn person(word: &str) -> Option<String> {
+    let may_be = |[first, second, ..]: &[u8; 3]| BEGINS[usize::from(first & 31)] >> (second & 31) & 1 == 1;
+    if !word.as_bytes().first_chunk().is_some_and(may_be) {
+        return None;
+    }
     in_small_letters(word, |lower| {
         let lower = std::str::from_utf8(lower).ok()?;
-        match lower.strip_suffix("-in-law").or_else(|| lower.strip_prefix("step")) {
+        match lower.strip_suffix("-in-law").or_else(|| lower.strip_prefix(STEP)) {
             Some(plain) => first_word(plain.trim_start_matches('-')).map(|_| lower.to_owned()),
             None => first_word(lower).map(str::to_owned),
         }
@@ -159,25 +178,9 @@ fn first_word(word: &str) -> Option<&'static str> {
 }
 
 /// Those with a capital letter whose something is spoken of: "Anna" of "Anna's".
-pub(super) fn owners(text: &str) -> impl Iterator<Item = String> + '_ {
-    let owners = possessives(text).filter(|word| word.starts_with(char::is_uppercase)).map(str::to_lowercase);
+pub(super) fn owners(text: &Words<'_>) -> impl Iterator<Item = String> {
+    let owners = text.owners.iter().filter(|word| word.starts_with(char::is_uppercase)).map(|word| word.to_lowercase());
     owners.filter(|owner| !is_nobody(owner))
-}
-
-/// The words before "'s". Each is found by its apostrophe.
-fn possessives(text: &str) -> impl Iterator<Item = &str> {
-    let ends = text.bytes().enumerate().filter(|(_, byte)| [b'\'', MARK_END].contains(byte)).map(|(at, _)| at);
-    ends.filter_map(|at| possessive(text, at))
-}
-
-/// The word before the apostrophe whose last byte is there.
-fn possessive(text: &str, apostrophe: usize) -> Option<&str> {
-    let behind = text.get(apostrophe + 1..)?.strip_prefix('s')?;
-    let before = text[..=apostrophe].strip_suffix(['\'', '\u{2019}'])?;
-    if !behind.is_empty() && !behind.starts_with(char::is_whitespace) {
-        return None;
-    }
-    before.rsplit(char::is_whitespace).next()
 }
 
 #[cfg(test)]
@@ -200,7 +203,7 @@ mod tests {
             ("Anna's dog is allergic to chicken.", &["anna", "dog"]),
             ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
         ] {
-            assert_eq!(others(text), told, "{text}");
+            assert_eq!(others(&Words::of(text)), told, "{text}");
         }
     }
 
@@ -231,9 +234,9 @@ mod tests {
             "My new favourite place for a son",
             "",
         ] {
-            assert_eq!(others(text), [""; 0], "{text}");
+            assert_eq!(others(&Words::of(text)), [""; 0], "{text}");
         }
-        assert_eq!(persons("What is my dad's name, and my sister's?").collect::<Vec<_>>(), ["father", "sister"]);
-        assert_eq!(living_ones("What is my boss's name, and my dad's?").collect::<Vec<_>>(), ["boss", "father"]);
+        assert_eq!(persons(&Words::of("What is my dad's name, and my sister's?")).collect::<Vec<_>>(), ["father", "sister"]);
+        assert_eq!(living_ones(&Words::of("What is my boss's name, and my dad's?")).collect::<Vec<_>>(), ["boss", "father"]);
     }
 }

@@ -1,31 +1,87 @@
 //! The words of a text as questions and memories are compared: between spaces, without marks, in small letters. The index has terms
 //! (`text`), and the embedding tokens; these are for rules that look at a text word by word.
 
-/// The text between spaces, without the marks around it.
-pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
-    let bare = |word: &str| {
-        let (first, last) = (word.as_bytes().first(), word.as_bytes().last());
-        first.is_some_and(u8::is_ascii_alphanumeric) && last.is_some_and(u8::is_ascii_alphanumeric)
-    };
-    between_spaces(text).map(move |word| if bare(word) { word } else { word.trim_matches(|letter: char| !letter.is_alphanumeric()) })
+/// The words of one text, which is cut once for all that look at them.
+#[derive(Debug, Default)]
+pub(super) struct Words<'t> {
+    /// Those between spaces, without the marks around them.
+    pub bare: Vec<&'t str>,
+    /// What stands before "'s".
+    pub owners: Vec<&'t str>,
+    /// The bare ones, those with a hyphen in their parts, where one has one or is a mark.
+    parts: Option<Vec<&'t str>>,
 }
 
-/// The words of [`str::split_whitespace`]. Bytes of ASCII are compared as bytes.
-fn between_spaces(text: &str) -> impl Iterator<Item = &str> {
-    let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let begin = rest.bytes().position(|byte| !is_space(byte))?;
-        let long = rest.bytes().skip(begin).position(|byte| is_space(byte) || !byte.is_ascii());
-        let mut end = long.map_or(rest.len(), |long| begin + long);
-        let mut word = &rest[begin..end];
-        if rest[end..].starts_with(|letter: char| !letter.is_ascii()) {
-            word = rest[begin..].split_whitespace().next()?;
-            end = rest.len() - rest[begin..].trim_start().len() + word.len();
+impl<'t> Words<'t> {
+    pub fn of(text: &'t str) -> Self {
+        let mut words = Self { bare: Vec::with_capacity(text.len() / 4 + 1), ..Self::default() };
+        let mut is_whole = true;
+        let mut from = 0;
+        while let Some(marked) = next_word(text, &mut from) {
+            if marked.as_bytes().last() == Some(&b's') {
+                let owner = without_s(marked);
+                words.owners.extend(Some(owner).filter(|owner| owner.len() < marked.len()));
+            }
+            let bare = bare(marked);
+            is_whole &= !bare.is_empty();
+            words.bare.push(bare);
         }
-        rest = &rest[end..];
-        Some(word)
-    })
+        if !is_whole || text.as_bytes().contains(&b'-') {
+            words.parts = Some(words.bare.iter().flat_map(|word| word.split('-')).filter(|part| !part.is_empty()).collect());
+        }
+        words
+    }
+
+    /// The bare words, those with a hyphen in their parts, and none that is empty.
+    pub fn parts(&self) -> &[&'t str] {
+        self.parts.as_deref().unwrap_or(&self.bare)
+    }
+}
+
+/// The words of a text that nothing else looks at, without the marks around them.
+pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
+    let mut from = 0;
+    std::iter::from_fn(move || next_word(text, &mut from).map(bare))
+}
+
+/// The next word of [`str::split_whitespace`] from there on. Bytes of ASCII are compared as bytes.
+#[inline]
+fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
+    let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
+    let (bytes, mut begin) = (text.as_bytes(), *from);
+    while begin < bytes.len() && is_space(bytes[begin]) {
+        begin += 1;
+    }
+    let mut end = begin;
+    while end < bytes.len() && (b'!'..=b'~').contains(&bytes[end]) {
+        end += 1;
+    }
+    *from = end;
+    if end == bytes.len() || is_space(bytes[end]) {
+        return Some(&text[begin..end]).filter(|word| !word.is_empty());
+    }
+    let rest = &text[begin..];
+    let word = rest.split_whitespace().next()?;
+    *from = text.len() - rest.trim_start().len() + word.len();
+    Some(word)
+}
+
+/// A word without the marks around it.
+#[inline]
+fn bare(word: &str) -> &str {
+    let (bytes, mut begin, mut end) = (word.as_bytes(), 0, word.len());
+    let is_mark = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    while begin < end && is_mark(bytes[begin]) {
+        begin += 1;
+    }
+    while begin < end && is_mark(bytes[end - 1]) {
+        end -= 1;
+    }
+    let word = &word[begin..end];
+    if begin == end || bytes[begin].is_ascii() && bytes[end - 1].is_ascii() {
+        return word;
+    }
+    word.trim_matches(|letter: char| !letter.is_alphanumeric())
 }
 
 /// A bare word in small letters, with the apostrophe of ASCII.
@@ -35,7 +91,20 @@ pub(super) fn normal(word: &str) -> String {
 
 /// A word without the ending of a possessive.
 pub(super) fn without_s(word: &str) -> &str {
+    if word.as_bytes().last() != Some(&b's') {
+        return word;
+    }
     word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
+}
+
+/// The first two letters of a word as one of 64 bits, large or small; all of them where one is none of ASCII. A stem has those of its word.
+pub(super) const fn begins(word: &[u8]) -> u64 {
+    match word {
+        [] => 0,
+        [first] if first.is_ascii() => 1 << (*first & 31),
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => 1 << (((*first & 31) * 2 + (*second & 31)) & 63),
+        _ => u64::MAX,
+    }
 }
 
 /// Calls `of` with a word in small letters.
@@ -64,8 +133,29 @@ mod tests {
             "caf\u{e9} au\u{2003}lait\u{85}x",
             "\u{1f600}\u{2028}y \u{c9}",
             "it\u{2019}s \u{201c}so\u{201d}",
+            "(a) --- -\u{e9}- .\u{201c}.b.\u{201d}. \u{2026}",
         ] {
-            assert_eq!(between_spaces(text).collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
+            let words = Words::of(text);
+            let marked = |text: &'static str| {
+                let mut from = 0;
+                std::iter::from_fn(move || next_word(text, &mut from)).collect::<Vec<_>>()
+            };
+            assert_eq!(marked(text), text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
+            let bare = |word: &'static str| word.trim_matches(|letter: char| !letter.is_alphanumeric());
+            assert_eq!(words.bare, text.split_whitespace().map(bare).collect::<Vec<_>>(), "{text:?}");
+            assert_eq!(words.bare, bare_words(text).collect::<Vec<_>>(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn words_with_a_hyphen_have_parts() {
+        let parts = |text| Words::of(text).parts().to_vec();
+        assert_eq!(parts("a (well-known) \u{2013} mother-in-law's -x-"), ["a", "well", "known", "mother", "in", "law's", "x"]);
+        assert_eq!((parts("two words."), parts("\u{2026}")), (vec!["two", "words"], vec![]));
+    }
+
+    #[test]
+    fn owners_stand_before_an_apostrophe_and_an_s() {
+        assert_eq!(Words::of("(Bob's Ann\u{2019}s Eva's. James' is 's's").owners, ["(Bob", "Ann", "'s"]);
     }
 }
