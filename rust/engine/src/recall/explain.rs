@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::Question;
+use super::{Question, when};
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
 use crate::text::analyze;
 use crate::text::{self, Analysis, Role};
@@ -26,6 +26,8 @@ pub struct LexicalQuery {
     /// The constants of the formula.
     pub parameters: Parameters,
     key: TermKey,
+    /// The hashes of the identifiers that are of a time, such as the year of "in 2023".
+    of_time: Vec<u64>,
 }
 
 /// The contribution of one term of the question to one memory's score.
@@ -67,7 +69,8 @@ impl LexicalQuery {
         let query = question.terms(key);
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
-        Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key }
+        let of_time = identifiers_of_time(question.text(), &query);
+        Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key, of_time }
     }
 
     /// Its terms.
@@ -108,6 +111,18 @@ impl LexicalQuery {
         }
         let terms = analyze(text, self.key).terms;
         self.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok())
+    }
+
+    /// Whether a text lacks an identifier of the question, and is about another thing then. A year lacks where the text has another one:
+    /// mostly a text does not say when it was written.
+    #[must_use]
+    pub fn lacks_identifier(&self, text: &str) -> bool {
+        if self.identifiers().is_empty() {
+            return false;
+        }
+        let terms = analyze(text, self.key).terms;
+        let is_there = |hash: &u64| terms.binary_search_by_key(hash, |term| term.hash).is_ok();
+        self.identifiers().iter().any(|hash| !is_there(hash) && (!self.of_time.contains(hash) || has_year(text)))
     }
 
     fn score(&self, analysis: &Analysis) -> Vec<TermScore> {
@@ -171,4 +186,40 @@ pub fn lexical_score(fixed: i64) -> f64 {
 /// Whether a term can be the stem of a word: the word begins with it, but for its last letter.
 fn may_be_stem(stem: &str, word: &str) -> bool {
     stem.char_indices().next_back().is_some_and(|(last, _)| last > 1 && word.starts_with(&stem[..last]))
+}
+
+/// The hashes of a question's identifiers that are of a time.
+fn identifiers_of_time(question: &str, query: &text::Query) -> Vec<u64> {
+    if query.identifiers.is_empty() {
+        return Vec::new();
+    }
+    let within = when::within(question);
+    let is_within = |term: &&text::QueryTerm| term.role == Role::Whole && within.contains(&term.text);
+    query.terms.iter().filter(is_within).map(|term| term.hash).collect()
+}
+
+/// Whether a text has a number that may be a year.
+fn has_year(text: &str) -> bool {
+    let numbers = text.split(|letter: char| !letter.is_ascii_digit());
+    numbers.filter(|number| number.len() == 4).any(|number| number.starts_with("19") || number.starts_with("20"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_lacks_only_where_there_is_another() {
+        let lacks = |question: &str, text: &str| {
+            LexicalQuery::new(&Question::new(question), TermKey::default(), Statistics::default()).lacks_identifier(text)
+        };
+        assert!(!lacks("What did John attend in March 2023?", "John went to the convention."));
+        assert!(!lacks("What did John attend in March 2023?", "John went to the convention of 2023."));
+        assert!(lacks("What was the revenue in 2023?", "The revenue in 2024 was 5 million."));
+        assert!(lacks("What did John pay for order 48812 in March 2023?", "John paid 5 for order 48899."));
+        assert!(
+            lacks("Who shipped order 2023?", "Ann shipped order 1977.") && lacks("Who shipped order 2023?", "Ann shipped the other one.")
+        );
+        assert!(!lacks("Who shipped the order?", "Ann shipped order 1977."));
+    }
 }

@@ -71,7 +71,7 @@ fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
 
 /// Whether the question has an identifier that a hit lacks.
 fn lacks_identifier(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> bool {
-    !parts.identified && query.is_some_and(|query| !query.identifiers().is_empty() && !query.has_every_identifier(text))
+    !parts.identified && query.is_some_and(|query| query.lacks_identifier(text))
 }
 
 /// From 0 to 1: how sure a first hit alone is, from what was asked of its scope, its text and the parts of its score.

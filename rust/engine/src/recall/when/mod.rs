@@ -62,7 +62,7 @@ pub fn read_local(text: &str, now: i64) -> Option<Range> {
         return None;
     }
     let words = words::split(text);
-    let days = days(&words, now.div_euclid(DAY), |_| ())?;
+    let days = days(&words, now.div_euclid(DAY), |_, _| ())?;
     let time = |day: Option<i64>| day.map(|day| day.saturating_mul(DAY));
     Some(Range { since: time(days.first), until: time(days.end) })
 }
@@ -90,23 +90,37 @@ pub fn day_of(at: i64) -> String {
 /// Whether a text names a time, and its words in small letters that are of none.
 #[must_use]
 pub fn beside(text: &str) -> (bool, Vec<String>) {
-    // Which words are of a time does not depend on what day it is.
-    let (words, mut beside) = (words::split(text), Vec::new());
-    let names = days(&words, 0, |word| beside.push(word.lower.clone())).is_some();
+    let (mut names, mut beside) = (false, Vec::new());
+    each_word(text, |word, is_of_time| if is_of_time { names = true } else { beside.push(word) });
     (names, beside)
 }
 
-/// All expressions of a text together; `beside` is given each word that is of none.
-fn days(words: &[Word<'_>], today: i64, mut beside: impl FnMut(&Word<'_>)) -> Option<Days> {
+/// Its words in small letters that are of a time.
+#[must_use]
+pub fn within(text: &str) -> Vec<String> {
+    let mut within = Vec::new();
+    if text.len() <= MAX_BYTES && may_name_time(text) {
+        each_word(text, |word, is_of_time| within.extend(is_of_time.then_some(word)));
+    }
+    within
+}
+
+/// Calls `of` with each word in small letters, and whether it is of a time, which does not depend on what day it is.
+fn each_word(text: &str, mut of: impl FnMut(String, bool)) {
+    days(&words::split(text), 0, |word, is_of_time| of(word.lower.clone(), is_of_time));
+}
+
+/// All expressions of a text together; `of` is given each word, and whether it is of one.
+fn days(words: &[Word<'_>], today: i64, mut of: impl FnMut(&Word<'_>, bool)) -> Option<Days> {
     let (mut all, mut at): (Option<Days>, usize) = (None, 0);
     while at < words.len() {
-        if let Some((days, used)) = expression(words, at, today) {
+        let found = expression(words, at, today);
+        if let Some((days, _)) = found {
             all = Some(all.map_or(days, |others| others.and(days)));
-            at += used;
-        } else {
-            beside(&words[at]);
-            at += 1;
         }
+        let used = found.map_or(1, |(_, used)| used);
+        words[at..].iter().take(used).for_each(|word| of(word, found.is_some()));
+        at += used;
     }
     all
 }
