@@ -233,12 +233,62 @@ def test_recalls_are_kept_with_the_session(user: memspan.Scope) -> None:
         {"min_confidence": 20},
         {"roles": "user"},
         {"roles": ("system",)},
+        {"roles": None},
         {"other_sessions": 1},
     ],
 )
 def test_wrong_recalls_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput, match="Recalls"):
         Recalls(**wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_roles_may_come_from_a_generator() -> None:
+    assert Recalls(roles=(role for role in ("user", "tool"))).roles == ("user", "tool")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_whatever_was_found_is_shown_where_no_confidence_is_asked_for(user: memspan.Scope) -> None:
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": "I have two kids, Leo (7) and Ida (4)."})
+    session = user.session("s-2", model="gpt-4o", recalls=Recalls(min_confidence=0))
+    assert "Leo" in session.assemble("how many children do I have?").text
+
+
+@pytest.mark.parametrize(
+    "request_again", ["staging database of billing", "I need the staging database of billing", "tell me billing's staging database"]
+)
+def test_a_request_that_is_made_again_does_not_answer_itself(user: memspan.Scope, request_again: str) -> None:
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": "The staging database of billing is db-stg-3.internal:5433."})
+    for number in range(3):
+        user.session(f"again {number}", model="gpt-4o").add({"role": "user", "content": request_again})
+    session = user.session("now", model="gpt-4o", recalls=Recalls(messages=1))
+    session.add({"role": "user", "content": request_again})
+    assert "db-stg-3" in session.assemble().text
+    assert "db-stg-3" in user.search_transcripts(request_again)[0].text
+
+
+def test_nothing_answers_a_request_because_it_was_made_before(user: memspan.Scope) -> None:
+    said = user.session("s-1", model="gpt-4o")
+    for text in ("My landlord's name is Mr. Petrescu.", "The week after Easter I fly to Oslo.", "The server room is on floor 3."):
+        said.add({"role": "user", "content": text})
+    user.session("s-2", model="gpt-4o").add({"role": "user", "content": "install lodash please"})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "install lodash please"})
+    assert [one for one in session.assemble().explain() if one.included and one.section == "recalled"] == []
+
+
+@pytest.mark.parametrize("is_memory", [True, False])
+def test_a_question_beside_a_pasted_log_finds_what_answers_it(user: memspan.Scope, is_memory: bool) -> None:
+    fact = "The checkout service pages the team called Kestrel."
+    if is_memory:
+        user.remember(fact)
+    else:
+        user.session("s-1", model="gpt-4o").add({"role": "user", "content": fact})
+    log = "\n".join(f"2026-06-01 10:00:{second % 60:02} INFO svc handled req {second}" for second in range(400))
+    for number, asked in enumerate(
+        (f"{log}\n\nWhich team does the checkout service page?", f"Which team does the checkout service page?\n{log[:200]}")
+    ):
+        session = user.session(f"now {number}", model="gpt-4o")
+        session.add({"role": "user", "content": asked})
+        assert "Kestrel" in session.assemble().text
 
 
 def test_why_answers_for_what_was_not_nominated(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:

@@ -261,7 +261,11 @@ class Recalls:
             raise InvalidInput(
                 f"making some recalls: other_sessions must be a bool, got {_kind(self.other_sessions)} (Recalls.other_sessions)"
             )
-        if _is_text(self.roles) or any(role not in _ROLES for role in self.roles):
+        try:
+            roles = None if _is_text(self.roles) else tuple(self.roles)
+        except TypeError:
+            roles = None
+        if roles is None or any(role not in _ROLES for role in roles):
             raise InvalidInput(
                 f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
                 "name those",
@@ -273,7 +277,7 @@ class Recalls:
                 "give a share, not a percentage",
                 value=repr(self.min_confidence),
             )
-        object.__setattr__(self, "roles", tuple(self.roles))
+        object.__setattr__(self, "roles", roles)
 
 
 @fenced

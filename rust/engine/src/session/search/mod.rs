@@ -177,7 +177,20 @@ pub(super) fn found<P: Pages>(
         drop(words);
         return found(pages, partition, scope, request, &own);
     }
-    Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)
+    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)?;
+    for one in found.iter_mut().filter(|one| one.may_be_copy()) {
+        let text = stored_message(pages, one.place, one.index)?.text;
+        if says_again(&text, &request.text) {
+            one.is_empty = Some(true);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether two texts have the same letters and digits: a request that is made again answers nothing, whatever its form.
+fn says_again(text: &str, request: &str) -> bool {
+    let letters = |text: &'_ str| text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    letters(text) == letters(request)
 }
 
 /// The ids of sessions, each read once.
@@ -226,6 +239,11 @@ impl Found {
     pub fn confidence_of_part(&self, closeness: f64) -> f64 {
         let closeness = (closeness - CLOSER_BY_CHANCE).max(self.features.closeness);
         Features { closeness, ..self.features }.confidence(self.named)
+    }
+
+    /// Whether it is as sure as the question itself would be, and is not known for one.
+    fn may_be_copy(&self) -> bool {
+        self.is_empty != Some(true) && self.said_then.is_none() && self.confidence >= ECHO && self.features.exact >= 1.0
     }
 
     /// Whether it says the question again, and no more than that.

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::asking::asking;
 use super::bounds;
 use super::pinned::{self, Pinned};
 use super::replaced::Replaced;
@@ -411,21 +412,12 @@ pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Optio
     Ok(None)
 }
 
-/// The texts of a message, at most [`MAX_QUESTION_BYTES`].
+/// The texts of a message without what is [pasted](asking) into it, at most [`MAX_QUESTION_BYTES`].
 fn question(message: &Message) -> String {
     debug_assert_eq!(message.role, Role::User);
-    let mut text = String::new();
-    for part in &message.parts {
-        if let Part::Text(said) = part {
-            text.push_str(said);
-            text.push('\n');
-        }
-        if text.len() > MAX_QUESTION_BYTES {
-            break;
-        }
-    }
-    text.truncate(clip(&text, MAX_QUESTION_BYTES).len());
-    text
+    let texts = message.parts.iter().filter_map(|part| if let Part::Text(said) = part { Some(&**said) } else { None });
+    let text: String = texts.flat_map(|said| [said, "\n"]).collect();
+    clip(&asking(&text), MAX_QUESTION_BYTES).to_owned()
 }
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that

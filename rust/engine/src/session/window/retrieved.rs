@@ -143,7 +143,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let mut hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
-    for found in hits.iter().filter(|found| asked.is_asked(found)) {
+    for found in hits.iter().filter(|found| found.is_empty != Some(true) && asked.is_asked(found)) {
         if found.confidence > surest && asked.is_outside(found, history)? {
             surest = found.confidence;
         }
@@ -212,12 +212,12 @@ impl Asked<'_> {
         self.is_asked(found) && found.confidence.max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
     }
 
-    /// Whether a message is near to the question, and of a session that is asked. "5 years already!" is, behind "How long have you been
-    /// married?".
+    /// Whether a message is near to the question, or the caller wants whatever was found, and it is of a session that is asked. "5 years
+    /// already!" is near, behind "How long have you been married?".
     fn is_asked(&self, found: &Found) -> bool {
         let near = found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
-        near && (own || self.record.recalls.other_sessions)
+        (near || self.record.recalls.sure_enough(LEAST) == 0.0) && (own || self.record.recalls.other_sessions)
     }
 
     /// Finds the part that answers of the best messages that have more tokens than the search compares, by the number of their documents.
