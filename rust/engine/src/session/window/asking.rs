@@ -18,6 +18,9 @@ const LETTERS_A_WORD: usize = 4;
 
 /// A message without the lines that are pasted into it; all of it where there are few of them, or where the others say too little.
 pub(super) fn asking(text: &str) -> Cow<'_, str> {
+    if text.lines().nth(FEWEST).is_none() {
+        return Cow::Borrowed(text);
+    }
     let (mut said, mut pasted, mut is_fenced) = (Vec::new(), 0, false);
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let is_fence = line.trim_start().starts_with("```");
