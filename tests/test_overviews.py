@@ -190,6 +190,20 @@ def test_the_user_is_what_binds_then_what_is_known(user: memspan.Scope, question
     assert all(text in shown(user, question) for text in told)
 
 
+def test_what_a_team_prefers_makes_no_room_for_more_of_the_user() -> None:
+    with temporary_engine(clock=FakeClock(NOW)) as engine:
+        user, team = engine.user("u"), engine.shared("team")
+        for number in range(5):
+            user.remember(f"The user plays game {number} in club {number}")
+            team.remember(f"Team prefers tool {number}", "preference")
+        user.remember("Prefers short answers", "preference")
+        session = user.session("s", model="gpt-4o", reads=[team], recalls=memspan.Recalls(memories=1))
+        session.add({"role": "user", "content": "What do you know about me?"})
+        rows = session.assemble().explain()
+        assert sum(row.included for row in rows if row.section == "recalled") == 1
+        assert sum(row.included for row in rows if row.section == "pinned") == 6
+
+
 def test_a_shared_scope_is_nobody() -> None:
     with temporary_engine(clock=FakeClock(NOW)) as engine:
         user, team = engine.user("u"), engine.shared("team")

@@ -312,6 +312,37 @@ def test_why_answers_for_what_was_not_nominated(user: memspan.Scope, memspan_eng
     assert "after the prompt was made" in prompt.why(late.id).why or "raise Recalls" in prompt.why(late.id).why
 
 
+def test_why_names_what_took_the_place_by_its_id(user: memspan.Scope) -> None:
+    user.remember("Badge B-1", slot="badge", id="badge-a")
+    user.remember("Badge B-2", slot="badge", id="badge-b")
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "hello"})
+    assert session.assemble().why("badge-a").why == "a newer value took its place: badge-b"
+
+
+def test_what_the_pinned_block_has_no_room_for_is_recalled(user: memspan.Scope) -> None:
+    for number in range(75):
+        user.remember(f"Prefers option {number} for tool {number} when working on module {number}", kind="preference", id=f"p{number}")
+    session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000, output_tokens=100))
+    session.add({"role": "user", "content": "which option do I prefer for tool 58?"})
+    prompt = session.assemble()
+    rows = prompt.explain()
+    assert 20 < sum(row.section == "pinned" for row in rows) < 40
+    assert not any(row.section == "updated" for row in rows), "nothing changed since the epoch began"
+    assert "Prefers option 58 for" in _sent(prompt)
+    assert (prompt.why("p58").section, prompt.why("p58").included) == ("recalled", True)
+    assert not any(row.why == "the same text is shown already" for row in rows)
+    session.add_response({"role": "assistant", "content": "Option 58."}, prompt=prompt)
+    user.remember("Prefers tea", kind="preference", id="tea")
+    user.revise("p0", "Prefers option 100 for tool 0 when working on module 0")
+    session.add({"role": "user", "content": "which option do I prefer for tool 60?"})
+    later = session.assemble()
+    assert {row.id for row in later.explain() if row.section == "updated"} == {"tea", "p0"}
+    assert "Prefers option 60 for" in _sent(later)
+    assert later.epoch == prompt.epoch
+    assert later.messages[0] == prompt.messages[0], "what is pinned stays as it was"
+
+
 def test_room_that_history_leaves_is_used_up_to_a_ceiling(user: memspan.Scope) -> None:
     talk = user.session("before", model="gpt-4o")
     talk.add_many({"role": "user", "content": f"In chapter {n} the gardener plants {n} roses of kind {n}."} for n in range(100))

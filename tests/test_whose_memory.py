@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from memspan import InvalidInput
 from memspan.testing import openai_response
 
 if TYPE_CHECKING:
@@ -43,7 +44,34 @@ def test_an_explanation_says_whose_a_memory_is(memspan_engine: memspan.Engine) -
     assert rows == {"mem-1": "mem-1", "team/mem-1": "mem-1"}
     assert [prompt.why(name).id for name in ("mem-1", "team/mem-1")] == ["mem-1", "team/mem-1"]
     ana.forget("mem-1")
-    assert session.assemble().why("mem-1").id == "team/mem-1"
+    row = session.assemble().why("mem-1")
+    assert (row.id, row.included, row.why) == ("mem-1", False, "it was forgotten")
+
+
+def test_why_answers_for_the_scope_that_is_named(memspan_engine: memspan.Engine) -> None:
+    team, ana = memspan_engine.shared("team"), memspan_engine.user("ana")
+    team.remember("Bob's server port is 4711")
+    team.remember("We eat cake on Thursdays")
+    team.remember("Lunch is at noon", slot="lunch", id="noon")
+    team.remember("Lunch is at one", slot="lunch", id="one")
+    ana.remember("Zoe likes opera")
+    session = ana.session("s", model="gpt-4o", reads=[team])
+    session.add({"role": "user", "content": "what is Bob's server port?"})
+    prompt = session.assemble()
+    assert prompt.why("team/mem-1").included
+    for other in ("mem-1", "team/mem-2"):
+        row = prompt.why(other)
+        assert (row.id, row.included) == (other, False)
+        assert "does not answer the question" in row.why
+    assert prompt.why("mem-2").why == 'no memory of that id is in user "ana", and one is in shared "team": ask for "team/mem-2"'
+    assert prompt.why("team/noon").why == "a newer value took its place: team/one"
+
+
+@pytest.mark.parametrize("wrong", [None, 5, ("mem-1",)])
+def test_why_takes_an_id(memspan_engine: memspan.Engine, wrong: object) -> None:
+    _, _, session = both(memspan_engine, "constraint")
+    with pytest.raises(InvalidInput, match="a memory's id"):
+        session.assemble().why(wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_what_was_sent_is_what_is_replayed(memspan_engine: memspan.Engine) -> None:

@@ -244,7 +244,10 @@ class Prompt:
         return found
 
     def explain(self) -> Explanations:
-        """Every candidate: included or left out, and why. `print(prompt.explain())` shows a table."""
+        """Every candidate: included or left out, and why. `print(prompt.explain())` shows a table.
+
+        Messages and passages that the session's `Recalls` leave out (`roles`, `other_sessions`, `min_confidence`) are not candidates.
+        """
         return Explanations(self._core.explained())
 
     def why(self, memory_id: str) -> Explained:
@@ -254,9 +257,10 @@ class Prompt:
         number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
 
         Args:
-            memory_id: Its id; `team/mem-1` for `mem-1` of the scope "team", where the session reads that.
+            memory_id: Its id in the session's own scope; `team/mem-1` for `mem-1` of the scope "team", where the session reads that.
 
         Raises:
+            InvalidInput: The id is not a string.
             Closed: The memory was not a candidate, and the engine is closed.
 
         Examples:
@@ -266,8 +270,8 @@ class Prompt:
             >>> session.assemble().why(memory.id).why
             'memories are switched off: raise Recalls(memories=0)'
         """
-        rows = [one for one in self.explain() if memory_id in (one.id, one.memory)]
-        for row in sorted(rows, key=lambda one: (one.id != memory_id, not one.included)):
+        rows = [one for one in self.explain() if one.id == memory_id]
+        for row in sorted(rows, key=lambda one: (one.memory is None, not one.included)):
             return row
         return Explained("recalled", memory_id, False, self._core.why(memory_id), 0, None, memory_id, None)
 

@@ -3,7 +3,7 @@
 //! The sections are, in order: newer pinned memory, task state, recalled memories, the caller's own sections, retrieved documents. Within a
 //! section candidates stand by score, those of the caller first; one that does not fit is passed over for a smaller one. A recalled memory
 //! must also reach the relevance floor: a prompt is not filled up with weak memories. Text that is pinned, or chosen before, is not shown
-//! twice. Sections that left something out share the tokens that others do not use.
+//! twice; text that did not fit one section competes in the next. Sections that left something out share the tokens that others do not use.
 //!
 //! Models attend most to the start and the end of what they are given (Liu et al., "Lost in the Middle", 2023), so recalled
 //! and retrieved texts alternate: best first, second best last, the weakest in the middle.
@@ -75,6 +75,8 @@ struct Ranked {
     candidate: usize,
     chunk: String,
     tokens: u64,
+    /// Hash of the text: no text is shown twice.
+    text: u128,
     taken: bool,
 }
 
@@ -93,17 +95,22 @@ impl Chooser<'_> {
         let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
         let mut fillings = self.rank(candidates, room, &mut whys);
         award(room, &mut fillings)?;
-        let mut left = room;
+        let (mut left, mut shown) = (room, HashSet::new());
         for filling in &mut fillings {
             let most = filling.granted.min(left);
-            filling.fill(most);
+            filling.fill(most, &mut shown);
             left -= filling.used;
         }
         for filling in &mut fillings {
             let most = filling.grant.ceiling.min(filling.used + left);
             left += filling.used;
-            filling.fill(most);
+            filling.fill(most, &mut shown);
             left -= filling.used;
+        }
+        for filling in &mut fillings {
+            for repeated in filling.ranked.extract_if(.., |ranked| !ranked.taken && shown.contains(&ranked.text)) {
+                whys[repeated.candidate] = Some(Why::Repeated);
+            }
         }
         Ok(self.finish(candidates, fillings, whys))
     }
@@ -125,7 +132,6 @@ impl Chooser<'_> {
     }
 
     fn rank(&self, candidates: &[Item], room: u64, whys: &mut [Option<Why>]) -> Vec<Filling> {
-        let mut seen: HashSet<u128> = HashSet::new();
         let filling = |name: Arc<str>| {
             let grant = self.budget.grant(&name, self.space);
             let overhead = block::section_tokens(&name, self.counter);
@@ -136,8 +142,11 @@ impl Chooser<'_> {
             });
             let mut ranked = Vec::new();
             for candidate in order {
-                match self.admit(&candidates[candidate], best, most, &mut seen) {
-                    Ok((chunk, tokens)) => ranked.push(Ranked { candidate, chunk, tokens, taken: false }),
+                match self.admit(&candidates[candidate], best, most) {
+                    Ok((chunk, tokens)) => {
+                        let text = xxh3_128(candidates[candidate].text.as_bytes());
+                        ranked.push(Ranked { candidate, chunk, tokens, text, taken: false });
+                    }
                     Err(why) => whys[candidate] = Some(why),
                 }
             }
@@ -147,7 +156,7 @@ impl Chooser<'_> {
     }
 
     /// The chunk and the tokens of an item that may be shown, or why it may not.
-    fn admit(&self, item: &Item, best: [Option<i64>; 3], most: u64, seen: &mut HashSet<u128>) -> Result<(String, u64), Why> {
+    fn admit(&self, item: &Item, best: [Option<i64>; 3], most: u64) -> Result<(String, u64), Why> {
         let floor = self.relevance_floor(Source::of(item), best);
         if item.text.is_empty() {
             return Err(Why::Empty);
@@ -158,13 +167,8 @@ impl Chooser<'_> {
         if &*item.section == section::RECALLED && item.score.is_some_and(|score| score < floor) {
             return Err(Why::BelowFloor { floor });
         }
-        let hash = xxh3_128(item.text.as_bytes());
-        if seen.contains(&hash) {
-            return Err(Why::Repeated);
-        }
         let chunk = chunk(item);
         let tokens = self.counter.count_within(&chunk, most).ok_or(Why::OverCeiling { ceiling: most })?;
-        seen.insert(hash);
         Ok((chunk, tokens))
     }
 
@@ -195,7 +199,7 @@ impl Chooser<'_> {
             let (granted, left) = (filling.granted.max(filling.used), filling.granted.saturating_sub(filling.used));
             let ceiling = filling.grant.ceiling;
             let mut taken = Vec::new();
-            for Ranked { candidate, chunk, tokens: counted, taken: is_taken } in filling.ranked {
+            for Ranked { candidate, chunk, tokens: counted, taken: is_taken, .. } in filling.ranked {
                 tokens[candidate] = counted;
                 if is_taken {
                     taken.push(Rendered { candidate, item: &candidates[candidate], chunk, tokens: counted });
@@ -209,6 +213,12 @@ impl Chooser<'_> {
         chosen.block = self.block_within(shown, &mut whys);
         if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
             chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
+        }
+        let is_shown = |item: &Item| chosen.block.as_ref().is_some_and(|block| block.items.iter().any(|shown| shown.text == item.text));
+        for (item, why) in candidates.iter().zip(&mut whys) {
+            if *why == Why::Repeated && !is_shown(item) {
+                *why = Why::OverRoom { left: self.room };
+            }
         }
         chosen.explained = candidates.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
         chosen
@@ -243,15 +253,17 @@ impl Chooser<'_> {
 
 impl Filling {
     fn asked(&self) -> u64 {
-        let items: u64 = self.ranked.iter().map(|ranked| ranked.tokens).fold(0, u64::saturating_add);
+        let mut once = HashSet::new();
+        let texts = self.ranked.iter().filter(|ranked| once.insert(ranked.text));
+        let items: u64 = texts.map(|ranked| ranked.tokens).fold(0, u64::saturating_add);
         if self.ranked.is_empty() { 0 } else { items.saturating_add(self.overhead) }
     }
 
-    /// Takes what fits into `most`, best first.
-    fn fill(&mut self, most: u64) {
+    /// Takes what fits into `most` and is not `shown` yet, best first.
+    fn fill(&mut self, most: u64, shown: &mut HashSet<u128>) {
         for ranked in self.ranked.iter_mut().filter(|ranked| !ranked.taken) {
             let first = if self.used == 0 { self.overhead } else { 0 };
-            if self.used + first + ranked.tokens <= most {
+            if self.used + first + ranked.tokens <= most && shown.insert(ranked.text) {
                 self.used += first + ranked.tokens;
                 ranked.taken = true;
             }
@@ -376,6 +388,19 @@ mod tests {
             [item("recalled", "the rule", 7, Some(9)), item("recalled", "same", 1, Some(9)), item("retrieved", "same", 2, None)];
         let chosen = chooser(&Budget::default(), 1_000, &pinned).choose(&candidates).unwrap();
         assert_eq!([why(&chosen, 0), why(&chosen, 1), why(&chosen, 2)], [&Why::Pinned, &Why::Chosen, &Why::Repeated]);
+    }
+
+    #[test]
+    fn text_that_does_not_fit_one_section_competes_in_the_next() {
+        let updated = (0..30).map(|n| item(section::UPDATED, &format!("rule {n} {}", words(20)), n, None));
+        let mut candidates: Vec<Item> = updated.collect();
+        let wanted = Item { section: section::RECALLED.into(), score: Some(800), ..candidates[29].clone() };
+        let shown = Item { section: section::RECALLED.into(), score: Some(790), ..candidates[0].clone() };
+        candidates.extend([wanted, shown]);
+        let chosen = chooser(&Budget::default(), 1_000, &[]).choose(&candidates).unwrap();
+        assert!(matches!(why(&chosen, 28), Why::OverGrant { .. }), "the control: {:?}", why(&chosen, 28));
+        assert_eq!([why(&chosen, 29), why(&chosen, 30)], [&Why::Repeated, &Why::Chosen], "it is shown as recalled");
+        assert_eq!([why(&chosen, 0), why(&chosen, 31)], [&Why::Chosen, &Why::Repeated]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
 use crate::context::message::Part;
 use crate::context::{
-    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, Message, Prompt, Role, Volatile, carries_block, compose,
+    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, compose,
 };
 use crate::index::vectors;
 use crate::limits;
@@ -304,7 +304,8 @@ fn gather<'s, P: Pages>(
     let mut volatile = fixed.pinned.newer(pages, &epoch, |partition| epoch.form_of(partition, place.partition), ask.now)?;
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
-    let recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, fixed.pinned.items.len()))?;
+    let stands: Vec<MemoryRef> = items_of(&fixed.fixed).iter().chain(&volatile).filter_map(|item| item.memory).collect();
+    let recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
     let mut memories = Vec::new();
     if let Some((_, _, answer)) = &recalled {
         memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
@@ -367,7 +368,7 @@ fn recall<P: Pages>(
     scopes: Vec<Scope>,
     view: &View<'_, P>,
     ask: &Ask,
-    (memories, pinned): (usize, usize),
+    (memories, stands): (usize, &[MemoryRef]),
 ) -> Result<Option<(Request, Question, Recall)>> {
     let question = match &ask.query {
         Some(query) => Some(query.clone()),
@@ -376,11 +377,23 @@ fn recall<P: Pages>(
     let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let mut request = memory_request(text, ask, scopes, memories);
     let question = Question::new(&request.text);
-    if question.overview() == Some(Overview::User) {
-        request.limit += pinned; // these are the first of what answers, and stand in the prompt already
+    let is_of_user = question.overview() == Some(Overview::User);
+    if is_of_user {
+        request.limit += stands.len(); // these are among the first of what answers, and stand in the prompt already
     }
     let asks_nothing = memories == 0 || retrieved::asks_nothing(question.text());
-    let answer = if asks_nothing { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
+    let mut answer = if asks_nothing { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
+    if is_of_user {
+        let (mut hits, mut left) = (std::mem::take(&mut answer.hits), memories);
+        hits.retain(|hit| {
+            let place = (u64::from(answer.partition_of(hit)), u64::from(hit.memory.number));
+            let stands = stands.iter().any(|one| (one.partition, one.memory) == place);
+            let stays = stands || left > 0;
+            left = if stands { left } else { left.saturating_sub(1) };
+            stays
+        });
+        answer.hits = hits;
+    }
     Ok(Some((request, question, answer)))
 }
 

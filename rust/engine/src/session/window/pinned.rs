@@ -1,8 +1,10 @@
 //! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
 //!
 //! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. A
-//! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once.
+//! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once. A
+//! memory that the pinned block had no room for has not changed: it is recalled like any other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::replaced::Replaced;
@@ -30,8 +32,8 @@ pub(in crate::session) struct Pinned {
     pub stamps: Vec<(Partition, i64)>,
     /// When the first of them expires.
     pub expires_at: Option<i64>,
-    /// Since when other memories say otherwise than some of them.
-    pub disputed: Vec<(MemoryRef, i64)>,
+    /// Since when each is as it is: it was written then, or another memory says otherwise since.
+    pub changed: HashMap<MemoryRef, i64>,
     /// The messages that told what some of them replaced.
     pub replaced: Vec<Replaced>,
 }
@@ -56,7 +58,7 @@ impl Pinned {
         for (partition, memory) in &found {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
             let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
-            pinned.disputed.extend(item.memory.zip(since));
+            pinned.changed.extend(item.memory.map(|one| (one, memory.known_from.max(since.unwrap_or(i64::MIN)))));
             Replaced::by(pages, *partition, memory, &mut pinned.replaced)?;
             pinned.items.push(item);
         }
@@ -68,14 +70,11 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// The changes since an epoch began, as items of the section `updated`: memories that are not in its snapshot, those disputed since, and
-    /// those of other kinds that took the slot of one in it.
+    /// The changes since an epoch began, as items of the section `updated`: memories written or disputed since, and those of other kinds
+    /// that took the slot of one in its snapshot.
     pub fn newer<P: Pages>(&self, pages: &P, epoch: &StoredEpoch, form: impl Fn(Partition) -> Form, now: i64) -> Result<Vec<Item>> {
-        let disputed = |memory: &MemoryRef| {
-            let began = stamp(&epoch.stamps, memory.partition as Partition);
-            self.disputed.iter().any(|(one, since)| one == memory && *since > began)
-        };
-        let is_new = |item: &&Item| item.memory.is_some_and(|memory| !epoch.epoch.pinned.contains(&memory) || disputed(&memory));
+        let began = |memory: &MemoryRef| stamp(&epoch.stamps, memory.partition as Partition);
+        let is_new = |item: &&Item| item.memory.is_some_and(|memory| self.changed.get(&memory).is_some_and(|at| *at > began(&memory)));
         let mut newer: Vec<Item> = self.items.iter().filter(is_new).map(updated).collect();
         for memory in epoch.epoch.pinned.iter().filter(|memory| !self.has(memory)) {
             let partition = memory.partition as Partition;

@@ -19,8 +19,8 @@ impl Session<'_> {
     pub fn why(&self, sent: &Assembled, id: &str) -> Result<String> {
         let record = self.status()?.record;
         let (scopes, now) = (scopes(self.scope, &record), sent.ask.now);
-        let Some(memory) = self.newest_revision(&scopes, id, now)? else { return Ok(not_here(&scopes)) };
-        if let Some(why) = gone(&memory, now) {
+        let Some((place, memory)) = self.newest_revision(&scopes, id, now)? else { return self.not_here(&scopes, id, now) };
+        if let Some(why) = self.gone(&scopes, (place, &memory), now)? {
             return Ok(why);
         }
         if sent.prompt.explained.iter().any(|line| matches!(line.why, Why::Frozen | Why::NextTurn)) {
@@ -34,50 +34,75 @@ impl Session<'_> {
         };
         let request = memory_request(question.to_owned(), &sent.ask, scopes, most.max(RANKS));
         let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &recall::Question::new(question)))?;
-        Ok(ranked(&answer, &memory, most))
+        Ok(ranked(&answer, &request.scopes, (place, &memory), most))
     }
 
-    fn newest_revision(&self, scopes: &[Scope], id: &str, now: i64) -> Result<Option<Memory>> {
-        for scope in scopes {
-            match self.engine.history(scope, id, now) {
-                Ok(mut revisions) => return Ok(revisions.pop()),
-                Err(error) if error.kind() == crate::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+    /// A memory with the place of its scope: one of the session's own by its id, one of another scope by that scope's id, a slash and its
+    /// own.
+    fn newest_revision(&self, scopes: &[Scope], id: &str, now: i64) -> Result<Option<(usize, Memory)>> {
+        for (place, scope) in scopes.iter().enumerate() {
+            let own = if place == 0 { Some(id) } else { id.strip_prefix(&*scope.id).and_then(|rest| rest.strip_prefix('/')) };
+            if let Some(own) = own
+                && let Some(memory) = self.newest_in(scope, own, now)?
+            {
+                return Ok(Some((place, memory)));
             }
         }
         Ok(None)
     }
-}
 
-fn not_here(scopes: &[Scope]) -> String {
-    let name = |scope: &Scope| format!("{} {:?}", if scope.scope_type == ScopeType::User { "user" } else { "shared" }, scope.id);
-    let names: Vec<String> = scopes.iter().map(name).collect();
-    format!("no memory of that id is in a scope that this session reads ({}): it is another's, or was never written", names.join(", "))
-}
-
-/// Why a memory cannot be recalled at all.
-fn gone(memory: &Memory, now: i64) -> Option<String> {
-    let ending = memory.ending.as_ref();
-    match memory.state() {
-        State::Current if memory.is_expired(now) => Some("its time to live is over".to_owned()),
-        State::Current => None,
-        State::Expired => Some("its time to live is over".to_owned()),
-        State::Quarantined => Some("it waits for somebody to approve it".to_owned()),
-        State::Forgotten => Some("it was forgotten".to_owned()),
-        State::Revised | State::Superseded => Some(match ending.and_then(|ending| ending.superseded_by) {
-            Some(number) => format!("a newer value took its place: mem-{number}"),
-            None => "a newer value took its place".to_owned(),
-        }),
+    fn newest_in(&self, scope: &Scope, id: &str, now: i64) -> Result<Option<Memory>> {
+        match self.engine.history(scope, id, now) {
+            Ok(mut revisions) => Ok(revisions.pop()),
+            Err(error) if error.kind() == crate::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
+
+    fn not_here(&self, scopes: &[Scope], id: &str, now: i64) -> Result<String> {
+        let name = |scope: &Scope| format!("{} {:?}", if scope.scope_type == ScopeType::User { "user" } else { "shared" }, scope.id);
+        for (place, scope) in scopes.iter().enumerate().skip(1) {
+            if self.newest_in(scope, id, now)?.is_some() {
+                let (own, other, full) = (name(&scopes[0]), name(scope), shown_id(scopes, place, id));
+                return Ok(format!("no memory of that id is in {own}, and one is in {other}: ask for {full:?}"));
+            }
+        }
+        let names: Vec<String> = scopes.iter().map(name).collect();
+        let names = names.join(", ");
+        Ok(format!("no memory of that id is in a scope that this session reads ({names}): it is another's, or was never written"))
+    }
+
+    /// Why a memory cannot be recalled at all.
+    fn gone(&self, scopes: &[Scope], (place, memory): (usize, &Memory), now: i64) -> Result<Option<String>> {
+        Ok(Some(match memory.state() {
+            State::Current if !memory.is_expired(now) => return Ok(None),
+            State::Current | State::Expired => "its time to live is over".to_owned(),
+            State::Quarantined => "it waits for somebody to approve it".to_owned(),
+            State::Forgotten => "it was forgotten".to_owned(),
+            State::Revised | State::Superseded => {
+                let number = memory.ending.as_ref().and_then(|ending| ending.superseded_by);
+                match self.engine.ids(&scopes[place], number.as_slice())?.pop().flatten() {
+                    Some(id) => format!("a newer value took its place: {}", shown_id(scopes, place, &id)),
+                    None => "a newer value took its place".to_owned(),
+                }
+            }
+        }))
+    }
+}
+
+/// The id of a memory as a prompt of the session names it.
+fn shown_id(scopes: &[Scope], place: usize, id: &str) -> String {
+    if place == 0 { id.to_owned() } else { format!("{}/{id}", scopes[place].id) }
 }
 
 /// Where a current memory ranks.
-fn ranked(answer: &recall::Recall, memory: &Memory, most: usize) -> String {
+fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &Memory), most: usize) -> String {
     let id = memory.id();
-    if let Some(same) = answer.hits.iter().find(|hit| hit.duplicates.contains(&id)) {
-        return format!("{} says the same and ranks higher", same.memory.id());
+    let of_scope = |hit: &&recall::Hit| hit.scope == place;
+    if let Some(same) = answer.hits.iter().filter(of_scope).find(|hit| hit.duplicates.contains(&id)) {
+        return format!("{} says the same and ranks higher", shown_id(scopes, place, &same.memory.id()));
     }
-    match answer.hits.iter().position(|hit| hit.memory.id() == id) {
+    match answer.hits.iter().position(|hit| hit.scope == place && hit.memory.number == memory.number) {
         Some(_) if answer.hits[0].parts.overview => format!(
             "it is one of {} memories that answer a question without content, and at most {most} of them are shown: ask for something that it \
              says, or raise Recalls(memories={most})",
