@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
-use super::replaced::{BEHIND_THE_CURRENT, Replaced};
+use super::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -282,8 +282,10 @@ impl Asked<'_> {
         if in_window && told.shows(span) {
             return Ok(None);
         }
-        let place = (found.place.partition, &*told.session_id, found.index);
-        let newer = self.replaced.iter().filter(|one| one.is_told(place, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
+        let by = || speaker_of(&told.message, &told.record);
+        let (session, at) = (&*told.session_id, told.record.said_at());
+        let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by };
+        let newer = self.replaced.iter().filter(|one| one.is_told(&said, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
         let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
