@@ -47,7 +47,7 @@ use crate::store::pages::Pages;
 pub struct Request {
     /// The query.
     pub text: String,
-    /// At most so many messages.
+    /// At most so many messages, and never more than [`limits::MAX_HITS`].
     pub limit: usize,
     /// The time now, microseconds since 1970 (UTC): "last week" is before it.
     pub now: i64,
@@ -102,7 +102,6 @@ pub struct TranscriptHit {
 /// (`overview`) what the user said then, in that order.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
-    limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
     let asked = recall::Question::new(&request.text);
     engine.store().read(|pages| search_in(pages, scope, request, &asked))
 }
@@ -110,15 +109,16 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-    let mut wanted = request.limit;
+    let limit = request.limit.min(limits::MAX_HITS);
+    let mut wanted = limit;
     loop {
         let (found, _) = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
         let has_more = found.len() == wanted;
         let (echoes, answers): (Vec<Found>, Vec<Found>) = found.into_iter().partition(Found::is_echo);
-        let mut hits = said_once(pages, answers, request.limit)?;
-        if !has_more || hits.len() == request.limit || wanted >= MOST_COPIES * request.limit {
+        let mut hits = said_once(pages, answers, limit)?;
+        if !has_more || hits.len() == limit || wanted >= MOST_COPIES * limit {
             let least = hits.last().map_or(i64::MAX, |hit| hit.score);
-            let echoes = said_once(pages, echoes, request.limit - hits.len())?;
+            let echoes = said_once(pages, echoes, limit - hits.len())?;
             hits.extend(echoes.into_iter().map(|hit| TranscriptHit { score: hit.score.min(least), confidence: 0.0, ..hit }));
             return Ok(hits);
         }
