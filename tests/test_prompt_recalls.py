@@ -503,6 +503,39 @@ def test_a_misspelt_word_is_read_as_one_that_is_there_and_the_prompt_says_so(use
     assert "hydrangeas" in row.why
 
 
+@pytest.mark.parametrize("question", ["where is the deploi scrpt?", "please run the deploi scrpt"])
+def test_a_misspelt_word_is_read_so_although_the_question_itself_has_it(user: memspan.Scope, question: str) -> None:
+    user.session("before", model="gpt-4o").add({"role": "user", "content": "The deploy script lives in tools/release/deploy.sh"})
+    for name in ("s-1", "s-2", "s-3"):
+        session = user.session(name, model="gpt-4o")
+        session.add({"role": "user", "content": question})
+        prompt = session.assemble()
+        assert "tools/release/deploy.sh" in prompt.text, name
+        assert {row.id: '"script"' in row.why for row in prompt.explain() if "read it as" in row.why} == {"deploi": False, "scrpt": True}
+
+
+def test_a_question_that_was_asked_does_not_spoil_its_search(user: memspan.Scope) -> None:
+    user.session("before", model="gpt-4o").add({"role": "user", "content": "The deploy script lives in tools/release/deploy.sh"})
+    question = "where is the deploi scrpt?"
+    before = user.search_transcripts(question).confidence
+    user.session("asked", model="gpt-4o").add({"role": "user", "content": question})
+    found = user.search_transcripts(question)
+    assert found[0].text.endswith("deploy.sh")
+    assert found.confidence > before - 0.1
+
+
+def test_a_word_that_the_user_states_is_not_misspelt(user: memspan.Scope) -> None:
+    session = user.session("before", model="gpt-4o")
+    for text in ("Grafana runs on node-7", "Our parrot is called Grafna", "How old is Grafna?"):
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "OK."})
+    asking = user.session("now", model="gpt-4o")
+    asking.add({"role": "user", "content": "who is Grafna?"})
+    prompt = asking.assemble()
+    assert "Our parrot" in prompt.text
+    assert not [row for row in prompt.explain() if "read it as" in row.why]
+
+
 def test_texts_in_scripts_that_the_table_does_not_know_are_found_by_words_alone(tmp_path: Path) -> None:
     with memspan.open(tmp_path / "a.memspan") as engine:
         _check_scripts(engine.user("u-42"))

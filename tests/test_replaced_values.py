@@ -9,6 +9,7 @@ import pytest
 
 if TYPE_CHECKING:
     from memspan import Prompt, Scope, Session
+    from memspan.testing import FakeClock
 
 # "My daughter Sakura's birthday is on 14 May.", and when it is.
 BIRTHDAY = "\u5a18\u306e\u3055\u304f\u3089\u306e\u8a95\u751f\u65e5\u306f5\u670814\u65e5\u3067\u3059\u3002"
@@ -92,6 +93,66 @@ def test_a_message_is_marked_although_the_newer_value_has_its_words(user: Scope)
         user.learn(session)
     [told] = re.findall(r"<item ([^>]*)>My GP is Dr\. Hall\.", say(user.session("three", model="gpt-4o"), "who is my GP?"))
     assert "newer_on=" in told
+
+
+OLD, NEW = "My locker number is 14.", "My locker number is now 92."
+ASKED = "what is my locker number?"
+
+
+def _said(user: Scope, clock: FakeClock, name: str, text: str, reply: str = "Fine.", *, learn: bool = True) -> None:
+    clock.advance(hours=1)
+    session = user.session(name, model="gpt-4o")
+    session.add({"role": "user", "content": text})
+    session.add({"role": "assistant", "content": reply})
+    if learn:
+        user.learn(session)
+
+
+def _marks(user: Scope, question: str) -> dict[str, bool]:
+    """Whether each message that a prompt shows beside an answer says that something is newer."""
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    found = re.findall(r"<item ([^>]*)>([^<]*)", shown(session.assemble()))
+    return {text: "newer_on=" in frame for frame, text in found}
+
+
+def test_the_reply_that_repeats_an_older_value_and_a_message_that_does_say_so(user: Scope, memspan_clock: FakeClock) -> None:
+    echo, again, other = "Got it, your locker number is 14.", "As I said, my locker number is 14.", "My wife has locker number 14."
+    _said(user, memspan_clock, "one", OLD, echo)
+    _said(user, memspan_clock, "two", again)
+    _said(user, memspan_clock, "other", other, learn=False)
+    _said(user, memspan_clock, "three", NEW)
+    marks = _marks(user, ASKED)
+    assert [text for text in (OLD, echo, again, other, NEW) if marks[text]] == [OLD, echo, again]
+    found = [hit.text for hit in user.search(ASKED)]
+    assert max(found.index(NEW), found.index(other)) < min(found.index(one) for one in (OLD, echo, again))
+
+
+def test_the_message_of_a_memory_that_was_revised_says_so(user: Scope, memspan_clock: FakeClock) -> None:
+    told = "Our guest wifi password at the office is sunflower-77."
+    _said(user, memspan_clock, "one", told)
+    [memory] = user.memories()
+    user.revise(memory.id, importance=0.9)
+    assert not any(_marks(user, "what is the guest wifi password?").values())
+    memspan_clock.advance(hours=1)
+    user.revise(memory.id, "Our guest wifi password at the office is marigold-12.")
+    user.revise(memory.id, importance=0.8)
+    assert _marks(user, "what is the guest wifi password?")[told]
+    found = [hit.text for hit in user.search("what is the guest wifi password?")]
+    assert "marigold-12" in found[0]
+
+
+def test_a_message_that_nothing_was_learnt_from_says_that_its_value_is_older(user: Scope, memspan_clock: FakeClock) -> None:
+    told = "The API keys are rotated every 30 days."
+    _said(user, memspan_clock, "one", told, learn=False)
+    for days in (30, 90):
+        memspan_clock.advance(hours=1)
+        user.remember(f"API keys are rotated every {days} days", slot="key-rotation")
+    assert _marks(user, "how often are the API keys rotated?")[told]
+    found = [hit.text for hit in user.search("how often are the API keys rotated?")]
+    assert found[0].endswith("90 days")
+    _said(user, memspan_clock, "two", told, learn=False)
+    assert not _marks(user, "how often are the API keys rotated?")[told], "it was said again after the change"
 
 
 def test_a_question_that_was_asked_before_is_no_answer(user: Scope) -> None:

@@ -139,6 +139,12 @@ def test_nothing_is_found_without_a_word_or_a_meaning(talk: memspan.Session, use
     assert not user.search_transcripts("guitar", limit=0)
 
 
+def test_a_limit_beyond_all_messages_finds_all_there_are(talk: memspan.Session, user: memspan.Scope) -> None:
+    del talk
+    found = [[hit.index for hit in user.search_transcripts("guitar", limit=limit)] for limit in (1_000, 2_000_000)]
+    assert found[0] == found[1]
+
+
 def test_the_same_question_has_the_same_answer_in_another_engine(tmp_path: Path) -> None:
     answers = []
     for number in range(2):

@@ -59,7 +59,7 @@ pub const MAX_JSON_DEPTH: usize = 128;
 /// Levels of metadata.
 pub const MAX_METADATA_DEPTH: usize = 32;
 
-/// The most hits that a question to transcripts may ask for.
+/// The most hits of a question to transcripts, whatever it asks for.
 pub const MAX_HITS: usize = 1 << 20;
 
 /// Rows of one transaction.

@@ -135,7 +135,7 @@ impl fmt::Display for Why {
             Self::Outdated { turn } => {
                 write!(f, "turn {turn} showed it, and this epoch leaves it out: it was replaced since, or is pinned now")
             }
-            Self::ReadAs { word } => write!(f, "no memory has this word of the question: it was read as {word:?}"),
+            Self::ReadAs { word } => write!(f, "the search does not know this word of the question, and read it as {word:?}"),
             Self::BeforeOrigin => f.write_str("left behind when the model was switched or the session compacted"),
         }
     }

@@ -130,6 +130,9 @@ pub struct Hit {
     pub newer_at: Option<i64>,
 }
 
+/// Words of a question that no text has, and the reading of each, in order.
+pub type Corrections = Vec<(String, String)>;
+
 /// The answer.
 #[derive(Debug, Clone, Default)]
 pub struct Recall {
@@ -138,7 +141,7 @@ pub struct Recall {
     /// Why vectors were not used where they could have been; `None` where nothing is missing.
     pub degraded: Option<String>,
     /// Words of the question that no memory has, and the reading of each.
-    pub corrections: Vec<(String, String)>,
+    pub corrections: Corrections,
     /// Whether vectors of any scope were searched.
     pub by_vectors: bool,
     /// The query to each scope's words, for explanations.

@@ -166,7 +166,7 @@ fn two_newest(
     let Some(old) = seen[older].as_ref() else { return [None; 2] };
     let new = |at: usize| seen[at].as_ref().filter(|new| new.occurred_at > old.occurred_at);
     let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
-    // What numbers tell comes first, and what words tell last: mostly no text is cut. An older one that does not answer is compared with no
+    // Numbers are compared first, and words last: mostly no text is cut. An older one that does not answer is compared with no
     // other, and a newer one of which that is known with none.
     let may_be = |(at, new): &(usize, &Seen<'_, '_>)| known[*at].get() != Some(&false) && asked.may_be_newer(new, old);
     let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| answers(*at) && asked.is_of_same(new, old) && asked.is_of_one(new, old);

@@ -1,7 +1,7 @@
 //! The question with its misspelt words read as what the scopes have: the rules are [`crate::text::typos`], the look-ups are here.
 
-use super::Question;
 use super::candidates::Opened;
+use super::{Corrections, Question};
 use crate::Result;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, Spelling, repair};
@@ -39,11 +39,8 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
     }
 }
 
-/// The written words and their readings, in order.
-type Changes = Vec<(String, String)>;
-
 /// The question with other words, and the changes; `None` where there are none.
-pub(super) fn repaired<P: Pages>(scopes: &[Option<Opened<'_, P>>], question: &Question) -> Result<Option<(Question, Changes)>> {
+pub(super) fn repaired<P: Pages>(scopes: &[Option<Opened<'_, P>>], question: &Question) -> Result<Option<(Question, Corrections)>> {
     let repaired = repair(question.text(), |word| question.is_word(word), &mut Memories { question, scopes })?;
     Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))
 }

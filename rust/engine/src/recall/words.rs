@@ -6,7 +6,7 @@
 pub(super) struct Words<'t> {
     /// Those between spaces, without the marks around them.
     pub bare: Vec<&'t str>,
-    /// What stands before "'s".
+    /// The words before "'s", with the marks in front of them.
     pub owners: Vec<&'t str>,
     /// The bare ones, those with a hyphen in their parts, where one has one or is a mark.
     parts: Option<Vec<&'t str>>,

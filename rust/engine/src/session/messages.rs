@@ -63,7 +63,8 @@ impl Session<'_> {
 }
 
 impl StoredMessage {
-    fn neutral(&self) -> Result<Message> {
+    /// As a message of any provider.
+    pub(super) fn neutral(&self) -> Result<Message> {
         Message::parse(self.given.as_bytes(), Some(self.record.format), Arguments::Keep)
     }
 

@@ -10,7 +10,7 @@
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
 use super::search::{self, FEATURES, SCORE_ONE, TranscriptHit};
-use super::window::replaced::{BEHIND_THE_CURRENT, Replaced};
+use super::window::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
@@ -151,8 +151,10 @@ fn outdated<P: Pages>(
         }
     }
     let is_told = |scope: usize, hit: &TranscriptHit| {
-        let place = |partition| (partition, hit.session_id.as_str(), hit.message.record.placed.index);
-        partitions[scope].is_some_and(|partition| replaced.iter().any(|one| one.is_told(place(partition), &hit.message.text)))
+        let (message, by) = (&hit.message, || speaker_of(&hit.message.neutral().ok()?, &hit.message.record));
+        let (index, at) = (message.record.placed.index, message.record.said_at());
+        let said = |partition| Said { partition, session: hit.session_id.as_str(), index, at, by: &by };
+        partitions[scope].is_some_and(|partition| replaced.iter().any(|one| one.is_told(&said(partition), &message.text)))
     };
     let hits = answer.transcripts.iter().enumerate().flat_map(|(scope, hits)| hits.iter().enumerate().map(move |hit| (scope, hit)));
     let told = hits.filter(|(scope, (_, hit))| !replaced.is_empty() && is_told(*scope, hit));

@@ -37,7 +37,7 @@ use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
 use crate::recall::when::{self, Range};
-use crate::recall::{self, Overview, asked_by_the_user, check_conditions};
+use crate::recall::{self, Corrections, Overview, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -47,7 +47,7 @@ use crate::store::pages::Pages;
 pub struct Request {
     /// The query.
     pub text: String,
-    /// At most so many messages.
+    /// At most so many messages, and never more than [`limits::MAX_HITS`].
     pub limit: usize,
     /// The time now, microseconds since 1970 (UTC): "last week" is before it.
     pub now: i64,
@@ -57,6 +57,18 @@ pub struct Request {
     pub preferred: Option<Range>,
     /// Only sessions whose metadata has these keys with one of these values (MessagePack).
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
+    /// Who asks.
+    pub asking: Asking,
+}
+
+/// Who asks a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Asking {
+    /// A caller.
+    #[default]
+    ByCaller,
+    /// A message of the scope: what it says in the same words is the question, and no answer.
+    ByMessage,
 }
 
 impl Request {
@@ -64,7 +76,7 @@ impl Request {
     #[must_use]
     pub fn new(text: &str, limit: usize, now: i64) -> Self {
         let preferred = when::read(text, now, 0);
-        Self { text: text.to_owned(), limit, now, said: Range::default(), preferred, metadata: Vec::new() }
+        Self { text: text.to_owned(), limit, now, said: Range::default(), preferred, metadata: Vec::new(), asking: Asking::default() }
     }
 }
 
@@ -90,7 +102,6 @@ pub struct TranscriptHit {
 /// (`overview`) what the user said then, in that order.
 pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<TranscriptHit>> {
     check_conditions("searching transcripts", &request.metadata)?;
-    limits::within("limit", request.limit as u64, 0..=limits::MAX_HITS as u64)?;
     let asked = recall::Question::new(&request.text);
     engine.store().read(|pages| search_in(pages, scope, request, &asked))
 }
@@ -98,15 +109,16 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 /// The same from a snapshot that the caller holds; `asked` is what the request asks.
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
-    let mut wanted = request.limit;
+    let limit = request.limit.min(limits::MAX_HITS);
+    let mut wanted = limit;
     loop {
-        let found = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
+        let (found, _) = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
         let has_more = found.len() == wanted;
         let (echoes, answers): (Vec<Found>, Vec<Found>) = found.into_iter().partition(Found::is_echo);
-        let mut hits = said_once(pages, answers, request.limit)?;
-        if !has_more || hits.len() == request.limit || wanted >= MOST_COPIES * request.limit {
+        let mut hits = said_once(pages, answers, limit)?;
+        if !has_more || hits.len() == limit || wanted >= MOST_COPIES * limit {
             let least = hits.last().map_or(i64::MAX, |hit| hit.score);
-            let echoes = said_once(pages, echoes, request.limit - hits.len())?;
+            let echoes = said_once(pages, echoes, limit - hits.len())?;
             hits.extend(echoes.into_iter().map(|hit| TranscriptHit { score: hit.score.min(least), confidence: 0.0, ..hit }));
             return Ok(hits);
         }
@@ -140,21 +152,21 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
 }
 
 /// The same from a snapshot that the caller holds, without the messages themselves. A question that names the user, by whose name nobody
-/// speaks, is read as the user asks it.
+/// speaks, is read as the user asks it. With them the words of the question that were read as others.
 pub(super) fn found<P: Pages>(
     pages: &P,
     partition: Partition,
     scope: &Scope,
     request: &Request,
     asked: &recall::Question,
-) -> Result<Vec<Found>> {
+) -> Result<(Vec<Found>, Corrections)> {
     if request.limit == 0 {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     if asked.overview().is_some_and(Overview::is_of_time) {
         let said = overview::found(pages, partition, request)?;
         if !said.is_empty() {
-            return Ok(said);
+            return Ok((said, Corrections::new()));
         }
     }
     let seed = scope.seed(pages.secret());
@@ -162,13 +174,13 @@ pub(super) fn found<P: Pages>(
     let snapshot = runs.snapshot(pages)?;
     let mut question = Question::new(asked, seed.terms);
     let mut terms = snapshot.prepare(&question.terms, Parameters::default())?;
-    let repaired = typos::repaired((&snapshot, &terms), seed.terms, asked)?;
-    if let Some(read) = &repaired {
+    let repaired = typos::repaired((pages, partition), (&snapshot, &terms), seed.terms, asked, request.asking)?;
+    if let Some((read, _)) = &repaired {
         question = Question::new(read, seed.terms);
         terms = snapshot.prepare(&question.terms, Parameters::default())?;
     }
     if question.terms.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     let words = Words::enter(pages, partition, (&snapshot, &terms), &question)?;
     if !words.name_a_speaker()
@@ -184,7 +196,7 @@ pub(super) fn found<P: Pages>(
             one.is_empty = Some(true);
         }
     }
-    Ok(found)
+    Ok((found, repaired.map(|(_, changes)| changes).unwrap_or_default()))
 }
 
 /// Whether two texts have the same letters and digits: a request that is made again answers nothing, whatever its form.

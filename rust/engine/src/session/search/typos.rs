@@ -1,28 +1,45 @@
 //! The question with its misspelt words read as what was said: the rules are [`crate::text::typos`], the look-ups are here.
+//!
+//! A question is a message itself as soon as it was asked. So a word that only messages have which ask is as good as one that nobody wrote.
 
+use super::Asking;
+use super::row::{MAX_TOKENS, Row};
 use crate::Result;
+use crate::embedding::distinct_tokens;
 use crate::index::bm25::runs::{Prepared, Snapshot};
-use crate::recall::Question;
+use crate::index::bm25::{Parameters, QueryTerm};
+use crate::recall::{Corrections, Question};
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::typos::{Frequencies, Spelling, repair};
 use crate::text::with_analyzer;
 use crate::units::term_key::TermKey;
 
+/// A word that more messages have is one. The rows of as many are read. Set.
+const MOST_READ: u64 = 8;
+
 /// The words of a scope's messages.
 struct Messages<'p, P> {
+    pages: &'p P,
+    partition: Partition,
     index: &'p Snapshot<'p, P>,
     /// The terms of the question.
     known: &'p Prepared<'p>,
     key: TermKey,
+    question: &'p str,
+    asking: Asking,
 }
 
 impl<P: Pages> Frequencies for Messages<'_, P> {
     fn has_form(&mut self, word: &str) -> Result<bool> {
         let hashes: Vec<u64> = with_analyzer(|analyzer| analyzer.query(word, self.key)).terms.iter().map(|term| term.hash).collect();
-        if let Some(known) = hashes.iter().map(|hash| self.known.frequency(*hash)).sum::<Option<u64>>() {
-            return Ok(known > 0);
+        let known = hashes.iter().map(|hash| self.known.frequency(*hash)).collect::<Option<Vec<u64>>>();
+        let frequencies = known.map_or_else(|| self.index.frequencies(&hashes), Ok)?;
+        match frequencies.into_iter().max().unwrap_or(0) {
+            0 => Ok(false),
+            1..=MOST_READ => self.is_stated(&hashes),
+            _ => Ok(true),
         }
-        Ok(self.index.frequencies(&hashes)?.iter().any(|frequency| *frequency > 0))
     }
 
     fn of_spellings(&mut self, words: &[Spelling]) -> Result<Vec<u64>> {
@@ -31,12 +48,30 @@ impl<P: Pages> Frequencies for Messages<'_, P> {
     }
 }
 
-/// The question read so; `None` where nothing in it changed.
+impl<P: Pages> Messages<'_, P> {
+    /// Whether one of the few messages with a word does more than ask, and is not the question itself.
+    fn is_stated(&self, hashes: &[u64]) -> Result<bool> {
+        let terms: Vec<QueryTerm> = hashes.iter().map(|&hash| QueryTerm { hash, weight: 1.0 }).collect();
+        for hit in self.index.score_all(&terms, Parameters::default())?.hits {
+            let row = Row::expect(self.pages, self.partition, hit.number)?;
+            let is_itself = || self.asking == Asking::ByMessage && *row.tokens == *distinct_tokens(self.question, MAX_TOKENS);
+            if row.is_empty != Some(true) && !is_itself() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The question read so, and what changed in it; `None` where nothing did.
 pub(super) fn repaired<P: Pages>(
+    (pages, partition): (&P, Partition),
     (index, known): (&Snapshot<'_, P>, &Prepared<'_>),
     key: TermKey,
     question: &Question,
-) -> Result<Option<Question>> {
-    let is_word = |word: &str| question.is_word(word);
-    Ok(repair(question.text(), is_word, &mut Messages { index, known, key })?.map(|repaired| Question::new(&repaired.text)))
+    asking: Asking,
+) -> Result<Option<(Question, Corrections)>> {
+    let mut messages = Messages { pages, partition, index, known, key, question: question.text(), asking };
+    let repaired = repair(question.text(), |word| question.is_word(word), &mut messages)?;
+    Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))
 }

@@ -305,13 +305,13 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let stands: Vec<MemoryRef> = items_of(&fixed.fixed).iter().chain(&volatile).filter_map(|item| item.memory).collect();
-    let recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
+    let mut recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
     let mut memories = Vec::new();
     if let Some((_, _, answer)) = &recalled {
         memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
-    if let Some((request, question, answer)) = &recalled {
+    if let Some((request, question, answer)) = &mut recalled {
         let passages = retrieved::passages(engine, pages, &record, request)?;
         let budget = effective(&record.budget, &epoch.model, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
@@ -324,7 +324,12 @@ fn gather<'s, P: Pages>(
         }
         let (replaced, room) = (&replaced[..], room.tokens);
         let asked = Asked { scope, place, record: &record, start, left_out, question, now: ask.now, preferred, room, replaced };
-        let messages = retrieved::messages(pages, &asked, &view)?;
+        let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
+        for one in corrections {
+            if !answer.corrections.contains(&one) {
+                answer.corrections.push(one);
+            }
+        }
         if question.overview().is_some_and(Overview::is_of_time) {
             memories = of_time(memories, answer, messages, room, &[items_of(&fixed.fixed), &volatile]);
         } else {

@@ -2,7 +2,9 @@
 //! the question.
 
 use crate::Result;
-use crate::memory::{Memory, record};
+use crate::context::{Message, Role};
+use crate::memory::{Memory, Provenance, record};
+use crate::session::transcript::message::MessageRecord;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::is_filler;
@@ -18,44 +20,255 @@ const ABOUT: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::session) struct Replaced {
     partition: Partition,
-    session: Box<str>,
-    message: u64,
+    /// The session and the message that the value was learnt from.
+    source: Source,
     /// The words of the value that the current one lacks, in small letters.
     words: Vec<Box<str>>,
+    /// The words that the current one has and the value lacks.
+    newer: Vec<Box<str>>,
+    /// All words of the value, in order, where it is another than the current one; none where only its wording is.
+    value: Vec<Box<str>>,
     /// The bytes of the value.
     length: usize,
+    /// A message that was said from then on is not marked for its words, microseconds since 1970 (UTC).
+    until: i64,
     /// When what holds now began to hold, microseconds since 1970 (UTC).
     pub newer_at: i64,
+}
+
+/// The session and the message that a value was learnt from.
+type Source = Option<(Box<str>, u64)>;
+
+fn source(memory: &Memory) -> Source {
+    let Provenance { session, message, .. } = &memory.provenance;
+    session.as_deref().zip(*message).map(|(session, message)| (session.into(), message))
+}
+
+/// A message that may have told it.
+pub(in crate::session) struct Said<'m> {
+    pub partition: Partition,
+    pub session: &'m str,
+    pub index: u64,
+    pub at: i64,
+    /// Who speaks, where nobody else is named; read only where its words are compared.
+    pub by: &'m dyn Fn() -> Option<Role>,
 }
 
 impl Replaced {
     /// The messages that told the values before that of a current memory. Costs a look-up for each value.
     pub fn by<P: Pages>(pages: &P, partition: Partition, current: &Memory, found: &mut Vec<Self>) -> Result<()> {
+        if current.revision > 1 {
+            Self::by_revision(pages, partition, current, found)?;
+        }
         let mut before = current.supersedes;
         for _ in 0..MOST_VALUES {
             let Some(number) = before else { break };
             let Some(older) = record::history(pages, partition, number)?.pop() else { break };
-            if let (Some(session), Some(message)) = (&older.provenance.session, older.provenance.message) {
-                let now: Vec<Box<str>> = words(&current.text).collect();
-                let words: Vec<Box<str>> = words(&older.text).filter(|word| !now.contains(word)).collect();
-                let newer_at = current.occurred_at;
-                found.push(Self { partition, session: session.as_str().into(), message, words, length: older.text.len(), newer_at });
-            }
+            let newer_at = current.occurred_at;
+            found.push(Self::new(partition, source(&older), (&older.text, &current.text), (newer_at, newer_at.min(written_at(current)))));
             before = older.supersedes;
         }
         Ok(())
     }
 
-    /// Whether it is this message of a session, and says what does not hold in the part that is shown.
-    pub fn is_told(&self, (partition, session, message): (Partition, &str, u64), part: &str) -> bool {
-        let is_it = self.partition == partition && self.message == message && *self.session == *session;
-        // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
-        is_it && (part.len() <= self.length + ABOUT || words(part).any(|word| self.words.contains(&word)))
+    /// The same for the values that it had itself.
+    fn by_revision<P: Pages>(pages: &P, partition: Partition, current: &Memory, found: &mut Vec<Self>) -> Result<()> {
+        let (mut newer_at, mut is_there) = (written_at(current), false);
+        for older in record::history(pages, partition, current.number)?.iter().rev().take(MOST_VALUES) {
+            is_there |= older.text != current.text;
+            if !is_there {
+                newer_at = written_at(older);
+                continue;
+            }
+            let replaced = Self::new(partition, source(older), (&older.text, &current.text), (newer_at, newer_at));
+            if !replaced.value.is_empty() {
+                found.push(replaced);
+            }
+        }
+        Ok(())
     }
+
+    fn new(partition: Partition, source: Source, (older, current): (&str, &str), (newer_at, until): (i64, i64)) -> Self {
+        let (then, now): (Vec<_>, Vec<_>) = (words(older).collect(), words(current).collect());
+        let lacking = |these: &[Box<str>], those: &[Box<str>]| these.iter().filter(|word| !those.contains(word)).cloned().collect();
+        let (gone, newer): (Vec<Box<str>>, Vec<Box<str>>) = (lacking(&then, &now), lacking(&now, &then));
+        let value = if is_reworded((&then, &gone), (&now, &newer)) { Vec::new() } else { all_words(older).collect() };
+        Self { partition, source, words: gone, newer, value, length: older.len(), until, newer_at }
+    }
+
+    /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it, or another one
+    /// that says the value and no more.
+    pub fn is_told(&self, said: &Said<'_>, part: &str) -> bool {
+        if self.partition != said.partition {
+            return false;
+        }
+        let is_short = part.len() <= self.length + ABOUT;
+        let behind = self.source.as_ref().filter(|(session, _)| **session == *said.session).and_then(|(_, at)| said.index.checked_sub(*at));
+        if behind == Some(0) {
+            // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
+            return is_short || words(part).any(|word| self.words.contains(&word));
+        }
+        if !is_short || self.value.is_empty() || said.at >= self.until || part.contains('?') {
+            return false;
+        }
+        let told: Vec<Box<str>> = all_words(part).collect();
+        let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
+        if !self.words.iter().all(|word| is_there(word)) || self.newer.iter().any(|word| is_there(word)) {
+            return false;
+        }
+        match (said.by)() {
+            Some(Role::Assistant) if behind == Some(1) && self.content().all(is_there) => true,
+            Some(Role::Assistant) => self.is_repeated(&told, &TO_THE_USER),
+            Some(Role::User) => self.is_repeated(&told, &OF_ONESELF),
+            _ => false,
+        }
+    }
+
+    /// The words of the value that say something, but for the user's own.
+    fn content(&self) -> impl Iterator<Item = &str> {
+        self.value.iter().map(|word| &**word).filter(|word| !is_filler(word.as_bytes()) && *word != USER && !SAID_AGAIN.contains(word))
+    }
+
+    /// Whether words say the value, in its order, and no more. "My wife's locker number is 14" is about somebody else.
+    fn is_repeated(&self, told: &[Box<str>], own: &[&str]) -> bool {
+        let is_known = |word: &str| self.value.iter().any(|other| &**other == word);
+        let (mut content, mut names_user, of_user) = (self.content(), false, is_known(USER));
+        for word in told.iter().map(|word| &**word) {
+            let is_own = own.contains(&word);
+            names_user |= is_own;
+            if is_own && of_user || SAID_AGAIN.contains(&word) || is_filler(word.as_bytes()) && (is_known(word) || PLAIN.contains(&word)) {
+                continue;
+            }
+            if is_filler(word.as_bytes()) || !content.next().is_some_and(|expected| is_same(expected, word)) {
+                return false;
+            }
+        }
+        content.next().is_none() && self.content().nth(1).is_some() && (names_user || !of_user)
+    }
+}
+
+/// Who the user is in a memory.
+const USER: &str = "user";
+/// How the user speaks of themselves, and the model of them.
+const OF_ONESELF: [&str; 4] = ["i", "my", "me", "mine"];
+const TO_THE_USER: [&str; 3] = ["you", "your", "yours"];
+/// Words that say no more than that it is said again, and what an apostrophe leaves.
+const SAID_AGAIN: [&str; 14] =
+    ["said", "told", "mentioned", "already", "note", "noted", "remember", "got", "ok", "okay", "yes", "s", "m", "re"];
+/// Filler that makes no other thing of what it stands beside.
+const PLAIN: [&str; 12] = ["the", "a", "an", "is", "are", "am", "as", "so", "and", "it", "that", "please"];
+
+/// When a memory was written by the clock.
+fn written_at(memory: &Memory) -> i64 {
+    memory.clock.unwrap_or(memory.known_from)
+}
+
+/// Whether a newer text says the value of an older one in other words, as far as can be told: nothing is gone, their numbers are the same, or
+/// each word that is gone is there in a longer or shorter form ("prod", "production"). Each side is its words and those that the other lacks.
+fn is_reworded((then, gone): (&[Box<str>], &[Box<str>]), (now, newer): (&[Box<str>], &[Box<str>])) -> bool {
+    let numbers = |words: &[Box<str>]| -> Vec<Box<str>> {
+        let mut numbers: Vec<_> = words.iter().filter(|word| word.contains(|one: char| one.is_ascii_digit())).cloned().collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let has_the_same_numbers = || {
+        let numbers_then = numbers(then);
+        !numbers_then.is_empty() && numbers_then == numbers(now)
+    };
+    has_the_same_numbers() || gone.iter().all(|old| newer.iter().any(|new| is_grown(old, new) || is_grown(new, old)))
+}
+
+/// Whether a word of letters is another one with some put in at one place.
+fn is_grown(short: &str, long: &str) -> bool {
+    let beginning = short.bytes().zip(long.bytes()).take_while(|(one, other)| one == other).count();
+    let end = short.bytes().rev().zip(long.bytes().rev()).take_while(|(one, other)| one == other).count();
+    short.len() >= SHORTEST_GROWN && short.chars().all(char::is_alphabetic) && beginning + end >= short.len()
+}
+
+const SHORTEST_GROWN: usize = 3;
+
+/// Whether two words are one, but for the "s" of a verb or a plural.
+fn is_same(one: &str, other: &str) -> bool {
+    let stem = |word: &str| if word.len() > SHORTEST_GROWN { word.strip_suffix('s').map_or(word.len(), str::len) } else { word.len() };
+    one == other || one[..stem(one)] == other[..stem(other)]
 }
 
 /// The words of a text in small letters, numbers among them, but for filler, which tells nothing of a value.
 fn words(text: &str) -> impl Iterator<Item = Box<str>> {
+    all_words(text).filter(|word| !is_filler(word.as_bytes()))
+}
+
+/// The same with filler.
+fn all_words(text: &str) -> impl Iterator<Item = Box<str>> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| !word.is_empty() && !is_filler(word.as_bytes())).map(Into::into)
+    words.filter(|word| !word.is_empty()).map(Into::into)
+}
+
+/// Who speaks a message; `None` where that is a user who is named.
+pub(in crate::session) fn speaker_of(message: &Message, record: &MessageRecord) -> Option<Role> {
+    let role = message.speaker();
+    (role == Role::Assistant || message.name.is_none() && record.author.is_none()).then_some(role)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_told((older, current): (&str, &str), (index, at): (u64, i64), role: Role, text: &str) -> bool {
+        let replaced = Replaced::new(1, Some(("s".into(), 4)), (older, current), (100, 100));
+        replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Some(role) }, text)
+    }
+
+    const LOCKER: (&str, &str) = ("The user's locker number is 14.", "The user's locker number is 92.");
+
+    #[test]
+    fn the_source_its_reply_and_what_says_the_same_again_told_it() {
+        assert!(is_told(LOCKER, (4, 50), Role::User, "My locker number is 14."));
+        assert!(is_told(LOCKER, (5, 50), Role::Assistant, "Noted! I saved locker number 14 for you."));
+        for text in ["As I said, my locker number is 14.", "my locker number is 14", "I told that my locker number's 14"] {
+            assert!(is_told(LOCKER, (9, 50), Role::User, text), "{text}");
+        }
+        assert!(is_told(LOCKER, (9, 50), Role::Assistant, "Got it, your locker number is 14."));
+        let rotated = ("API keys are rotated every 30 days", "API keys are rotated every 90 days");
+        assert!(is_told(rotated, (9, 50), Role::User, "The API keys are rotated every 30 days."));
+        assert!(is_told(("The user lives in Lisbon", "The user lives in Porto"), (9, 50), Role::User, "I live in Lisbon"));
+    }
+
+    #[test]
+    fn what_is_about_another_says_more_or_was_said_later_did_not() {
+        for text in [
+            "My wife's locker number is 14.",
+            "His locker number is 14.",
+            "Our locker number is 14.",
+            "Your locker number is 14.",
+            "The locker number is 14.",
+            "Is my locker number 14?",
+            "My locker number is not 14.",
+            "My locker number isn't 14.",
+            "My locker number was 14, and is 92.",
+            "My locker number is 92.",
+            "14",
+        ] {
+            assert!(!is_told(LOCKER, (9, 50), Role::User, text), "{text}");
+        }
+        assert!(!is_told(LOCKER, (9, 100), Role::User, "My locker number is 14."), "said as the newer one holds");
+        assert!(!is_told(LOCKER, (5, 50), Role::Assistant, "Your locker number was 14, now it is 92."));
+        assert!(!is_told(LOCKER, (5, 50), Role::Tool, "locker number 14"));
+        let managers = ("Bo manages Ana", "Bo manages Cy");
+        assert!(!is_told(managers, (9, 50), Role::User, "Ana manages Bo"));
+        assert!(!is_told(("42", "43"), (9, 50), Role::User, "42"), "a bare value is a value of anything");
+    }
+
+    #[test]
+    fn another_wording_is_no_other_value() {
+        for (older, newer) in [
+            ("Uses Postgres in prod", "Uses Postgres in production"),
+            ("Uses Postgres 14 there", "Postgres 14 is what the user runs"),
+            ("The pasword is sunflower", "The password is sunflower"),
+            ("The user has a dog", "The user has a dog called Rex"),
+        ] {
+            assert!(!is_told((older, newer), (9, 50), Role::User, older), "{older}");
+        }
+        assert!(is_told(("Meets on Monday", "Meets on Sunday"), (9, 50), Role::User, "Meets on Monday"));
+    }
 }

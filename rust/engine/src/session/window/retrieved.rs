@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt;
-use super::replaced::{BEHIND_THE_CURRENT, Replaced};
+use super::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -21,12 +21,12 @@ use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
 use crate::recall::when;
-use crate::recall::{self, Overview, Question, Request};
+use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
 use crate::session::key::{SessionKey, SessionsHead};
 use crate::session::recalls::role_of;
 use crate::session::record::SessionRecord;
-use crate::session::search::{self, Found, SessionIds};
+use crate::session::search::{self, Asking, Found, SessionIds};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
@@ -127,20 +127,21 @@ pub(in crate::session) fn asks_nothing(text: &str) -> bool {
 }
 
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
-/// search, as many as there is room for.
-pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<Vec<Shown>> {
+/// search, as many as there is room for. With them the words of the question that were read as others.
+pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<(Vec<Shown>, Corrections)> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
     let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1).min(MOST_MESSAGES);
     if wanted == 0 || asks_nothing(asked.question.text()) {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     let limit = (wanted + BEYOND) as usize;
-    let request = search::Request { preferred: asked.preferred, ..search::Request::new(asked.question.text(), limit, asked.now) };
-    let mut hits = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
+    let asking = Asking::ByMessage;
+    let request = search::Request { preferred: asked.preferred, asking, ..search::Request::new(asked.question.text(), limit, asked.now) };
+    let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
     for found in hits.iter().filter(|found| found.is_empty != Some(true) && asked.is_asked(found)) {
@@ -149,7 +150,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         }
     }
     if surest < recalls.sure_enough(LEAST) {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), corrections));
     }
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
     let mut sessions = SessionIds::default();
@@ -169,7 +170,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
             items.push(Shown { said_then: found.said_then, item });
         }
     }
-    Ok(items)
+    Ok((items, corrections))
 }
 
 impl Asked<'_> {
@@ -281,8 +282,10 @@ impl Asked<'_> {
         if in_window && told.shows(span) {
             return Ok(None);
         }
-        let place = (found.place.partition, &*told.session_id, found.index);
-        let newer = self.replaced.iter().filter(|one| one.is_told(place, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
+        let by = || speaker_of(&told.message, &told.record);
+        let (session, at) = (&*told.session_id, told.record.said_at());
+        let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by };
+        let newer = self.replaced.iter().filter(|one| one.is_told(&said, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
         let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
