@@ -32,8 +32,8 @@ pub(in crate::session) struct Pinned {
     pub stamps: Vec<(Partition, i64)>,
     /// When the first of them expires.
     pub expires_at: Option<i64>,
-    /// Since when each is as it is: it was written then, or another memory says otherwise since.
-    pub changed: HashMap<MemoryRef, i64>,
+    /// When each was written, and since when another memory says otherwise.
+    pub changed: HashMap<MemoryRef, (i64, Option<i64>)>,
     /// The messages that told what some of them replaced.
     pub replaced: Vec<Replaced>,
 }
@@ -58,7 +58,7 @@ impl Pinned {
         for (partition, memory) in &found {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
             let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
-            pinned.changed.extend(item.memory.map(|one| (one, memory.known_from.max(since.unwrap_or(i64::MIN)))));
+            pinned.changed.extend(item.memory.map(|one| (one, (memory.known_from, since))));
             Replaced::by(pages, *partition, memory, &mut pinned.replaced)?;
             pinned.items.push(item);
         }
@@ -74,7 +74,14 @@ impl Pinned {
     /// that took the slot of one in its snapshot.
     pub fn newer<P: Pages>(&self, pages: &P, epoch: &StoredEpoch, form: impl Fn(Partition) -> Form, now: i64) -> Result<Vec<Item>> {
         let began = |memory: &MemoryRef| stamp(&epoch.stamps, memory.partition as Partition);
-        let is_new = |item: &&Item| item.memory.is_some_and(|memory| self.changed.get(&memory).is_some_and(|at| *at > began(&memory)));
+        let is_new = |item: &&Item| {
+            let Some((memory, &(written, disputed))) = item.memory.and_then(|memory| Some((memory, self.changed.get(&memory)?))) else {
+                return false;
+            };
+            // An epoch of an old format has no stamp: everything in its snapshot would be new by that.
+            let at = if epoch.epoch.pinned.contains(&memory) { disputed } else { disputed.max(Some(written)) };
+            at.is_some_and(|at| at > began(&memory))
+        };
         let mut newer: Vec<Item> = self.items.iter().filter(is_new).map(updated).collect();
         for memory in epoch.epoch.pinned.iter().filter(|memory| !self.has(memory)) {
             let partition = memory.partition as Partition;
