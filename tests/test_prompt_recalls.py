@@ -262,7 +262,6 @@ def test_a_request_that_is_made_again_does_not_answer_itself(user: memspan.Scope
     session = user.session("now", model="gpt-4o", recalls=Recalls(messages=1))
     session.add({"role": "user", "content": request_again})
     assert "db-stg-3" in session.assemble().text
-    assert "db-stg-3" in user.search_transcripts(request_again)[0].text
 
 
 @pytest.mark.parametrize("is_memory", [True, False])
