@@ -264,6 +264,16 @@ def test_a_request_that_is_made_again_does_not_answer_itself(user: memspan.Scope
     assert "db-stg-3" in session.assemble().text
 
 
+def test_nothing_answers_a_request_because_it_was_made_before(user: memspan.Scope) -> None:
+    said = user.session("s-1", model="gpt-4o")
+    for text in ("My landlord's name is Mr. Petrescu.", "The week after Easter I fly to Oslo.", "The server room is on floor 3."):
+        said.add({"role": "user", "content": text})
+    user.session("s-2", model="gpt-4o").add({"role": "user", "content": "install lodash please"})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "install lodash please"})
+    assert [one for one in session.assemble().explain() if one.included and one.section == "recalled"] == []
+
+
 @pytest.mark.parametrize("is_memory", [True, False])
 def test_a_question_beside_a_pasted_log_finds_what_answers_it(user: memspan.Scope, is_memory: bool) -> None:
     fact = "The checkout service pages the team called Kestrel."

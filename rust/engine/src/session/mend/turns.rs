@@ -8,7 +8,7 @@ use super::super::record::SessionRecord;
 use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::view::{TurnRecord, View};
-use super::readable;
+use super::{readable, recounts};
 use crate::Result;
 use crate::store::pages::{Pages, PagesMut};
 use crate::tokens::CachedCounter;
@@ -30,9 +30,10 @@ pub(super) fn mend<P: PagesMut>(pages: &mut P, place: SessionKey, session: &Sess
             TurnRecord { start, kept: None }.write(pages, place, *turn)?;
         }
     }
+    let epochs = recounts::epochs(&*pages, place, session)?;
     for turn in lost {
         if let (Some(&start), Some(&next)) = (starts.get(&turn), starts.get(&(turn + 1))) {
-            let kept = kept(&*pages, place, session, turn, next)?;
+            let kept = kept(&*pages, place, (session, &epochs), turn, next)?;
             TurnRecord { start, kept }.write(pages, place, turn)?;
         }
     }
@@ -52,10 +53,18 @@ fn starts<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord) -> Re
 }
 
 /// The call whose block has as many tokens as stand between a turn and the next, which begins at `next`. Where none has, something of the
-/// block is gone, and it is the last one's.
-fn kept<P: Pages>(pages: &P, place: SessionKey, session: &SessionRecord, turn: u64, next: u64) -> Result<Option<u16>> {
-    let Some(epoch) = readable(StoredEpoch::read(pages, place, session.epoch))? else { return Ok(None) };
-    let view = View::cold(pages, place, session, &epoch);
+/// block is gone, and it is the last one's. The tokens are those of the last model that counted both messages around it: a switch counts
+/// the window anew, and its first message then has another model's sum than the one before.
+fn kept<P: Pages>(
+    pages: &P,
+    place: SessionKey,
+    (session, epochs): (&SessionRecord, &[StoredEpoch]),
+    turn: u64,
+    next: u64,
+) -> Result<Option<u16>> {
+    let counted = |epoch: &&StoredEpoch| epoch.switch == 0 || epoch.recounted.0 < next;
+    let Some(epoch) = epochs.iter().rev().find(counted).or(epochs.last()) else { return Ok(None) };
+    let view = View::cold(pages, place, session, epoch);
     let (Some(last), Some(next)) = (readable(view.brief(next - 1))?, readable(view.brief(next))?) else { return Ok(None) };
     let gap = next.placed.tokens_before.saturating_sub(last.placed.tokens_before + last.cost.tokens);
     if gap == 0 {

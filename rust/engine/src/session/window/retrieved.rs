@@ -144,7 +144,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
-    for found in hits.iter().filter(|found| asked.is_asked(found)) {
+    for found in hits.iter().filter(|found| found.is_empty != Some(true) && asked.is_asked(found)) {
         if found.confidence > surest && asked.is_outside(found, history)? {
             surest = found.confidence;
         }
