@@ -106,23 +106,24 @@ impl LexicalQuery {
     /// Whether a text holds every identifier of the question, and there is one.
     #[must_use]
     pub fn has_every_identifier(&self, text: &str) -> bool {
-        if self.identifiers().is_empty() {
-            return false;
-        }
-        let terms = analyze(text, self.key).terms;
-        self.identifiers().iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok())
+        !self.identifiers().is_empty() && self.missing(text).is_empty()
     }
 
     /// Whether a text lacks an identifier of the question, and is about another thing then. A year lacks where the text has another one:
     /// mostly a text does not say when it was written.
     #[must_use]
     pub fn lacks_identifier(&self, text: &str) -> bool {
+        self.missing(text).iter().any(|hash| !self.of_time.contains(hash) || has_year(text))
+    }
+
+    /// The identifiers of the question that a text does not have.
+    fn missing(&self, text: &str) -> Vec<u64> {
         if self.identifiers().is_empty() {
-            return false;
+            return Vec::new();
         }
         let terms = analyze(text, self.key).terms;
-        let is_there = |hash: &u64| terms.binary_search_by_key(hash, |term| term.hash).is_ok();
-        self.identifiers().iter().any(|hash| !is_there(hash) && (!self.of_time.contains(hash) || has_year(text)))
+        let is_missing = |hash: &u64| terms.binary_search_by_key(hash, |term| term.hash).is_err();
+        self.identifiers().iter().copied().filter(is_missing).collect()
     }
 
     fn score(&self, analysis: &Analysis) -> Vec<TermScore> {

@@ -98,11 +98,11 @@ pub(super) fn without_s(word: &str) -> &str {
 }
 
 /// The first two letters of a word as one of 64 bits, large or small; all of them where one is none of ASCII. A stem has those of its word.
-pub(super) const fn begins(word: &[u8]) -> u64 {
+pub(super) fn begins(word: &[u8]) -> u64 {
     match word {
         [] => 0,
-        [first] if first.is_ascii() => 1 << (*first & 31),
-        [first, second, ..] if first.is_ascii() && second.is_ascii() => 1 << (((*first & 31) * 2 + (*second & 31)) & 63),
+        [first] if first.is_ascii() => 1 << (first & 31),
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => 1 << (((first & 31) * 2 + (second & 31)) & 63),
         _ => u64::MAX,
     }
 }

@@ -190,10 +190,12 @@ pub(super) fn found<P: Pages>(
         return found(pages, partition, scope, request, &own);
     }
     let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)?;
-    for one in found.iter_mut().filter(|one| request.asking == Asking::ByMessage && one.may_be_copy()) {
-        let text = stored_message(pages, one.place, one.index)?.text;
-        if says_again(&text, &request.text) {
-            one.is_empty = Some(true);
+    if request.asking == Asking::ByMessage {
+        for one in found.iter_mut().filter(|one| one.may_be_copy()) {
+            let text = stored_message(pages, one.place, one.index)?.text;
+            if says_again(&text, &request.text) {
+                one.is_empty = Some(true);
+            }
         }
     }
     Ok((found, repaired.map(|(_, changes)| changes).unwrap_or_default()))
