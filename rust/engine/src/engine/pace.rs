@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use std::time::Duration;
+
 use super::Engine;
 use crate::context::{Message, Part};
 use crate::scope::Scope;
@@ -22,6 +24,8 @@ const SOON_COUNTED: usize = 64 << 10;
 const FEW_DOCUMENTS: u64 = 20_000;
 /// A chunk of a document is longer than a memory.
 const FEW_CHUNKS: u64 = FEW_DOCUMENTS / 4;
+/// A call that took longer is not short, whatever its size says.
+const SHORT: Duration = Duration::from_millis(1);
 /// Up to so many tokens a prompt is assembled and rendered in well under a millisecond.
 const FEW_TOKENS: u64 = 40_000;
 
@@ -114,7 +118,8 @@ impl Pace {
     }
 }
 
-/// How large the answer to the last call was; larger than any before the first.
+/// How large the answer to the last call was; larger than any before the first, and where that was not short after all: long messages were
+/// cut to the part that answers, or many hits were wanted.
 #[derive(Debug)]
 pub struct Last(AtomicU64);
 
@@ -125,14 +130,14 @@ impl Default for Last {
 }
 
 impl Last {
-    /// Notes how large it was.
-    pub fn note(&self, size: u64) {
-        self.0.store(size, Relaxed);
+    /// Notes how large it was, and how long it took.
+    pub fn note(&self, size: u64, took: Duration) {
+        self.0.store(if took <= SHORT { size } else { u64::MAX }, Relaxed);
     }
 
     /// The next one may be of any size.
     pub fn forget(&self) {
-        self.note(u64::MAX);
+        self.0.store(u64::MAX, Relaxed);
     }
 
     /// How large it was.
@@ -159,13 +164,16 @@ mod tests {
         let last = Last::default();
         let of = |text: &str, scopes, last: &Last| Pace::of_recall(&request(text.to_owned(), scopes), last);
         assert_eq!(of("tea?", 1, &last), Pace::Waits, "the first");
-        last.note(FEW_DOCUMENTS);
+        last.note(FEW_DOCUMENTS, SHORT);
         assert_eq!(of("tea?", 1, &last), Pace::Short);
         assert_eq!(of("tea?", 2, &last), Pace::Waits, "of two scopes");
         assert_eq!(of(&"tea ".repeat(5_000), 1, &last), Pace::Waits, "a long question");
         assert_eq!(of(&"tea ".repeat(50_000), 1, &last), Pace::Long, "a very long one");
-        last.note(FEW_DOCUMENTS + 1);
+        last.note(FEW_DOCUMENTS + 1, SHORT);
         assert_eq!(of("tea?", 1, &last), Pace::Waits, "a large scope");
+        last.note(FEW_DOCUMENTS, SHORT + Duration::from_micros(1));
+        assert_eq!(of("tea?", 1, &last), Pace::Waits, "the last one took long");
+        last.note(FEW_DOCUMENTS, SHORT);
         last.forget();
         assert_eq!(of("tea?", 1, &last), Pace::Waits);
     }
