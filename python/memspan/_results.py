@@ -63,7 +63,7 @@ class Explanation:
 
     `relevance = lexical_weight * lexical_normalised + cosine_weight * cosine_normalised` and what each of `further` adds, and `score` is
     that, multiplied by `time * recency * importance * usage * certainty / highest_prior` and `raised`, rounded to units of 2**-30. Where
-    no time was asked for and the candidates are facts, every factor is 1.
+    no time was asked for and the candidates are facts of which nobody doubts, every factor is 1.
 
     Attributes:
         score: The score of the hit, to the bit.
@@ -81,10 +81,11 @@ class Explanation:
         recalls: How often it was recalled, as stored; 0 for facts.
         usage: The factor of `recalls`: 1 to 1.03.
         certainty: The factor of the memory's `confidence`: 0.9 to 1.
-        raised: The amount by which the score was raised, because the memory is newer than a better one about the same thing; mostly 0.
+        raised: The amount by which the score was raised, because the memory is newer than a better one about the same thing, is about the
+            person whom the question asks for and a better one is not, or has the score of others as it is shown; mostly 0.
         further: The parts that a closer look at a memory adds: by name the value and the weight. Empty for passages, without vectors,
             and where the built-in embedding knows too little of the question.
-        highest_prior: The highest product of time, recency, importance and usage among the candidates.
+        highest_prior: The highest product of time, recency, importance, usage and certainty among the candidates.
         related: The relations that lead to it from what the question names, in words, or how it answers a question without content;
             `None` of all others.
         duplicates: The ids of memories that the answer leaves out because they say the same as this one.
@@ -92,7 +93,8 @@ class Explanation:
         lexical_normalised: The same divided by that of the best candidate: 0 to 1.
         lexical_weight: The weight of the words in the score: 0 to 1.
         cosine: Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
-        cosine_normalised: Its place between the lowest and the highest cosine of the candidates: 0 to 1.
+        cosine_normalised: Its place between the lowest and the highest cosine of the candidates, or its share of the highest where the
+            memories were looked at closer: 0 to 1.
         cosine_weight: The weight of the vectors in the score: 0 to 1.
         terms: The terms of the question that the memory has.
         length: Words of the memory.

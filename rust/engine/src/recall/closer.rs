@@ -182,10 +182,13 @@ fn rarity(content: &Content, queries: &[LexicalQuery]) -> Vec<f64> {
     content.words.iter().map(|word| of_word(word)).collect()
 }
 
+/// The most names of a question: a long paste may have thousands.
+const MOST_NAMES: usize = 64;
+
 /// Words of a question that name somebody or something: with a capital letter, and no filler. The first word has one anyway, unless
 /// something is its own ("Anna's job").
 pub(super) fn names(question: &str) -> Vec<&str> {
-    let mut names = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     for (at, chunk) in question.split_whitespace().enumerate() {
         let (whole, word) = word_of(chunk);
         if at == 0 && whole == word {
@@ -193,6 +196,9 @@ pub(super) fn names(question: &str) -> Vec<&str> {
         }
         let mut letters = word.chars();
         let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+        if names.len() == MOST_NAMES {
+            break;
+        }
         if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
             names.push(word);
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! score      = relevance * prior / highest prior of the candidates
-//! prior      = time * recency * importance * use
+//! prior      = time * recency * importance * use * certainty
 //! time       = 0.9 - 0.4 * (1 - 2^(-days from the range / 7))        1 within the range, and where none was asked for
 //! recency    = 1 - 0.1 * (1 - 2^(-age / half-life))                  for events only
 //! importance = 1 + 0.05 * (importance - 0.5) / 0.5

@@ -90,7 +90,7 @@ impl Explanation {
         if let Some(cosine) = self.parts.cosine() {
             let _ = write!(table, " + {:.2} x {:.3} vector (cosine {cosine:.3})", self.parts.dense_weight, self.parts.dense_normalised);
         }
-        for (name, weight, value) in self.parts.further().filter(|(_, weight, value)| weight * value > 0.0) {
+        for (name, weight, value) in self.parts.further().filter(|(_, weight, value)| weight * value != 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
         }
         if let Some(path) = related {
@@ -108,9 +108,9 @@ impl Explanation {
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
             let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
         }
-        if self.parts.raised > 0 {
+        if self.parts.is_raised {
             let raised = self.parts.raised as f64 / f64::from(SCORE_ONE);
-            let _ = write!(table, "\n  raised by {raised:.3}: it is the newest of what was said of the same");
+            let _ = write!(table, "\n  raised by {raised:.3}: it stands before what is older of the same, or of somebody else");
         }
         if !same_as.is_empty() {
             let _ = write!(table, "\n  says the same as {}", same_as.join(", "));

@@ -114,6 +114,7 @@ fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &M
             answer.hits[rank].score
         ),
         Some(_) => "it ranks high enough now: it was written, or others were forgotten, after the prompt was made".to_owned(),
+        None if answer.hits.len() >= RANKS => format!("it ranks behind {RANKS} other memories"),
         None => "it does not answer the question: it shares no word with it, and other memories are nearer in meaning".to_owned(),
     }
 }
