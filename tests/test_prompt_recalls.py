@@ -11,6 +11,7 @@ import pytest
 
 import memspan
 from memspan import Grant, InvalidInput, Recalls
+from memspan.testing import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,6 +273,106 @@ def test_nothing_answers_a_request_because_it_was_made_before(user: memspan.Scop
     session = user.session("now", model="gpt-4o")
     session.add({"role": "user", "content": "install lodash please"})
     assert [one for one in session.assemble().explain() if one.included and one.section == "recalled"] == []
+
+
+LOG = "2026-06-01 10:00:00 INFO svc handled req 1\n2026-06-01 10:00:01 INFO svc handled req 2\n2026-06-01 10:00:02 WARN slow"
+
+
+@pytest.mark.parametrize("asked", ["Which team does the checkout service page?", "staging database of billing"])
+def test_what_was_asked_before_beside_a_log_is_no_answer(user: memspan.Scope, asked: str) -> None:
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": f"{asked}\n\n{LOG}"})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": f"{asked}\n\n{LOG}"})
+    assert [one for one in session.assemble().explain() if one.included and one.section == "recalled"] == []
+
+
+def test_a_misspelt_word_beside_a_log_is_read_as_one_that_is_there(user: memspan.Scope) -> None:
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": "The checkout service pages the team called Kestrel."})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": f"Which team does the chekcout service page?\n\n{LOG}"})
+    assert [one.id for one in session.assemble().explain() if "read it as" in one.why] == ["chekcout"]
+
+
+def test_a_query_of_the_caller_finds_a_text_of_the_same_words(user: memspan.Scope) -> None:
+    text = "The staging database of billing is db-stg-3"
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": text})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "good morning"})
+    assert "db-stg-3" in session.assemble(query=text).text
+    session.add({"role": "assistant", "content": "Good morning."})
+
+
+@pytest.mark.parametrize("nothing", ["", [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]])
+def test_messages_without_words_keep_other_sessions_recalled(user: memspan.Scope, nothing: object) -> None:
+    user.session("old", model="gpt-4o").add({"role": "user", "content": "The vault of Lisbon opens with ticket OPS-7731."})
+    session = user.session("now", model="gpt-4o")
+    if nothing:
+        session.add({"role": "user", "content": nothing})
+    else:
+        call = {"id": "c-1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+        session.add({"role": "user", "content": "please run make clean"})
+        session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+        session.add({"role": "tool", "tool_call_id": "c-1", "content": nothing})
+    session.add({"role": "assistant", "content": "Done."})
+    session.add({"role": "user", "content": "which ticket opens the vault of Lisbon?"})
+    assert "OPS-7731" in session.assemble().text
+
+
+def test_copies_of_forks_take_no_places(user: memspan.Scope) -> None:
+    words = "amber birch cedar delta ember flint grove heron ivory jade kite lotus maple north ocean pearl quartz river stone tulip"
+    talk = user.session("a", model="gpt-4o")
+    for number, word in enumerate(words.split()):
+        talk.add({"role": "user", "content": f"The {word} vault of Lisbon opens with ticket OPS-{7000 + number}."})
+        talk.add({"role": "assistant", "content": "ok"})
+    for number in range(40):
+        talk.fork(f"fork {number}")
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "which tickets open the vaults of Lisbon?"})
+    text = session.assemble().text
+    assert all(f"OPS-{7000 + number}" in text for number in range(20))
+    assert len({hit.text for hit in user.search_transcripts("which tickets open the vaults of Lisbon?", limit=10)}) == 10
+
+
+def _kept_block(engine: memspan.Engine) -> tuple[memspan.Session, memspan.Session]:
+    """A session in whose first turn a block stayed, which shows a message of another session and a memory; and that other session."""
+    user = engine.user("u-42")
+    user.remember("The gate keeper is called PAPAYA.", ttl_seconds=3600)
+    old = user.session("old", model="gpt-4o")
+    old.add({"role": "user", "content": "The gate was painted in MANGO green."})
+    old.add({"role": "assistant", "content": "ok"})
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    session = user.session("s-1", model="gpt-4o", tools=[tool])
+    session.add({"role": "user", "content": "who keeps the gate and how was it painted?"})
+    call = {"id": "c-1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    session.add_response({"role": "assistant", "content": None, "tool_calls": [call]}, prompt=session.assemble())
+    session.add({"role": "tool", "tool_call_id": "c-1", "content": "long result " * 900})
+    session.add_response({"role": "assistant", "content": "Done."}, prompt=session.assemble())
+    session.add({"role": "user", "content": "now write a haiku about rain"})
+    return session, old
+
+
+@pytest.mark.parametrize("how", ["redact", "rewind", "delete", "expire"])
+def test_a_block_that_stayed_loses_what_another_session_takes_back(tmp_path: Path, how: str) -> None:
+    clock = FakeClock()
+    with memspan.open(tmp_path / "a.memspan", clock=clock) as engine:
+        session, old = _kept_block(engine)
+        before = _sent(session.assemble())
+        assert "MANGO" in before
+        assert "PAPAYA" in before
+        match how:
+            case "redact":
+                old.redact(0)
+            case "rewind":
+                old.rewind(0)
+            case "delete":
+                old.delete()
+            case _:
+                clock.advance(hours=2)
+        after = _sent(session.assemble())
+        with memspan.open(tmp_path / "a.memspan", clock=clock, read_only=True) as other:
+            assert after == _sent(other.user("u-42").session("s-1").assemble())
+    assert ("MANGO" in after) == (how == "expire")
+    assert ("PAPAYA" in after) == (how != "expire")
 
 
 @pytest.mark.parametrize("is_memory", [True, False])

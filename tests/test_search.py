@@ -14,6 +14,9 @@ from memspan import InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOTHING = 12.33 / 50.25
+"""The score of a message for which nothing speaks: docs/ranking.md."""
+
 
 @pytest.fixture
 def user(memspan_engine: memspan.Engine) -> memspan.Scope:
@@ -70,7 +73,11 @@ def test_the_order_is_that_of_the_single_searches_weighed_by_how_sure_they_are(u
     question = "which port does payments-api use?"
     singles: list[memspan.Answer[Any]] = [user.recall(question), user.search_transcripts(question)]
     singles += [one.search(question) for one in user.collections()]
-    weighed = [(hit.score / answer[0].score * answer.confidence, hit.text) for answer in singles for hit in answer]
+
+    def above(hit: Any) -> float:
+        return hit.score - (NOTHING if hit.source == "transcripts" else 0.0)
+
+    weighed = [(above(hit) / above(answer[0]) * answer.confidence, hit.text) for answer in singles for hit in answer]
     expected = sorted(weighed, key=lambda one: -one[0])[:10]
     found = user.search(question)
     assert [hit.text for hit in found] == [text for _, text in expected]
@@ -133,3 +140,64 @@ def test_an_unknown_source_is_refused(user: memspan.Scope, sources: object) -> N
 def test_conditions_are_checked_whatever_is_searched(user: memspan.Scope, wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         user.search("port", sources=("transcripts",), **wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_the_question_itself_stands_behind_what_answers_it_in_any_source(user: memspan.Scope) -> None:
+    user.remember("The staging cluster runs in Frankfurt.")
+    question = "where does the staging cluster run?"
+    user.session("asked", model="gpt-4o").add({"role": "user", "content": question})
+    texts = [hit.text for hit in user.search(question)]
+    assert texts.index("The staging cluster runs in Frankfurt.") < texts.index(question)
+
+
+def test_messages_for_which_nothing_speaks_stand_behind_what_answers(user: memspan.Scope) -> None:
+    talk = user.session("small talk", model="gpt-4o")
+    for said, reply in (
+        ("The weather is nice today.", "It is, enjoy it."),
+        ("My passport expires soon.", "Then it is time to act."),
+        ("I bought bread and cheese.", "Sounds like a good lunch."),
+        ("The train home was late.", "That is annoying."),
+    ):
+        talk.add({"role": "user", "content": said})
+        talk.add({"role": "assistant", "content": reply})
+    user.remember("The passport is valid until 14 May 2031.")
+    user.collection("docs").add("x.md", "# Travel documents\n\nValidity of passports ends ten years after the day of issue.")
+    texts = [hit.text for hit in user.search("when does my passport expire?", 10)]
+    places = [next(place for place, text in enumerate(texts) if part in text) for part in ("14 May 2031", "ten years", "weather")]
+    assert places == sorted(places), texts
+
+
+def test_a_message_about_another_identifier_is_doubted(user: memspan.Scope) -> None:
+    for number, day in enumerate(("Monday", "Tuesday", "Friday")):
+        user.session(f"order {number}", model="gpt-4o").add({"role": "user", "content": f"Order {48810 + number} was shipped on {day}."})
+    user.remember("48899 left our dock on Thursday, 5 June.")
+    assert any(hit.text.startswith("48899") for hit in user.search("when was order 48899 shipped?", 2))
+    of_another, of_it = (user.search_transcripts(f"when was order {number} shipped?").confidence for number in (48899, 48811))
+    assert of_another < 0.6 * of_it
+
+
+def test_an_answer_to_an_identifier_of_the_message_before_is_not_doubted(user: memspan.Scope) -> None:
+    talk = user.session("orders", model="gpt-4o")
+    talk.add({"role": "user", "content": "Has order 48899 been shipped by now?"})
+    talk.add({"role": "assistant", "content": "It was shipped on Thursday."})
+    user.session("others", model="gpt-4o").add({"role": "user", "content": "The oven broke and was shipped to the shop."})
+    before = user.search_transcripts("when was order 48899 shipped?").confidence
+    talk.redact(0)
+    assert user.search_transcripts("when was order 48899 shipped?").confidence < 0.6 * before
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [("Мой врач — доктор Иванова.", "Где лежит мой паспорт сейчас?"), ("我的医生是王大夫。", "我的航班是几点？")],
+)
+def test_one_shared_word_makes_no_message_sure(memspan_engine: memspan.Engine, told: str, question: str) -> None:
+    user = memspan_engine.user("foreign")
+    user.session("s-1", model="gpt-4o").add({"role": "user", "content": told})
+    assert user.search_transcripts(question).confidence < 0.5
+    assert user.search_transcripts(told[:-1]).confidence > 0.8
+
+
+def test_an_answer_without_hits_is_not_sure(user: memspan.Scope) -> None:
+    user.remember("The staging cluster runs in Frankfurt.")
+    found = user.search("where does the staging cluster run?", max_tokens=1)
+    assert (len(found), found.confidence) == (0, 0.0)

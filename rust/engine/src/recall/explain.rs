@@ -190,7 +190,7 @@ fn may_be_stem(stem: &str, word: &str) -> bool {
 }
 
 /// The hashes of a question's identifiers that are of a time.
-fn identifiers_of_time(question: &str, query: &text::Query) -> Vec<u64> {
+pub(crate) fn identifiers_of_time(question: &str, query: &text::Query) -> Vec<u64> {
     if query.identifiers.is_empty() {
         return Vec::new();
     }

@@ -70,6 +70,7 @@ use crate::tokens;
 use candidates::{Nominated, Opened};
 use closer::Look;
 use explain::LexicalQuery;
+pub(crate) use explain::identifiers_of_time;
 use own::Own;
 use priors::Moment;
 use ranking::memories::SAME_UP_TO;

@@ -19,17 +19,15 @@ use super::same;
 use super::sure::confidence;
 use super::tokens_of;
 use crate::memory::Outline;
+use crate::recall::ranking::SURE_ENOUGH;
 
 /// A candidate with at least this share of the best score is about as good: one part in so many.
 const REACH: i64 = 4;
 
-/// How sure a vouched-for memory is of itself, at least, to have a place among better ones that nobody vouches for: as sure as a message
-/// that a prompt shows (`session/window/retrieved.rs`).
-const LEAST: f64 = 0.15;
-
-/// Whether a memory answers by what it says, compared with no other: nobody who copies the words of a question changes that.
+/// Whether a memory answers by what it says, compared with no other, so that it has a place among better ones that nobody vouches for. Nobody
+/// who copies the words of a question changes that.
 pub(crate) fn is_sure(memory: &str, parts: &Parts) -> bool {
-    parts.is_relevant() && (parts.closer.is_none() || confidence(None, memory, parts) >= LEAST)
+    parts.is_relevant() && (parts.closer.is_none() || confidence(None, memory, parts) >= SURE_ENOUGH)
 }
 
 /// The hits of an answer while they are chosen, each with its rank.

@@ -318,7 +318,7 @@ pub struct Head {
     pub next_number: u32,
     /// Place of the last write in the scope's order.
     pub sequence: u64,
-    /// Time of the last write; the next is later.
+    /// Time of the last write, or a little more since texts of sessions were taken back; the next is later.
     pub last_time: i64,
     /// Current memories.
     pub documents: u64,
@@ -394,6 +394,12 @@ impl Head {
             built: r.uint()?,
             leaving: r.uint()? as u16,
         })
+    }
+
+    /// Counts as a write what takes a text out of a scope: what was read of it before is read anew.
+    pub(crate) fn advance(pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
+        let head = Self::read(&*pages, partition)?;
+        Self { last_time: head.last_time + 1, ..head }.write(pages, partition)
     }
 
     /// Writes it.

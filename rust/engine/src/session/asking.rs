@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::text::{is_filler, speech};
+use crate::units::clip::clip;
 
 /// So many lines are a paste: fewer are a part of what somebody says.
 const FEWEST: usize = 3;
@@ -16,8 +17,19 @@ const FEWEST_WORDS: usize = 2;
 /// Letters of a script without spaces that are reckoned for a word.
 const LETTERS_A_WORD: usize = 4;
 
-/// A message without the lines that are pasted into it; all of it where there are few of them, or where the others say too little.
+/// The most bytes that memory is asked.
+const MOST_BYTES: usize = 8 << 10;
+
+/// A message without the lines that are pasted into it, at most 8 KiB.
 pub(super) fn asking(text: &str) -> Cow<'_, str> {
+    match without_pasted(text) {
+        Cow::Borrowed(said) => Cow::Borrowed(clip(said, MOST_BYTES)),
+        Cow::Owned(said) => Cow::Owned(clip(&said, MOST_BYTES).to_owned()),
+    }
+}
+
+/// All of it where few lines are pasted, or where the others say too little.
+fn without_pasted(text: &str) -> Cow<'_, str> {
     if text.lines().nth(FEWEST).is_none() {
         return Cow::Borrowed(text);
     }

@@ -22,6 +22,7 @@ use crate::context::image::Cost;
 use crate::context::message::{Part, REDACTED, Role};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
 use crate::memory::forget;
+use crate::scope::Head;
 use crate::store::chunks;
 use crate::store::identity::Seed;
 use crate::store::keys::{Key, Table};
@@ -106,8 +107,10 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.say_taken_back(at)
     }
 
-    /// Says in the epoch that just began what was taken back: a prompt of an epoch before it that saw this message is not what it was.
+    /// Says in the epoch that just began what was taken back: a prompt of an epoch before it that saw this message is not what it was. Prompts
+    /// of other sessions may have recalled it.
     fn say_taken_back(&mut self, message: u64) -> Result<()> {
+        Head::advance(self.pages, self.place.partition)?;
         self.epoch.taken_back = Some(message);
         self.epoch.write(self.pages, self.place)
     }

@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
 mod add;
+mod asking;
 mod codec;
 mod compact;
 mod core;

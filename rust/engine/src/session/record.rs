@@ -9,6 +9,7 @@ use crate::context::limit::{default_output, input_limit};
 use crate::context::{Budget, Share, Tally};
 use crate::limits::DEFAULT_OUTPUT_TOKENS;
 use crate::models::Model;
+use crate::recall::ranking::SURE_ENOUGH;
 use crate::scope::{Scope, ScopeType};
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, damaged};
@@ -17,6 +18,7 @@ use crate::store::keys::Partition;
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::units::clock::AHEAD;
+use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
 
 const SCHEMA: u8 = 1;
@@ -55,11 +57,8 @@ impl Default for SessionBudget {
     }
 }
 
-/// The least score of a recalled memory, its share of the best times the answer's confidence, in units of 2^-32: 0.15.
-///
-/// Every third question of LoCoMo's development split shows 107 of the 115 evidence turns among its first twelve, and 1,029 turns; 0.2
-/// shows 100. While confidence was the greater of coverage and cosine 0.2 showed 105 and 1,013 (2026-11-22).
-const MIN_SCORE: i64 = 644_245_094;
+/// The least score of a recalled memory, its share of the best times the answer's confidence, in units of 2^-32.
+const MIN_SCORE: i64 = (SURE_ENOUGH * SCORE_UNIT) as i64;
 
 /// The least reserve for models that think before they answer and count their thinking as reply (`OpenAI`, "Reasoning models").
 const REASONING_OUTPUT: u64 = 25_000;

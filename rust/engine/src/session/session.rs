@@ -21,7 +21,7 @@ use crate::limits;
 use crate::memory::{LearnMark, learn};
 use crate::models::Model;
 use crate::recall;
-use crate::scope::Scope;
+use crate::scope::{Head, Scope};
 use crate::store::Snapshot;
 use crate::store::environment::WriteTransaction;
 use crate::store::reserve;
@@ -293,6 +293,7 @@ impl Session<'_> {
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::key::unname(writer.pages, place.partition, writer.seed, id)?;
+            Head::advance(writer.pages, place.partition)?;
             learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             SessionRecord { last_time: sweep::REMOVED, ..SessionRecord::expect(&*txn, place)? }.write(txn, place)?;

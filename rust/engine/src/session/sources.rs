@@ -9,7 +9,7 @@
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
-use super::search::{self, FEATURES, SCORE_ONE, TranscriptHit};
+use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
 use super::window::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection::{self, CollectionName};
@@ -236,9 +236,12 @@ fn score_of(hit: &TranscriptHit) -> f64 {
 }
 
 impl Answer {
-    /// 0 to 1: how sure the surest source is that its first hit answers the question. Costs an analysis of that hit.
+    /// 0 to 1: how sure the surest source is that its first hit answers the question; 0 without a hit. Costs an analysis of that hit.
     #[must_use]
     pub fn confidence(&self) -> f64 {
+        if self.order.is_empty() {
+            return 0.0;
+        }
         self.sureness().map(|(_, _, confidence)| confidence).fold(0.0, f64::max)
     }
 
@@ -344,13 +347,17 @@ impl Answer {
     fn weighed(&self, source: Source, answer: usize, confidence: f64) -> Vec<Ranked> {
         let scores: Vec<f64> = match source {
             Source::Memories => self.memories.iter().flat_map(|one| &one.found).map(|hit| hit.parts.score()).collect(),
-            Source::Transcripts => self.transcripts[answer].iter().map(score_of).collect(),
+            // Of a message nothing may speak but where it stands.
+            Source::Transcripts => self.transcripts[answer].iter().map(|hit| Features::above_nothing(hit.score)).collect(),
             Source::Collections => self.passages[answer].hits.iter().map(|hit| hit.score).collect(),
         };
         let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
         let share = |place| if source == Source::Transcripts && self.outdated.contains(&(answer, place)) { BEHIND_THE_CURRENT } else { 1 };
-        let weighed =
-            |(place, score): (usize, &f64)| Ranked { source, answer, place, score: score / best * confidence / share(place) as f64 };
+        let answers = |place: usize| source != Source::Transcripts || self.transcripts[answer][place].confidence > 0.0;
+        let weighed = |(place, score): (usize, &f64)| {
+            let sure = if answers(place) { confidence / share(place) as f64 } else { 0.0 };
+            Ranked { source, answer, place, score: score / best * sure }
+        };
         scores.iter().enumerate().map(weighed).collect()
     }
 

@@ -91,6 +91,12 @@ impl Formula {
         f64::from(weight) * self.idf(frequency) * self.gain * SCORE_UNIT
     }
 
+    /// By how much more [`Self::factor`] is than what a document of the average length gets that has the term once.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.gain
+    }
+
     /// The contribution of a term to a document of `length` that has it `count` times.
     #[inline]
     #[must_use]

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::Result;
 use crate::context::{Framing, Stored, Tally};
 use crate::session::key::SessionKey;
-use crate::session::ledger::{Call, shown};
+use crate::session::ledger::Call;
 use crate::session::record::SessionRecord;
 use crate::session::stored_epoch::StoredEpoch;
 use crate::session::transcript::message::{MessageRecord, MessageState};
@@ -116,10 +116,8 @@ impl<P: Pages> Sums<'_, P> {
     fn keep_block(&mut self, turn: u64) -> Result<()> {
         let Some(kept) = self.view.turn(turn)?.kept else { return Ok(()) };
         self.tokens.keep_block(self.view.sent_block(turn)?.map_or(0, |block| block.tokens));
-        self.erased |= match Call::read(self.view.pages, self.view.place, turn, kept)?.sent {
-            Some(sent) => !shown(self.view.pages, &sent.items, i64::MIN)?.1.is_empty(),
-            None => true,
-        };
+        let call = Call::read(self.view.pages, self.view.place, turn, kept)?;
+        self.erased |= call.sent.is_none() || !call.shown(self.view.pages, i64::MIN)?.gone.is_empty();
         Ok(())
     }
 

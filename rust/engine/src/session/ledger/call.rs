@@ -349,7 +349,12 @@ impl Call {
 
     /// The items of that block.
     pub(in crate::session) fn items<P: Pages>(&self, pages: &P, now: i64) -> Result<Vec<Item>> {
-        self.sent.as_ref().map_or_else(|| Ok(Vec::new()), |sent| Ok(shown(pages, &sent.items, now)?.0))
+        Ok(self.shown(pages, now)?.items)
+    }
+
+    /// The block as it can be shown now.
+    pub(in crate::session) fn shown<P: Pages>(&self, pages: &P, now: i64) -> Result<Shown> {
+        self.sent.as_ref().map_or_else(|| Ok(Shown::default()), |sent| shown(pages, &sent.items, now))
     }
 }
 
@@ -404,21 +409,33 @@ fn kind_of(item: &Item) -> &'static str {
     }
 }
 
-/// Items of the ledger with the texts that they refer to, and what those are whose text is gone at `now`.
-pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<(Vec<Item>, Vec<String>)> {
-    let (mut shown, mut gone) = (Vec::with_capacity(items.len()), Vec::new());
+/// Items of the ledger with the texts that they refer to.
+#[derive(Debug, Default)]
+pub(in crate::session) struct Shown {
+    pub items: Vec<Item>,
+    /// What those are whose text is gone.
+    pub gone: Vec<String>,
+    /// When the first of the memories expires.
+    pub expires_at: Option<i64>,
+}
+
+/// Those whose text is there at `now`.
+pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -> Result<Shown> {
+    let mut shown = Shown { items: Vec::with_capacity(items.len()), ..Shown::default() };
     for item in items {
         let found = match (item.memory, item.message) {
-            (Some(memory), _) => pinned::revision(pages, memory, now)?
-                .map(|found| pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)),
+            (Some(memory), _) => pinned::revision(pages, memory, now)?.map(|found| {
+                shown.expires_at = [shown.expires_at, found.expires_at].into_iter().flatten().min();
+                pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)
+            }),
             (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
             // A passage whose document was deleted; a caller's own items have text.
             (None, None) => Some(item.clone()).filter(|item| !(item.text.is_empty() && &*item.section == section::RETRIEVED)),
         };
         match found {
-            Some(item) => shown.push(item),
-            None => gone.push(format!("{} {}", kind_of(item), item.id)),
+            Some(item) => shown.items.push(item),
+            None => shown.gone.push(format!("{} {}", kind_of(item), item.id)),
         }
     }
-    Ok((shown, gone))
+    Ok(shown)
 }

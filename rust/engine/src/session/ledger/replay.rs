@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, SentPrompt, shown};
+use super::call::{Call, SentPrompt, Shown, shown};
 use crate::Result;
 use crate::context::{Inputs, Prompt, Volatile, compose};
 use crate::scope::Scope;
@@ -48,14 +48,13 @@ pub(in crate::session) fn replay<P: Pages>(
     let Some(sent) = &call.sent else { return Ok(None) };
     let epoch = StoredEpoch::read(pages, place, sent.epoch)?;
     let pinned = pinned::snapshot(pages, &epoch, place.partition, now)?;
-    let (items, mut erased) = shown(pages, &sent.items, now)?;
+    let Shown { items, gone: mut erased, .. } = shown(pages, &sent.items, now)?;
     let lost = epoch.epoch.pinned.iter().filter(|memory| pinned.iter().all(|item| item.memory != Some(**memory)));
     erased.extend(lost.map(|memory| format!("memory mem-{}", memory.memory)));
     let prompt = again(pages, place, &epoch, sent, pinned, &items, now)?;
     for turn in prompt.window.first_turn..sent.turns.saturating_sub(1) {
         if let Some(kept) = TurnRecord::read(pages, place, turn)?.kept {
-            let items = Call::read(pages, place, turn, kept)?.sent.map_or_else(Vec::new, |sent| sent.items);
-            erased.extend(shown(pages, &items, now)?.1);
+            erased.extend(Call::read(pages, place, turn, kept)?.shown(pages, now)?.gone);
         }
     }
     let opening = Some(prompt.window.cut.start).filter(|_| prompt.window.cut.shortened);

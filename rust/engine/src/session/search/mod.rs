@@ -23,10 +23,14 @@ mod typos;
 pub use fill::fill_rows;
 pub use score::{FEATURES, Features, SCORE_ONE};
 
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use self::question::Question;
 use self::rank::{Ranking, Words};
+use super::asking::asking;
 use super::key::SessionKey;
 use super::messages::{StoredMessage, stored_message};
 use super::record::SessionRecord;
@@ -36,6 +40,7 @@ use crate::index::bm25::Parameters;
 use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
+use crate::recall::ranking::memories::OF_ANOTHER;
 use crate::recall::when::{self, Range};
 use crate::recall::{self, Corrections, Overview, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
@@ -67,8 +72,8 @@ pub enum Asking {
     /// A caller.
     #[default]
     ByCaller,
-    /// A message of the scope: what it says in the same words is the question, and no answer.
-    ByMessage,
+    /// A message of the scope, by its session and index: what it says in the same words is the question, and no answer.
+    ByMessage(u32, u64),
 }
 
 impl Request {
@@ -133,17 +138,21 @@ const MOST_COPIES: usize = 8;
 /// that is asked again.
 fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec<TranscriptHit>> {
     let (mut hits, mut ids): (Vec<TranscriptHit>, _) = (Vec::with_capacity(limit.min(64)), SessionIds::default());
+    let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
     for found in found {
         if hits.len() == limit {
             break;
         }
         let Some(session_id) = ids.of(pages, found.place)? else { continue };
         let message = stored_message(pages, found.place, found.index)?;
-        let is_copy = |hit: &TranscriptHit| {
-            let times = |message: &StoredMessage| (message.record.added_at, message.record.created_at);
-            hit.message.given == message.given && (found.is_empty == Some(true) || times(&hit.message) == times(&message))
+        let times = |message: &StoredMessage| (message.record.added_at, message.record.created_at);
+        let is_copy = |at: &usize| {
+            let other: &StoredMessage = &hits[*at].message;
+            other.given == message.given && (found.is_empty == Some(true) || times(other) == times(&message))
         };
-        if !hits.iter().any(is_copy) {
+        let alike: &mut Vec<usize> = known.entry(xxh3_64(message.given.as_bytes())).or_default();
+        if !alike.iter().any(is_copy) {
+            alike.push(hits.len());
             let Found { score, confidence, features, said_then, .. } = found;
             hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
         }
@@ -190,8 +199,8 @@ pub(super) fn found<P: Pages>(
         return found(pages, partition, scope, request, &own);
     }
     let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)?;
-    if request.asking == Asking::ByMessage {
-        for one in found.iter_mut().filter(|one| one.may_be_copy()) {
+    if let Asking::ByMessage(..) = request.asking {
+        for one in found.iter_mut().filter(|one| one.may_be_copy()).take(MOST_ECHOES) {
             let text = stored_message(pages, one.place, one.index)?.text;
             if says_again(&text, &request.text) {
                 one.is_empty = Some(true);
@@ -201,10 +210,12 @@ pub(super) fn found<P: Pages>(
     Ok((found, repaired.map(|(_, changes)| changes).unwrap_or_default()))
 }
 
-/// Whether two texts have the same letters and digits: a request that is made again answers nothing, whatever its form.
+/// Whether a text has the letters and digits of a request, beside what was pasted into it: a request that is made again answers nothing,
+/// whatever its form.
 fn says_again(text: &str, request: &str) -> bool {
     let letters = |text: &'_ str| text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    letters(text) == letters(request)
+    let request = letters(request);
+    letters(text) == request || letters(&asking(text)) == request
 }
 
 /// The ids of sessions, each read once.
@@ -239,12 +250,16 @@ pub(super) struct Found {
     pub is_cut: bool,
     /// How much closer those whom the question names come to it than others.
     pub named: f64,
+    /// Whether neither it nor a message close to it has an identifier of the question.
+    pub is_of_another: bool,
 }
 
 /// The closest of many parts is closer by chance than one text is: of 24 questions that two texts of 12 KB do not answer, the best part
 /// passed the gate of a prompt for six without this (2026-11-26). With twice as much a record of 18 KB of JSON that answers stayed below it,
 /// so it is set between. The number of wrong ones that pass with it was not measured.
 const CLOSER_BY_CHANCE: f64 = 0.05;
+/// So many messages are read to see whether they say what is asked once more.
+const MOST_ECHOES: usize = 16;
 /// A message that answers nothing and is so sure is the question itself.
 const ECHO: f64 = 0.8;
 
@@ -252,12 +267,18 @@ impl Found {
     /// How sure it is to answer where a part of it is so close to the question: as sure as its beginning is, or more.
     pub fn confidence_of_part(&self, closeness: f64) -> f64 {
         let closeness = (closeness - CLOSER_BY_CHANCE).max(self.features.closeness);
-        Features { closeness, ..self.features }.confidence(self.named)
+        self.doubted(Features { closeness, ..self.features }.confidence(self.named))
     }
 
-    /// Whether it is as sure as the question itself would be, and is not known for one.
+    /// The confidence that is left where it is about another invoice or host than the question.
+    fn doubted(&self, confidence: f64) -> f64 {
+        if self.is_of_another { confidence * OF_ANOTHER } else { confidence }
+    }
+
+    /// Whether it has every word of the question, as the question itself has, and is not known for one. What was pasted beside it makes it less
+    /// sure.
     fn may_be_copy(&self) -> bool {
-        self.is_empty != Some(true) && self.said_then.is_none() && self.confidence >= ECHO && self.features.exact >= 1.0
+        self.is_empty != Some(true) && self.said_then.is_none() && self.features.exact >= 1.0
     }
 
     /// Whether it says the question again, and no more than that.

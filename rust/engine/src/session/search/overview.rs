@@ -138,6 +138,18 @@ impl One {
         let features = Features { within: 1.0, ..Features::default() };
         let Self { place, index, number, .. } = self;
         let (is_empty, said_then) = (Some(false), Some(self.at));
-        Found { place, index, number, is_empty, score, confidence: OVERVIEW, features, said_then, is_cut: false, named: 0.0 }
+        Found {
+            place,
+            index,
+            number,
+            is_empty,
+            score,
+            confidence: OVERVIEW,
+            features,
+            said_then,
+            is_cut: false,
+            named: 0.0,
+            is_of_another: false,
+        }
     }
 }

@@ -69,6 +69,16 @@ impl<'q> Question<'q> {
         &self.query.identifiers
     }
 
+    /// The hashes of the identifiers that are of a time, such as the year of "in 2023".
+    pub fn identifiers_of_time(&self) -> Vec<u64> {
+        recall::identifiers_of_time(self.asked.text(), &self.query)
+    }
+
+    /// Whether a term is asked for on its own, as a stem or an accented form is not.
+    pub fn asks_for(&self, term: usize) -> bool {
+        !matches!(self.query.terms[term].role, text::Role::Stem | text::Role::Accent)
+    }
+
     /// Whether it asks for a time.
     pub fn asks_when(&self) -> bool {
         self.asked.asks_when()

@@ -2,8 +2,10 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::key::{SessionKey, SessionsHead};
 use super::super::metadata;
@@ -63,6 +65,8 @@ pub(super) struct Ranking<'r, P> {
     question: &'r Question<'r>,
     request: &'r Request,
     field: Field,
+    /// The share of the question's words that the message with most of them has; reckoned where they alone tell how sure an answer is.
+    share_of_best: f64,
     meaning: Meaning,
     speakers: Vec<String>,
     /// Whether the question speaks to the model.
@@ -110,11 +114,23 @@ impl<'r, P: Pages> Ranking<'r, P> {
             field.enter_names(&snapshot.score(terms, |hash| names.contains(&hash))?);
         }
         field.settle();
-        field.identify(snapshot, question)?;
+        field.identify((snapshot, terms), question)?;
+        let share_of_best = if question.is_known() { 0.0 } else { field.share_of_best(terms.of_all(|at| question.asks_for(at))) };
         let meaning = question.meaning(&speakers, &terms.rarity());
         let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
-        let mut ranking =
-            Self { pages, partition, question, request, field, meaning, speakers, speaks_to_model, asks_courtesies, asked: None };
+        let mut ranking = Self {
+            pages,
+            partition,
+            question,
+            request,
+            field,
+            share_of_best,
+            meaning,
+            speakers,
+            speaks_to_model,
+            asks_courtesies,
+            asked: None,
+        };
         ranking.read_time()?;
         Ok(ranking)
     }
@@ -157,11 +173,51 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
-            let (index, is_empty, is_cut) = (row.index, row.is_empty, row.is_cut());
-            let found = Found { place, index, number, is_empty, score: 0, confidence: 0.0, features, said_then: None, is_cut, named: 0.0 };
+            let found = Found {
+                place,
+                index: row.index,
+                number,
+                is_empty: row.is_empty,
+                score: 0,
+                confidence: 0.0,
+                features,
+                said_then: None,
+                is_cut: row.is_cut(),
+                named: 0.0,
+                is_of_another: self.field.is_of_another(number),
+            };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
-        Ok(finish(ranked, (self.question.is_known(), !self.speakers.is_empty()), limit))
+        Ok(self.finish(ranked, &rows, limit))
+    }
+
+    /// Adds what only all candidates together tell; the best `limit` in order, each once. A question that the built-in embedding does not know
+    /// goes by words alone, and so does how sure its answers are.
+    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Vec<Found> {
+        let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
+        for one in &mut ranked {
+            let found = &mut one.found;
+            let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
+            found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
+            found.features.session = ranks.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
+            found.score = found.features.score();
+        }
+        let named = if self.speakers.is_empty() { 0.0 } else { closest(&ranked, true) - closest(&ranked, false) };
+        let mut found = Vec::with_capacity(ranked.len());
+        found.extend(ranked.into_iter().map(|one| one.found));
+        let order = |a: &Found, b: &Found| (b.score, b.number).cmp(&(a.score, a.number));
+        first_in_order(&mut found, limit, order);
+        if has_copies(&found[..limit.min(found.len())], rows) {
+            found.sort_unstable_by(order);
+            without_copies(&mut found, rows);
+        }
+        found.truncate(limit);
+        for one in &mut found {
+            one.named = named;
+            let words = (one.features.words * self.share_of_best).min(1.0);
+            one.confidence = one.doubted(if self.question.is_known() { one.features.confidence(named) } else { words });
+        }
+        found
     }
 
     fn asks_courtesies(&self) -> bool {
@@ -398,27 +454,24 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
-/// Adds what only all candidates together tell; the best `limit` in order. A question that the built-in embedding does not know goes by words
-/// alone, and so does how sure its answers are.
-fn finish(mut ranked: Vec<Ranked>, (is_known, names_somebody): (bool, bool), limit: usize) -> Vec<Found> {
-    let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
-    for one in &mut ranked {
-        let found = &mut one.found;
-        let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
-        found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
-        found.features.session = ranks.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
-        found.score = found.features.score();
-    }
-    let named = if names_somebody { closest(&ranked, true) - closest(&ranked, false) } else { 0.0 };
-    let mut found = Vec::with_capacity(ranked.len());
-    found.extend(ranked.into_iter().map(|one| one.found));
-    first_in_order(&mut found, limit, |a, b| (b.score, b.number).cmp(&(a.score, a.number)));
-    found.truncate(limit);
-    for one in &mut found {
-        one.named = named;
-        one.confidence = if is_known { one.features.confidence(named) } else { one.features.words };
-    }
-    found
+/// What tells the copies that forks have of a message: it was said at the same time and place of its session. `None` where that may be by
+/// chance, as of messages that were dated by day and of which nothing more is known.
+fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
+    let row = &rows[rows.binary_search_by_key(&found.number, |other| other.number).ok()?].row;
+    let is_told = !row.tokens.is_empty() || found.features.words > 0.0;
+    row.at.filter(|_| is_told).map(|at| (at, row.index, found.features.words.to_bits(), xxh3_64(&row.tokens)))
+}
+
+fn has_copies(found: &[Found], rows: &[ReadRow<'_>]) -> bool {
+    let mut known: Vec<_> = found.iter().filter_map(|one| copied(one, rows)).collect();
+    known.sort_unstable();
+    known.windows(2).any(|two| two[0] == two[1])
+}
+
+/// Keeps the first of the copies of each message.
+fn without_copies(found: &mut Vec<Found>, rows: &[ReadRow<'_>]) {
+    let mut known = BTreeSet::new();
+    found.retain(|one| copied(one, rows).is_none_or(|copied| known.insert(copied)));
 }
 
 /// The candidate that has more before it is known how good its session is, of equals the newer.

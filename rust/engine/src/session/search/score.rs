@@ -62,6 +62,12 @@ impl Features {
         (((self.sum() - LEAST) / (MOST - LEAST)).clamp(0.0, 1.0) * SCORE_ONE as f64) as i64
     }
 
+    /// How far a score is above that of a message for which nothing speaks.
+    #[must_use]
+    pub fn above_nothing(score: i64) -> f64 {
+        (score as f64 / SCORE_ONE as f64 + LEAST / (MOST - LEAST)).max(0.0)
+    }
+
     /// A score that is known before the sessions are: what ranks them, and finds the three best.
     pub(super) fn cheap(&self, own: f64) -> f64 {
         own + 0.5 * self.before + 1.5 * self.closeness + self.meaning + 0.6 * self.speaker

@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use super::question::Question;
 use crate::Result;
-use crate::index::bm25::runs::Snapshot;
-use crate::index::bm25::{Hit, Parameters, QueryTerm};
+use crate::index::bm25::Hit;
+use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::index::vectors::{Scored, Scores};
 use crate::recall::ranking::{self, SIGHT, Sight, WINDOW};
 use crate::store::pages::Pages;
@@ -62,6 +62,8 @@ pub(super) struct Field {
     is_scanned: bool,
     /// Documents that hold all identifiers of the question, ascending.
     identified: Vec<u32>,
+    /// The same of those that say what it is about, which a time does not; `None` where there are none.
+    of_it: Option<Vec<u32>>,
     /// Documents that were said when the question asks about.
     pub dated: Dated,
 }
@@ -86,8 +88,8 @@ impl Field {
         arrays.near_names.clear();
         arrays.words.clear();
         arrays.peaks.clear();
-        let (identified, dated) = (Vec::new(), Dated::default());
-        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, dated }
+        let (identified, of_it, dated) = (Vec::new(), None, Dated::default());
+        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, of_it, dated }
     }
 
     pub fn last(&self) -> u32 {
@@ -158,16 +160,18 @@ impl Field {
     }
 
     /// Finds the documents that hold all identifiers of the question.
-    pub fn identify<P: Pages>(&mut self, index: &Snapshot<'_, P>, question: &Question<'_>) -> Result<()> {
-        for (at, &hash) in question.identifiers().iter().enumerate() {
-            let hits = index.score_all(&[QueryTerm { hash, weight: 1.0 }], Parameters::default())?.hits;
-            let mut numbers: Vec<u32> = hits.iter().map(|hit| hit.number).collect();
+    pub fn identify<P: Pages>(&mut self, (index, terms): (&Snapshot<'_, P>, &Prepared<'_>), question: &Question<'_>) -> Result<()> {
+        let of_time = question.identifiers_of_time();
+        let mut all: Option<Vec<u32>> = None;
+        for &hash in question.identifiers() {
+            let mut numbers: Vec<u32> = index.score(terms, |term| term == hash)?.iter().map(|hit| hit.number).collect();
             numbers.sort_unstable();
-            if at > 0 {
-                numbers.retain(|number| self.identified.binary_search(number).is_ok());
+            if !of_time.contains(&hash) {
+                self.of_it = Some(in_both(&numbers, self.of_it.take()));
             }
-            self.identified = numbers;
+            all = Some(in_both(&numbers, all));
         }
+        self.identified = all.unwrap_or_default();
         Ok(())
     }
 
@@ -201,6 +205,19 @@ impl Field {
     /// Its cosine with the question, 0 where that is negative.
     pub fn cosine(&self, number: u32) -> f64 {
         self.kept.0.cosines.get(number as usize).map_or(0.0, |cosine| f64::from(*cosine) / COSINE_ONE)
+    }
+
+    /// Whether neither a document nor one close to it holds every identifier that says what the question is about: it is of another invoice
+    /// or host. That sessions are not told apart doubts one less.
+    pub fn is_of_another(&self, number: u32) -> bool {
+        let (first, last) = (number.saturating_sub(ranking::BESIDE), number.saturating_add(ranking::BESIDE));
+        let is_close = |of_it: &Vec<u32>| of_it.get(of_it.partition_point(|one| *one < first)).is_some_and(|one| *one <= last);
+        self.of_it.as_ref().is_some_and(|of_it| !is_close(of_it))
+    }
+
+    /// Which share of a score by words the document has that has most of them.
+    pub fn share_of_best(&self, score: f64) -> f64 {
+        self.best_words / score.max(1.0)
     }
 
     pub fn is_identified(&self, number: u32) -> bool {
@@ -314,6 +331,12 @@ impl Drop for Field {
     fn drop(&mut self) {
         SPARE.set(Some(std::mem::take(&mut self.kept)));
     }
+}
+
+/// The numbers of both lists, which ascend; of a first list all.
+fn in_both(numbers: &[u32], others: Option<Vec<u32>>) -> Vec<u32> {
+    let is_there = |number: &u32| others.as_ref().is_none_or(|others| others.binary_search(number).is_ok());
+    numbers.iter().copied().filter(is_there).collect()
 }
 
 /// The words of a document and a share of those beside it. Document 0 has none.

@@ -54,12 +54,17 @@ impl<P: Pages> Messages<'_, P> {
         let terms: Vec<QueryTerm> = hashes.iter().map(|&hash| QueryTerm { hash, weight: 1.0 }).collect();
         for hit in self.index.score_all(&terms, Parameters::default())?.hits {
             let row = Row::expect(self.pages, self.partition, hit.number)?;
-            let is_itself = || self.asking == Asking::ByMessage && *row.tokens == *distinct_tokens(self.question, MAX_TOKENS);
-            if row.is_empty != Some(true) && !is_itself() {
+            if row.is_empty != Some(true) && !self.is_itself(&row) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a message is the one that asks, or says the same.
+    fn is_itself(&self, row: &Row<'_>) -> bool {
+        let Asking::ByMessage(session, index) = self.asking else { return false };
+        (row.session, row.index) == (session, index) || *row.tokens == *distinct_tokens(self.question, MAX_TOKENS)
     }
 }
 

@@ -8,7 +8,7 @@ use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
 use crate::context::{Block, History, Item, MemoryRef, Stored, Tally};
 use crate::session::key::SessionKey;
-use crate::session::ledger::Call;
+use crate::session::ledger::{Call, Shown};
 use crate::session::record::SessionRecord;
 use crate::session::stored_epoch::StoredEpoch;
 use crate::session::window::pinned;
@@ -87,6 +87,8 @@ pub(in crate::session) struct KeptBlock {
     pub block: Option<Arc<Block>>,
     /// The items that it showed when it was sent and shows no longer.
     pub left_out: Vec<Item>,
+    /// When the first of the memories in it expires: it is another block from then on.
+    expires_at: Option<i64>,
 }
 
 /// The items that blocks in earlier turns leave out from an epoch on: memories that writes before it ended, which would stand behind what
@@ -97,13 +99,13 @@ struct Outdated {
 }
 
 impl Outdated {
-    fn block<P: Pages>(&self, pages: &P, items: Vec<Item>, counter: &CachedCounter) -> Result<KeptBlock> {
-        let (mut kept, mut left_out) = (Vec::with_capacity(items.len()), Vec::new());
-        for item in items {
+    fn block<P: Pages>(&self, pages: &P, shown: Shown, counter: &CachedCounter) -> Result<KeptBlock> {
+        let (mut kept, mut left_out) = (Vec::with_capacity(shown.items.len()), Vec::new());
+        for item in shown.items {
             let is_out = !self.stamps.is_empty() && item.memory.map_or(Ok(false), |memory| self.has(pages, memory))?;
             if is_out { left_out.push(item) } else { kept.push(item) }
         }
-        Ok(KeptBlock { block: Block::new(kept, counter), left_out })
+        Ok(KeptBlock { block: Block::new(kept, counter), left_out, expires_at: shown.expires_at })
     }
 
     fn has<P: Pages>(&self, pages: &P, memory: MemoryRef) -> Result<bool> {
@@ -201,11 +203,12 @@ impl<P: Pages> View<'_, P> {
     /// The block that stayed in a turn, if one did.
     fn kept(&self, turn: u64) -> Result<Option<Arc<KeptBlock>>> {
         let Some(call) = self.turn(turn)?.kept else { return Ok(None) };
-        if let Some(kept) = self.warm.blocks.get(turn).cloned().or_else(|| self.read.borrow().blocks.get(&turn).cloned()) {
+        let holds = |kept: &&Arc<KeptBlock>| kept.expires_at.is_none_or(|at| at > self.now);
+        if let Some(kept) = self.warm.blocks.get(turn).filter(holds).cloned().or_else(|| self.read.borrow().blocks.get(&turn).cloned()) {
             return Ok(Some(kept));
         }
-        let items = Call::read(self.pages, self.place, turn, call)?.items(self.pages, self.now)?;
-        let kept = Arc::new(self.outdated.block(self.pages, items, &self.counter)?);
+        let shown = Call::read(self.pages, self.place, turn, call)?.shown(self.pages, self.now)?;
+        let kept = Arc::new(self.outdated.block(self.pages, shown, &self.counter)?);
         self.read.borrow_mut().blocks.insert(turn, Arc::clone(&kept));
         Ok(Some(kept))
     }

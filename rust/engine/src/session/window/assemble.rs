@@ -1,10 +1,10 @@
 //! Assembling a prompt: one snapshot is asked for everything it may be made of (`gather`), the rest is
 //! [`compose`](crate::context::compose()), which opens no store. Nothing is written.
 
+use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::asking::asking;
 use super::bounds;
 use super::pinned::{self, Pinned};
 use super::replaced::Replaced;
@@ -23,11 +23,13 @@ use crate::memory::{Core, Memory, record};
 use crate::models::Model;
 use crate::recall::{self, Filter, Fusion, Overview, Question, Recall, Request};
 use crate::scope::Scope;
+use crate::session::asking::asking;
 use crate::session::key::{SessionKey, cache_key};
-use crate::session::ledger::{self, Call, SentPrompt};
+use crate::session::ledger::{Call, SentPrompt};
 use crate::session::notes;
 use crate::session::record::{SessionBudget, SessionRecord};
 use crate::session::reply::refused;
+use crate::session::search::Asking;
 use crate::session::session::Status;
 use crate::session::stored_epoch::StoredEpoch;
 use crate::session::task;
@@ -36,12 +38,9 @@ use crate::session::window::fixed::{fixed, scopes};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
-use crate::units::clip::clip;
 use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
 
-/// The question to memory is at most so many bytes of the newest user message.
-const MAX_QUESTION_BYTES: usize = 8 << 10;
 /// The request for a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct Ask {
@@ -287,8 +286,7 @@ fn gather<'s, P: Pages>(
     let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
     if let Some(sent) = before {
         let call = Call::read(pages, place, sent.turn, sent.call)?;
-        let items = call.sent.map_or_else(Vec::new, |sent| sent.items);
-        let volatile = ledger::shown(pages, &items, ask.now)?.0;
+        let volatile = call.items(pages, ask.now)?;
         return Ok(Gathered {
             view,
             record,
@@ -323,7 +321,11 @@ fn gather<'s, P: Pages>(
             Replaced::by(pages, answer.partition_of(hit), &hit.memory, &mut replaced)?;
         }
         let (replaced, room) = (&replaced[..], room.tokens);
-        let asked = Asked { scope, place, record: &record, start, left_out, question, now: ask.now, preferred, room, replaced };
+        let newest = record.tally.messages.saturating_sub(1);
+        let asking = if ask.query.is_some() { Asking::ByCaller } else { Asking::ByMessage(place.session, newest) };
+        let excerpts = OnceCell::new();
+        let asked =
+            Asked { scope, place, record: &record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced };
         let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
         for one in corrections {
             if !answer.corrections.contains(&one) {
@@ -430,12 +432,12 @@ pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Optio
     Ok(None)
 }
 
-/// The texts of a message without what is [pasted](asking) into it, at most [`MAX_QUESTION_BYTES`].
+/// What a message [asks](asking) memory.
 fn question(message: &Message) -> String {
     debug_assert_eq!(message.role, Role::User);
     let texts = message.parts.iter().filter_map(|part| if let Part::Text(said) = part { Some(&**said) } else { None });
     let text: String = texts.flat_map(|said| [said, "\n"]).collect();
-    clip(&asking(&text), MAX_QUESTION_BYTES).to_owned()
+    asking(&text).into_owned()
 }
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that

@@ -10,8 +10,11 @@
 //! It reads one text. A question that matches nothing in it gives its beginning. Sums are whole numbers, so a text has one answer
 //! everywhere.
 
+use std::cmp::Reverse;
+
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
-use crate::text::{analyze, with_analyzer};
+use crate::interrupt;
+use crate::text::{Query, analyze, with_analyzer};
 use crate::units::clip::clip;
 use crate::units::term_key::TermKey;
 
@@ -47,45 +50,65 @@ struct Piece {
     closeness: f64,
 }
 
-/// Start and length of the part of `text` that answers, at most `most` bytes; `None` where all of it fits.
-pub(super) fn answering(question: &str, text: &str, key: TermKey, most: usize) -> Option<(u64, u64)> {
-    if text.len() <= most {
-        return None;
-    }
-    let query = with_analyzer(|analyzer| analyzer.query(question, key));
-    let mut pieces = cut(text, most);
-    let mut counts = vec![0_usize; query.terms.len()];
-    for piece in &mut pieces {
-        let words = analyze(&text[piece.start..piece.end], key);
-        let has = |hash: u64| words.terms.binary_search_by_key(&hash, |term| term.hash).is_ok();
-        piece.terms = (0..query.terms.len()).filter(|at| has(query.terms[*at].hash)).collect();
-        piece.terms.iter().for_each(|at| counts[*at] += 1);
-    }
-    if pieces.len() <= MOST_COMPARED {
-        let content = Content::of(&Cut::of(question), &[]);
-        let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
-        for piece in &mut pieces {
-            piece.closeness = wanted.closeness(&wanted.nearness(&distinct_tokens(&text[piece.start..piece.end], TOKENS)));
-        }
-    }
-    let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);
-    let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(query.terms[at].weight) * rarity(at) * UNIT) as i64).collect();
-    let (first, last) = best_run(&pieces, &worths, most);
-    let (first, last) = whole(&pieces, first, last, most);
-    let worth = |piece: &Piece| piece.terms.iter().map(|term| worths[*term]).sum::<i64>();
-    let best = (first..=last).rev().max_by_key(|at| pieces.get(*at).map(worth)).unwrap_or(first);
-    let (first, last) = of_one_record(text, &pieces, (first, last), best, most);
-    let (first, last) = (0..LEVELS).fold((first, last), |(first, last), _| with_record(text, &pieces, first, last, most));
-    let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
-    Some(trimmed(text, start, end))
+/// A question as parts of texts are compared with it.
+pub(in crate::session) struct Excerpts {
+    query: Query,
+    key: TermKey,
+    wanted: Wanted,
 }
 
-/// How close a part of a text is to the question, from 0 to 1: all of it without a span.
-pub(super) fn closeness(question: &str, text: &str, span: Option<(u64, u64)>) -> f64 {
-    let range = span.map_or(0..text.len(), |(start, length)| start as usize..(start + length) as usize);
-    let content = Content::of(&Cut::of(question), &[]);
-    let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
-    wanted.closeness(&wanted.nearness(&distinct_tokens(text.get(range).unwrap_or_default(), TOKENS_OF_PART)))
+impl Excerpts {
+    pub fn of(question: &str, key: TermKey) -> Self {
+        let query = with_analyzer(|analyzer| analyzer.query(question, key));
+        let content = Content::of(&Cut::of(question), &[]);
+        Self { query, key, wanted: Wanted::new(&content, &vec![1.0; content.words.len()]) }
+    }
+
+    /// Start and length of the part of `text` that answers, at most `most` bytes; `None` where all of it fits.
+    pub fn answering(&self, text: &str, most: usize) -> Option<(u64, u64)> {
+        if text.len() <= most {
+            return None;
+        }
+        let terms = &self.query.terms;
+        let mut pieces = cut(text, most);
+        let mut counts = vec![0_usize; terms.len()];
+        for piece in &mut pieces {
+            interrupt::step();
+            let part = &text[piece.start..piece.end];
+            if part.trim_start().is_empty() {
+                continue; // as most are of a megabyte of short lines
+            }
+            let words = analyze(part, self.key);
+            let has = |hash: u64| words.terms.binary_search_by_key(&hash, |term| term.hash).is_ok();
+            piece.terms = (0..terms.len()).filter(|at| has(terms[*at].hash)).collect();
+            piece.terms.iter().for_each(|at| counts[*at] += 1);
+        }
+        if pieces.len() <= MOST_COMPARED {
+            for piece in &mut pieces {
+                piece.closeness = self.close(&text[piece.start..piece.end], TOKENS);
+            }
+        }
+        let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);
+        let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(terms[at].weight) * rarity(at) * UNIT) as i64).collect();
+        let (first, last) = best_run(&pieces, &worths, most);
+        let (first, last) = whole(&pieces, first, last, most);
+        let worth = |piece: &Piece| piece.terms.iter().map(|term| worths[*term]).sum::<i64>();
+        let best = (first..=last).rev().max_by_key(|at| pieces.get(*at).map(worth)).unwrap_or(first);
+        let (first, last) = of_one_record(text, &pieces, (first, last), best, most);
+        let (first, last) = (0..LEVELS).fold((first, last), |(first, last), _| with_record(text, &pieces, first, last, most));
+        let (start, end) = with_neighbours(&pieces, first, last, most.min(WITH_NEIGHBOURS));
+        Some(trimmed(text, start, end))
+    }
+
+    /// How close a part of a text is to the question, from 0 to 1: all of it without a span.
+    pub fn closeness(&self, text: &str, span: Option<(u64, u64)>) -> f64 {
+        let range = span.map_or(0..text.len(), |(start, length)| start as usize..(start + length) as usize);
+        self.close(text.get(range).unwrap_or_default(), TOKENS_OF_PART)
+    }
+
+    fn close(&self, part: &str, tokens: usize) -> f64 {
+        self.wanted.closeness(&self.wanted.nearness(&distinct_tokens(part, tokens)))
+    }
 }
 
 /// Start and length of the beginning of a text, at most `most` bytes; `None` where all of it fits.
@@ -183,29 +206,37 @@ fn with_record(text: &str, pieces: &[Piece], first: usize, last: usize, most: us
     if pieces[end].end - pieces[begin].start <= most { (begin, end) } else { (first, last) }
 }
 
-/// The run of pieces of the greatest worth: every run that fits is looked at, from each piece on.
+/// The run of pieces of the greatest worth. Of equals the shortest counts, so that a run begins and ends with a piece that has something:
+/// from each of these on, every run to another one that fits is looked at.
 fn best_run(pieces: &[Piece], worths: &[i64], most: usize) -> (usize, usize) {
     let all: i64 = worths.iter().sum::<i64>().max(UNIT as i64);
-    let (mut best, mut run) = (None, (0, 0));
-    for first in 0..pieces.len() {
-        let (mut has, mut worth, mut closest) = (vec![false; worths.len()], 0, 0.0_f64);
-        for last in first..pieces.len() {
-            let bytes = pieces[last].end - pieces[first].start;
+    let has_something = |at: &usize| !pieces[*at].terms.is_empty() || pieces[*at].closeness > 0.0;
+    let worthy: Vec<usize> = (0..pieces.len()).filter(has_something).collect();
+    let (mut best, mut run) = (None, None);
+    let mut had_from = vec![usize::MAX; worths.len()];
+    for (from, &first) in worthy.iter().enumerate() {
+        interrupt::step();
+        let (mut worth, mut closest) = (0, -1.0_f64);
+        for &last in &worthy[from..] {
+            let (piece, bytes) = (&pieces[last], pieces[last].end - pieces[first].start);
             if bytes > most {
                 break;
             }
-            for &term in &pieces[last].terms {
-                worth += if std::mem::replace(&mut has[term], true) { 0 } else { worths[term] };
+            let new = |term: &&usize| std::mem::replace(&mut had_from[**term], first) != first;
+            let more: i64 = piece.terms.iter().filter(new).map(|term| worths[*term]).sum();
+            if more == 0 && piece.closeness <= closest {
+                continue;
             }
-            closest = closest.max(pieces[last].closeness);
+            (worth, closest) = (worth + more, closest.max(piece.closeness));
             let total = worth + (closest * MEANING * all as f64) as i64;
-            let key = (total, std::cmp::Reverse(bytes), std::cmp::Reverse(first));
-            if best.is_none_or(|best| key > best) {
-                (best, run) = (Some(key), (first, last));
+            let key = (total, Reverse(bytes), Reverse(first));
+            if total > 0 && best.is_none_or(|best| key > best) {
+                (best, run) = (Some(key), Some((first, last)));
             }
         }
     }
-    run
+    let shortest = || (0..pieces.len()).min_by_key(|at| pieces[*at].end - pieces[*at].start).unwrap_or_default();
+    run.unwrap_or_else(|| (shortest(), shortest()))
 }
 
 /// The run with what stands behind and before it, in turn, up to `most` bytes.
@@ -247,7 +278,7 @@ mod tests {
     use super::*;
 
     fn shown(question: &str, text: &str, most: usize) -> String {
-        part(text, answering(question, text, 7.into(), most))
+        part(text, Excerpts::of(question, 7.into()).answering(text, most))
     }
 
     fn log() -> String {
@@ -267,6 +298,48 @@ mod tests {
         assert!(shown.starts_with('\u{2026}') && shown.ends_with('\u{2026}'));
     }
 
+    /// Every run that fits, from each piece on.
+    fn best_of_all_runs(pieces: &[Piece], worths: &[i64], most: usize) -> (usize, usize) {
+        let all: i64 = worths.iter().sum::<i64>().max(UNIT as i64);
+        let mut best = None;
+        for first in 0..pieces.len() {
+            for last in first..pieces.len() {
+                let (run, bytes) = (&pieces[first..=last], pieces[last].end - pieces[first].start);
+                let terms: std::collections::BTreeSet<usize> = run.iter().flat_map(|piece| piece.terms.iter().copied()).collect();
+                let closest = run.iter().map(|piece| piece.closeness).fold(0.0, f64::max);
+                let total = terms.iter().map(|term| worths[*term]).sum::<i64>() + (closest * MEANING * all as f64) as i64;
+                let key = (total, Reverse(bytes), Reverse(first));
+                if bytes <= most && best.is_none_or(|(best, _)| key > best) {
+                    best = Some((key, (first, last)));
+                }
+            }
+        }
+        best.map_or((0, 0), |(_, run)| run)
+    }
+
+    #[test]
+    fn the_best_run_is_that_of_all_runs() {
+        let mut seed = 1_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for _ in 0..400 {
+            let (terms, is_close, mut start) = (random(4) as usize, random(2) == 0, 0);
+            let worths: Vec<i64> = (0..terms).map(|_| (random(3) * 1_000_000) as i64).collect();
+            let mut pieces = Vec::new();
+            for _ in 0..1 + random(30) {
+                let end = start + 1 + random(20) as usize;
+                let terms = (0..terms).filter(|_| random(4) == 0).collect();
+                let closeness = if is_close && random(3) == 0 { random(5) as f64 / 5.0 } else { 0.0 };
+                pieces.push(Piece { start, end, is_torn: false, terms, closeness });
+                start = end;
+            }
+            let most = 20 + random(100) as usize;
+            assert_eq!(best_run(&pieces, &worths, most), best_of_all_runs(&pieces, &worths, most));
+        }
+    }
+
     #[test]
     fn a_meaning_is_enough_where_no_word_is() {
         let text = format!("{}My puppy is called Biscuit. {}", "The weather was fine. ".repeat(40), "We sat inside. ".repeat(40));
@@ -276,14 +349,15 @@ mod tests {
     #[test]
     fn every_part_is_within_the_room_and_between_characters() {
         let texts = ["\u{e9}".repeat(900), "x".repeat(5_000), "\n".repeat(2_000), log(), "\u{1f600} ok. ".repeat(300)];
+        let excerpts = Excerpts::of("code of node-9", 7.into());
         for text in &texts {
             for most in [16, 100, 399, 1_200] {
-                let (start, length) = answering("code of node-9", text, 7.into(), most).expect("it is longer");
+                let (start, length) = excerpts.answering(text, most).expect("it is longer");
                 assert!(length as usize <= most, "{length} of {most}");
                 assert!(text.get(start as usize..(start + length) as usize).is_some());
             }
         }
-        assert_eq!(answering("code", "short", 7.into(), 100), None);
+        assert_eq!(excerpts.answering("short", 100), None);
     }
 
     fn fleet(of_each: &str) -> String {
@@ -339,10 +413,11 @@ mod tests {
     #[test]
     fn a_part_is_as_close_as_what_stands_in_it() {
         let text = format!("{}My puppy is called Biscuit. {}", "The weather was fine. ".repeat(40), "We sat inside. ".repeat(40));
-        let question = "what is the name of the dog?";
-        let (span, head) = (answering(question, &text, 7.into(), 300), beginning(&text, 300));
-        assert!(closeness(question, &text, span) > closeness(question, &text, head));
-        assert_eq!(closeness(question, &text, None).to_bits(), closeness(question, &text, Some((0, text.len() as u64))).to_bits());
-        assert!(closeness(question, &text, Some((1 << 40, 1))) <= 0.0, "outside of the text");
+        let excerpts = Excerpts::of("what is the name of the dog?", 7.into());
+        let (span, head) = (excerpts.answering(&text, 300), beginning(&text, 300));
+        let closeness = |span| excerpts.closeness(&text, span);
+        assert!(closeness(span) > closeness(head));
+        assert_eq!(closeness(None).to_bits(), closeness(Some((0, text.len() as u64))).to_bits());
+        assert!(closeness(Some((1 << 40, 1))) <= 0.0, "outside of the text");
     }
 }

@@ -1,7 +1,6 @@
 //! The parts of a prompt: the snapshot that feeds it, pinned and retrieved texts, the cache of the process, the bounds of closed
 //! tokenizers.
 
-mod asking;
 pub(super) mod assemble;
 pub(crate) mod bounds;
 pub(in crate::session) mod epochs;

@@ -8,11 +8,12 @@
 //!
 //! The answers to a question that asks for a time alone come from all of that time, and stand in its order ([`in_order_of_time`]).
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::excerpt;
+use super::excerpt::{self, Excerpts};
 use super::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection;
@@ -20,6 +21,7 @@ use crate::context::limit::section;
 use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
+use crate::recall::ranking::{BEHIND_THE_BEST, SURE_ENOUGH};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
@@ -38,7 +40,7 @@ use crate::units::score::SCORE_UNIT;
 
 /// Messages that are looked at beyond those that are wanted, since the best are often in the window.
 const BEYOND: u64 = 16;
-/// The most messages that are looked for.
+/// The most messages that are looked for where the caller names no number.
 const MOST_MESSAGES: u64 = 128;
 /// The fewest tokens that a message is taken for when it is reckoned how many there is room for: its frame and a few words.
 const LEAST_TOKENS: u64 = 24;
@@ -50,13 +52,6 @@ const EXCERPT_BYTES: usize = 1_200;
 const LEAST_EXCERPT: usize = 160;
 /// A message without a word of the question must mean it: "yes" is near to every short question.
 const NEAR: f64 = 0.5;
-/// Where the best is less sure than this there is no answer, and nothing of the source is shown. Of ten questions that a conversation of
-/// LoCoMo knows nothing of none passes .2, and two pass .1 (2026-11-22).
-const LEAST: f64 = 0.15;
-/// A message behind the best must reach a quarter of that. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
-/// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
-const BEHIND_THE_BEST: f64 = 0.25;
-
 /// So many of the best messages are read and looked at closer, where they have more tokens than the search compares.
 const LOOKED_CLOSER: usize = 8;
 
@@ -78,6 +73,10 @@ pub(in crate::session) struct Asked<'a> {
     /// Messages behind it that the window leaves out.
     pub left_out: Range<u64>,
     pub question: &'a Question,
+    /// The same as parts of long messages are compared with it, once there is one.
+    pub excerpts: OnceCell<Excerpts>,
+    /// Who asks it.
+    pub asking: Asking,
     /// The time now, microseconds since 1970 (UTC).
     pub now: i64,
     /// The time that the question asks about.
@@ -131,7 +130,7 @@ pub(in crate::session) fn asks_nothing(text: &str) -> bool {
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<(Vec<Shown>, Corrections)> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
-    let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1).min(MOST_MESSAGES);
+    let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1);
     if wanted == 0 || asks_nothing(asked.question.text()) {
         return Ok(Default::default());
     }
@@ -139,8 +138,11 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         return Ok(Default::default());
     }
     let limit = (wanted + BEYOND) as usize;
-    let asking = Asking::ByMessage;
-    let request = search::Request { preferred: asked.preferred, asking, ..search::Request::new(asked.question.text(), limit, asked.now) };
+    let request = search::Request {
+        preferred: asked.preferred,
+        asking: asked.asking,
+        ..search::Request::new(asked.question.text(), limit, asked.now)
+    };
     let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
     let spans = asked.look_closer(pages, &mut hits, history)?;
     let mut surest = 0.0;
@@ -149,7 +151,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
             surest = found.confidence;
         }
     }
-    if surest < recalls.sure_enough(LEAST) {
+    if surest < recalls.sure_enough(SURE_ENOUGH) {
         return Ok((Vec::new(), corrections));
     }
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
@@ -176,8 +178,8 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
 impl Asked<'_> {
     /// Whether the scope has messages of other sessions that may be recalled.
     fn elsewhere<P: Pages>(&self, pages: &P) -> Result<bool> {
-        let last = SessionsHead::read(pages, self.place.partition)?.last_document;
-        Ok(self.record.recalls.other_sessions && u64::from(last) > self.record.tally.messages)
+        let head = SessionsHead::read(pages, self.place.partition)?;
+        Ok(self.record.recalls.other_sessions && head.sessions > 1 && head.last_document > 0)
     }
 
     /// Whether the window shows tool results shorter than they are.
@@ -210,7 +212,7 @@ impl Asked<'_> {
     /// Whether a message, or what stands around it, is sure enough, and it is of a session that is asked.
     fn may_show(&self, found: &Found) -> bool {
         let around = if self.question.is_known() { found.features.sureness_around() } else { 0.0 };
-        self.is_asked(found) && found.confidence.max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(LEAST)
+        self.is_asked(found) && found.confidence.max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(SURE_ENOUGH)
     }
 
     /// Whether a message is near to the question, or the caller wants whatever was found, and it is of a session that is asked. "5 years
@@ -218,7 +220,7 @@ impl Asked<'_> {
     fn is_asked(&self, found: &Found) -> bool {
         let near = found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
         let own = found.place.session == self.place.session;
-        (near || self.record.recalls.sure_enough(LEAST) == 0.0) && (own || self.record.recalls.other_sessions)
+        (near || self.record.recalls.sure_enough(SURE_ENOUGH) == 0.0) && (own || self.record.recalls.other_sessions)
     }
 
     /// Finds the part that answers of the best messages that have more tokens than the search compares, by the number of their documents.
@@ -236,7 +238,7 @@ impl Asked<'_> {
             let Some(record) = given(pages, found.place, reference_of(found))? else { continue };
             let text = text_of(&record.whole(pages, found.place)?);
             let span = self.part_of(pages, &text);
-            found.confidence = found.confidence_of_part(excerpt::closeness(self.question.text(), &text, span));
+            found.confidence = found.confidence_of_part(self.excerpts(pages).closeness(&text, span));
             spans.insert(found.number, span);
         }
         Ok(spans)
@@ -244,7 +246,11 @@ impl Asked<'_> {
 
     /// The part of a message that answers.
     fn part_of<P: Pages>(&self, pages: &P, text: &str) -> Span {
-        excerpt::answering(self.question.text(), text, self.scope.seed(pages.secret()).terms, self.most_bytes())
+        if text.len() <= self.most_bytes() { None } else { self.excerpts(pages).answering(text, self.most_bytes()) }
+    }
+
+    fn excerpts<P: Pages>(&self, pages: &P) -> &Excerpts {
+        self.excerpts.get_or_init(|| Excerpts::of(self.question.text(), self.scope.seed(pages.secret()).terms))
     }
 
     /// The most bytes that are shown of a message.
@@ -426,7 +432,7 @@ pub(in crate::session) fn passages<P: Pages>(
     let mut items = Vec::with_capacity(answer.hits.len());
     for hit in &answer.hits {
         let sure = recall::confidence(answer.queries.get(hit.collection), &hit.indexed(), &hit.parts);
-        if sure < recalls.sure_enough(LEAST) {
+        if sure < recalls.sure_enough(SURE_ENOUGH) {
             continue;
         }
         let (document, collection) = (&hit.document, &record.collections[hit.collection].name);
