@@ -4,9 +4,7 @@
 use std::cmp::Reverse;
 
 use super::Hit;
-
-/// So many hundredths of the older one's score has what is newer, at least.
-const LEAST_SHARE: i64 = 33;
+use super::ranking::memories::DISPUTED_SHARE;
 
 /// Puts the newest of what disputes each memory before it, among those that are answered with.
 pub(super) fn lift(hits: &mut [Hit]) {
@@ -36,7 +34,7 @@ fn newest_against(hits: &[Hit], older: usize) -> Option<usize> {
             && (new.memory.occurred_at, new.memory.number) > (old.memory.occurred_at, old.memory.number)
             && new.memory.ending.is_none()
             && old.memory.ending.is_none()
-            && new.parts.fixed.saturating_mul(100) >= old.parts.fixed.saturating_mul(LEAST_SHARE)
+            && new.parts.fixed.saturating_mul(100) >= old.parts.fixed.saturating_mul(DISPUTED_SHARE)
     };
     let newer = hits.iter().enumerate().filter(|(_, new)| is_newer(new));
     newer.max_by_key(|(_, new)| (new.memory.occurred_at, new.memory.number)).map(|(at, _)| at)

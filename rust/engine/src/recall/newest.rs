@@ -32,8 +32,6 @@ use crate::text::{QueryTerm, Role, Sought, analyze};
 use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
-/// So many hundredths of the older one's score has what is newer, at least.
-const LEAST_SHARE: i64 = 10;
 /// Parts of 1 in which scores are shown.
 const SHOWN: i64 = 1000;
 /// Words that ask for what was.
@@ -269,7 +267,7 @@ impl Asked {
             && new.scope == old.scope
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
-            && new.score.saturating_mul(100) >= old.score.saturating_mul(LEAST_SHARE)
+            && new.score.saturating_mul(100) >= old.score.saturating_mul(weights::LEAST_SHARE)
             && old.required(self).iter().all(|hash| new.required(self).contains(hash))
     }
 

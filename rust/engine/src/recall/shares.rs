@@ -20,9 +20,7 @@ use super::sure::confidence;
 use super::tokens_of;
 use crate::memory::Outline;
 use crate::recall::ranking::SURE_ENOUGH;
-
-/// A candidate with at least this share of the best score is about as good: one part in so many.
-const REACH: i64 = 4;
+use crate::recall::ranking::memories::REACH;
 
 /// Whether a memory answers by what it says, compared with no other, so that it has a place among better ones that nobody vouches for. Nobody
 /// who copies the words of a question changes that.

@@ -41,6 +41,7 @@ use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
 use crate::recall::ranking::memories::OF_ANOTHER;
+use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO};
 use crate::recall::when::{self, Range};
 use crate::recall::{self, Corrections, Overview, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
@@ -254,14 +255,8 @@ pub(super) struct Found {
     pub is_of_another: bool,
 }
 
-/// The closest of many parts is closer by chance than one text is: of 24 questions that two texts of 12 KB do not answer, the best part
-/// passed the gate of a prompt for six without this (2026-11-26). With twice as much a record of 18 KB of JSON that answers stayed below it,
-/// so it is set between. The number of wrong ones that pass with it was not measured.
-const CLOSER_BY_CHANCE: f64 = 0.05;
 /// So many messages are read to see whether they say what is asked once more.
 const MOST_ECHOES: usize = 16;
-/// A message that answers nothing and is so sure is the question itself.
-const ECHO: f64 = 0.8;
 
 impl Found {
     /// How sure it is to answer where a part of it is so close to the question: as sure as its beginning is, or more.

@@ -4,8 +4,8 @@
 
 use crate::process::Lazy;
 
+use crate::recall::ranking::{CHEAP, LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 pub use crate::recall::ranking::{FEATURES, Features};
-use crate::recall::ranking::{LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
 
 /// Units of a score in 1.0.
 pub const SCORE_ONE: i64 = crate::units::score::SCORE_ONE as i64;
@@ -70,7 +70,7 @@ impl Features {
 
     /// A score that is known before the sessions are: what ranks them, and finds the three best.
     pub(super) fn cheap(&self, own: f64) -> f64 {
-        own + 0.5 * self.before + 1.5 * self.closeness + self.meaning + 0.6 * self.speaker
+        own + CHEAP.before * self.before + CHEAP.closeness * self.closeness + self.meaning + CHEAP.speaker * self.speaker
     }
 
     /// From 0 to 1: how near it is to the question, as of a memory: the mean of what it has of the question and its cosine.

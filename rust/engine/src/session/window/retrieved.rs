@@ -21,7 +21,7 @@ use crate::context::limit::section;
 use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::ranking::{BEHIND_THE_BEST, SURE_ENOUGH};
+use crate::recall::ranking::{BEHIND_THE_BEST, MEANS_IT, SURE_ENOUGH};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
@@ -50,8 +50,6 @@ const BYTES_A_TOKEN: u64 = 4;
 const EXCERPT_BYTES: usize = 1_200;
 /// The fewest that are worth a frame.
 const LEAST_EXCERPT: usize = 160;
-/// A message without a word of the question must mean it: "yes" is near to every short question.
-const NEAR: f64 = 0.5;
 /// So many of the best messages are read and looked at closer, where they have more tokens than the search compares.
 const LOOKED_CLOSER: usize = 8;
 
@@ -218,7 +216,8 @@ impl Asked<'_> {
     /// Whether a message is near to the question, or the caller wants whatever was found, and it is of a session that is asked. "5 years
     /// already!" is near, behind "How long have you been married?".
     fn is_asked(&self, found: &Found) -> bool {
-        let near = found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= NEAR;
+        let near =
+            found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= MEANS_IT;
         let own = found.place.session == self.place.session;
         (near || self.record.recalls.sure_enough(SURE_ENOUGH) == 0.0) && (own || self.record.recalls.other_sessions)
     }

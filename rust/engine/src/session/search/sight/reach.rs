@@ -14,7 +14,7 @@
 use super::{Best, CHUNK, COSINE_ONE, Field, SLACK, wide};
 use crate::Result;
 use crate::index::vectors::VectorSet;
-use crate::recall::ranking::SIGHT;
+use crate::recall::ranking::{MOST_COSINE, SIGHT};
 use crate::session::search::question::Meaning;
 use crate::store::pages::Pages;
 use crate::units::score::SCORE_ONE;
@@ -23,9 +23,6 @@ use crate::units::score::SCORE_ONE;
 const FEW: u32 = 8_192;
 /// Documents with most words that set the bar, for each that is wanted.
 const SEEDS: usize = 2;
-/// The greatest cosine that is reckoned with: texts that share few words with a question and are nearer than this are almost none. Of 248
-/// questions to 50,000 messages 245 have the ten hits and scores of a walk, and three have nine of the hits (2026-11-22).
-const MOST_COSINE: f32 = 0.7;
 /// One in so many documents costs as much as a walk of all.
 const DEAR: usize = 10;
 /// Units of words that are compared.
