@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memspan import Budget, Recalls
+
 if TYPE_CHECKING:
     from memspan import Prompt, Scope, Session
     from memspan.testing import FakeClock
@@ -57,6 +59,42 @@ def test_where_nothing_holds_the_old_value_goes(user: Scope) -> None:
     text = say(session, "please write the job")
     assert "Python" not in text
     assert session.assemble("").epoch > epoch
+
+
+@pytest.mark.parametrize("kind", ["semantic", "preference", "profile"])
+def test_what_took_the_place_of_a_pinned_value_comes_before_all_that_is_new(user: Scope, kind: str) -> None:
+    user.remember("The user lives in Lisbon.", kind="profile", slot="home")
+    session = user.session("s", model="gpt-4o", budget=Budget(max_input_tokens=2_000))
+    assert "Lisbon" in say(session, "hello")
+    for number in range(10):
+        user.remember(f"Never call supplier number {number} before noon.", kind="constraint")
+    user.remember("The user lives in Porto.", kind=kind, slot="home")
+    first, *others = re.findall(r"<updated [^>]*>([^<]*)", say(session, "suggest a restaurant near my home"))
+    assert first == "The user lives in Porto."
+    assert others == [f"Never call supplier number {number} before noon." for number in range(len(others))]
+    assert 0 < len(others) < 10
+
+
+def test_where_a_newer_value_has_no_room_the_next_turn_begins_without_the_older_one(user: Scope) -> None:
+    for number in range(8):
+        user.remember(f"Uses tool {number}", kind="preference", slot=f"tool {number}")
+    session = user.session("s", model="gpt-4o", budget=Budget(max_input_tokens=2_000), recalls=Recalls(memories=0))
+    say(session, "hello")
+    for number in range(4):
+        user.remember(f"Took up {number}: " + "it is slow and it is sure " * 15, kind="preference", slot=f"tool {number}")
+    first = say(session, "please write the job")
+    left_out = [number for number in range(4) if f"Took up {number}" not in first]
+    assert left_out
+    assert all(f"Uses tool {number}<" in first for number in left_out), "the control: only the older value is shown"
+    epoch, said = session.assemble("").epoch, say(session, "and the other job")
+    assert session.assemble("").epoch == epoch + 1
+    assert not any(f"Uses tool {number}<" in said for number in range(4))
+    say(session, "and one more")
+    assert session.assemble("").epoch == epoch + 1, "nothing has changed since"
+    for turn in range(4):
+        sent = session.turn(turn).prompt
+        assert sent is not None
+        assert sent.same_bytes
 
 
 def test_the_message_that_told_an_older_value_says_so_and_stands_behind(user: Scope) -> None:
