@@ -166,6 +166,50 @@ def test_the_reply_that_repeats_an_older_value_and_a_message_that_does_say_so(us
     assert max(found.index(NEW), found.index(other)) < min(found.index(one) for one in (OLD, echo, again))
 
 
+CODE = ("My locker code is 2231.", "My locker code is 9087.", "what is my locker code?")
+HOME = ("I live in Lisbon.", "I live in Porto.", "where do I live?")
+EDITOR = ("My favourite editor is Vim.", "My favourite editor is Emacs.", "which editor do I like?")
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (CODE, "Noted: 2231."),
+        (CODE, "Got it, 2231 it is."),
+        (CODE, "I've saved that your locker code is 2231. Let me know if there is anything else I can help you with today!"),
+        (CODE, "Thanks! I will remember locker code 2231 for you."),
+        (HOME, "Lisbon is lovely in spring!"),
+        (HOME, "Great, I have noted that you live in Lisbon. Would you like tips for the neighbourhood?"),
+        (HOME, "Nice, Lisbon!"),
+        (EDITOR, "Vim it is."),
+        (EDITOR, "OK, I will use Vim in all examples from now on."),
+    ],
+)
+def test_a_reply_that_takes_up_an_older_value_says_so(
+    user: Scope, memspan_clock: FakeClock, told: tuple[str, str, str], reply: str
+) -> None:
+    _said(user, memspan_clock, "one", told[0], reply)
+    _said(user, memspan_clock, "two", told[1], "Done.")
+    assert _marks(user, told[2]).get(reply, True)
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (CODE, "Noted, 2231. By the way, Ana called: she has the key of the locker room."),
+        (CODE, "Did you say 2231? I did not get your locker code."),
+        (HOME, "You can reach 3 beaches from Lisbon by tram."),
+        (HOME, "Lisbon has two clubs, Benfica and Sporting, in case you live for football."),
+    ],
+)
+def test_a_reply_that_says_something_else_beside_an_older_value_has_no_mark(
+    user: Scope, memspan_clock: FakeClock, told: tuple[str, str, str], reply: str
+) -> None:
+    _said(user, memspan_clock, "one", told[0], reply)
+    _said(user, memspan_clock, "two", told[1], "Done.")
+    assert _marks(user, told[2])[reply] is False
+
+
 def test_the_message_of_a_memory_that_was_revised_says_so(user: Scope, memspan_clock: FakeClock) -> None:
     told = "Our guest wifi password at the office is sunflower-77."
     _said(user, memspan_clock, "one", told)
