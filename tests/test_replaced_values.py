@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memspan import Budget, Recalls
+
 if TYPE_CHECKING:
     from memspan import Prompt, Scope, Session
     from memspan.testing import FakeClock
@@ -57,6 +59,42 @@ def test_where_nothing_holds_the_old_value_goes(user: Scope) -> None:
     text = say(session, "please write the job")
     assert "Python" not in text
     assert session.assemble("").epoch > epoch
+
+
+@pytest.mark.parametrize("kind", ["semantic", "preference", "profile"])
+def test_what_took_the_place_of_a_pinned_value_comes_before_all_that_is_new(user: Scope, kind: str) -> None:
+    user.remember("The user lives in Lisbon.", kind="profile", slot="home")
+    session = user.session("s", model="gpt-4o", budget=Budget(max_input_tokens=2_000))
+    assert "Lisbon" in say(session, "hello")
+    for number in range(10):
+        user.remember(f"Never call supplier number {number} before noon.", kind="constraint")
+    user.remember("The user lives in Porto.", kind=kind, slot="home")
+    first, *others = re.findall(r"<updated [^>]*>([^<]*)", say(session, "suggest a restaurant near my home"))
+    assert first == "The user lives in Porto."
+    assert others == [f"Never call supplier number {number} before noon." for number in range(len(others))]
+    assert 0 < len(others) < 10
+
+
+def test_where_a_newer_value_has_no_room_the_next_turn_begins_without_the_older_one(user: Scope) -> None:
+    for number in range(8):
+        user.remember(f"Uses tool {number}", kind="preference", slot=f"tool {number}")
+    session = user.session("s", model="gpt-4o", budget=Budget(max_input_tokens=2_000), recalls=Recalls(memories=0))
+    say(session, "hello")
+    for number in range(4):
+        user.remember(f"Took up {number}: " + "it is slow and it is sure " * 15, kind="preference", slot=f"tool {number}")
+    first = say(session, "please write the job")
+    left_out = [number for number in range(4) if f"Took up {number}" not in first]
+    assert left_out
+    assert all(f"Uses tool {number}<" in first for number in left_out), "the control: only the older value is shown"
+    epoch, said = session.assemble("").epoch, say(session, "and the other job")
+    assert session.assemble("").epoch == epoch + 1
+    assert not any(f"Uses tool {number}<" in said for number in range(4))
+    say(session, "and one more")
+    assert session.assemble("").epoch == epoch + 1, "nothing has changed since"
+    for turn in range(4):
+        sent = session.turn(turn).prompt
+        assert sent is not None
+        assert sent.same_bytes
 
 
 def test_the_message_that_told_an_older_value_says_so_and_stands_behind(user: Scope) -> None:
@@ -126,6 +164,50 @@ def test_the_reply_that_repeats_an_older_value_and_a_message_that_does_say_so(us
     assert [text for text in (OLD, echo, again, other, NEW) if marks[text]] == [OLD, echo, again]
     found = [hit.text for hit in user.search(ASKED)]
     assert max(found.index(NEW), found.index(other)) < min(found.index(one) for one in (OLD, echo, again))
+
+
+CODE = ("My locker code is 2231.", "My locker code is 9087.", "what is my locker code?")
+HOME = ("I live in Lisbon.", "I live in Porto.", "where do I live?")
+EDITOR = ("My favourite editor is Vim.", "My favourite editor is Emacs.", "which editor do I like?")
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (CODE, "Noted: 2231."),
+        (CODE, "Got it, 2231 it is."),
+        (CODE, "I've saved that your locker code is 2231. Let me know if there is anything else I can help you with today!"),
+        (CODE, "Thanks! I will remember locker code 2231 for you."),
+        (HOME, "Lisbon is lovely in spring!"),
+        (HOME, "Great, I have noted that you live in Lisbon. Would you like tips for the neighbourhood?"),
+        (HOME, "Nice, Lisbon!"),
+        (EDITOR, "Vim it is."),
+        (EDITOR, "OK, I will use Vim in all examples from now on."),
+    ],
+)
+def test_a_reply_that_takes_up_an_older_value_says_so(
+    user: Scope, memspan_clock: FakeClock, told: tuple[str, str, str], reply: str
+) -> None:
+    _said(user, memspan_clock, "one", told[0], reply)
+    _said(user, memspan_clock, "two", told[1], "Done.")
+    assert _marks(user, told[2]).get(reply, True)
+
+
+@pytest.mark.parametrize(
+    ("told", "reply"),
+    [
+        (CODE, "Noted, 2231. By the way, Ana called: she has the key of the locker room."),
+        (CODE, "Did you say 2231? I did not get your locker code."),
+        (HOME, "You can reach 3 beaches from Lisbon by tram."),
+        (HOME, "Lisbon has two clubs, Benfica and Sporting, in case you live for football."),
+    ],
+)
+def test_a_reply_that_says_something_else_beside_an_older_value_has_no_mark(
+    user: Scope, memspan_clock: FakeClock, told: tuple[str, str, str], reply: str
+) -> None:
+    _said(user, memspan_clock, "one", told[0], reply)
+    _said(user, memspan_clock, "two", told[1], "Done.")
+    assert _marks(user, told[2])[reply] is False
 
 
 def test_the_message_of_a_memory_that_was_revised_says_so(user: Scope, memspan_clock: FakeClock) -> None:

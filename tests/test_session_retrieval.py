@@ -8,6 +8,7 @@ import pytest
 
 import memspan
 from memspan import InvalidInput
+from memspan.testing import temporary_engine
 
 FACT = "the vault of Lisbon opens with ticket OPS-7731 and a blue key"
 
@@ -95,6 +96,26 @@ def test_passages_of_the_sessions_collections_are_shown_with_their_place(user: m
     user.session("s-1", collections=[])
     session.add({"role": "user", "content": "what is new, and when do we deploy?"})
     assert "Everything is new" not in _sent(session.assemble())
+
+
+@pytest.mark.parametrize("copies", [1, 5, 8, 100])
+def test_copies_of_a_passage_take_the_place_of_no_other(copies: int) -> None:
+    with temporary_engine() as engine:
+        _ask_beside_copies(engine.user("u-42"), copies)
+
+
+def _ask_beside_copies(user: memspan.Scope, copies: int) -> None:
+    docs = user.collection("docs")
+    readme = "# Deploying\n\nTo deploy the service run make deploy and wait for the green light."
+    docs.add_many([{"id": f"svc{number}/README.md", "text": readme} for number in range(copies)])
+    docs.add("oncall.md", "# Deploy freeze\n\nNo deploy of a service from December 20 to January 3: ask Grace for an exception.")
+    session = user.session("s-1", model="gpt-4o", collections=[docs])
+    session.add({"role": "user", "content": "how do I deploy the service, and when may I not?"})
+    prompt = session.assemble()
+    rows = [row for row in prompt.explain() if row.section == "retrieved"]
+    assert [(row.id.partition("#")[0], row.included) for row in rows] == [("docs/svc0/README.md", True), ("docs/oncall.md", True)]
+    assert "Grace" in _sent(prompt)
+    assert _sent(session.assemble()) == _sent(prompt)
 
 
 def test_a_question_that_nothing_answers_brings_nothing(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:

@@ -60,6 +60,8 @@ pub struct Request {
     pub min_score: f64,
     /// Only what has a word of the question or is near its meaning.
     pub relevant_only: bool,
+    /// Of chunks with the same text the best alone.
+    pub each_once: bool,
     /// The time of the question.
     pub now: i64,
 }
@@ -80,6 +82,7 @@ impl Request {
             fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
             relevant_only: false,
+            each_once: false,
             now,
         }
     }
@@ -127,6 +130,8 @@ pub struct Search {
     pub hybrid: bool,
     /// The query to each collection's words, for explanations.
     pub queries: Vec<LexicalQuery>,
+    /// Whether there are fewer hits than asked for because others have their texts, and a higher limit may find more.
+    pub lacks_others: bool,
 }
 
 impl Search {
@@ -169,17 +174,24 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         _ => Ok(None),
     };
     let moment = Moment { now: request.now, ..Moment::default() };
-    for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
+    let (nominated, mut copies) = (found.candidates.len(), 0);
+    let ranked = fusion::rank(fusion, request.limit, &moment, found.candidates, exact)?;
+    let is_cut = ranked.len() < nominated;
+    for (candidate, parts) in ranked {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;
         }
         if request.relevant_only && !parts.is_relevant() {
             continue;
         }
-        if let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, &parts)? {
+        let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, &parts)? else { continue };
+        if request.each_once && answer.hits.iter().any(|better| better.text == hit.text) {
+            copies += 1;
+        } else {
             answer.hits.push(hit);
         }
     }
+    answer.lacks_others = is_cut && copies > 0 && answer.hits.len() < request.limit;
     answer.degraded = why_degraded(&request.text, found.degraded, request.embedder_failed.as_deref());
     answer.hybrid = vector.is_some();
     Ok(answer)

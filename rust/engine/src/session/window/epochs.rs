@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::fixed::{fixed_for, scopes};
 use crate::context::epoch::RENDERER_VERSION;
+use crate::context::explain::{Explained, Why};
+use crate::context::limit::section;
 use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Reason, Window, bounded};
 use crate::models::Model;
-use crate::session::ledger::Call;
+use crate::session::ledger::{self, Call};
 use crate::session::record::SessionRecord;
 use crate::session::transcript::blob;
 use crate::session::transcript::view::kept_turns;
@@ -113,7 +115,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         pending + held.map_or(0, |sent| sent.tokens)
     }
 
-    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began; or was replaced by what was.
+    /// Whether something that prompts of the epoch begin with was forgotten, or has expired, since it began; or was replaced by what was, or
+    /// by what the last prompt had no room for.
     fn lost_text(&mut self) -> Result<bool> {
         let read = |from, end| kept_turns(&*self.pages, self.place, from, end);
         let kept = self.past.kept(self.record.tally.turns, self.settled, read)?;
@@ -123,10 +126,18 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let lost = |memory: &MemoryRef| lost_since(memory, self.epoch.began_at);
         // Of an epoch from the future nobody knows when it began; what its prompts begin with was there then.
         let began = if self.epoch.began_at > self.told.saturating_add(AHEAD) { i64::MIN } else { self.epoch.began_at };
+        let mut newer = Vec::new();
         for memory in &self.epoch.epoch.pinned {
-            if lost_since(memory, began)? || pinned::is_without_successor(&*self.pages, *memory, self.told)? {
+            if lost_since(memory, began)? {
                 return Ok(true);
             }
+            if pinned::ended_at(&*self.pages, *memory)?.is_some() {
+                let Some(current) = pinned::newer_than(&*self.pages, *memory, self.told)? else { return Ok(true) };
+                newer.push(current);
+            }
+        }
+        if self.had_no_room_for(&newer)? {
+            return Ok(true);
         }
         for (turn, call) in kept {
             let items = Call::read(&*self.pages, self.place, turn, call)?.sent.map_or_else(Vec::new, |sent| sent.items);
@@ -135,6 +146,18 @@ impl<P: PagesMut> SessionWriter<'_, P> {
                     return Ok(true);
                 }
             }
+        }
+        Ok(false)
+    }
+
+    /// Whether the block of the turn before left out one of these memories, which took the place of pinned ones.
+    fn had_no_room_for(&self, newer: &[MemoryRef]) -> Result<bool> {
+        let Some(turn) = self.record.tally.turns.checked_sub(2).filter(|_| !newer.is_empty()) else { return Ok(false) };
+        for number in 0..ledger::count(&*self.pages, self.place, turn)? {
+            // The block is chosen for the first call of a turn, and stands still in the others.
+            let chosen = Call::read(&*self.pages, self.place, turn, number)?.sent.filter(|sent| sent.carried);
+            let Some(sent) = chosen else { continue };
+            return Ok(sent.epoch == self.epoch.epoch.number && sent.explained.iter().any(|row| is_left_out(row, newer)));
         }
         Ok(false)
     }
@@ -250,6 +273,12 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let window = self.epoch.epoch.window(limit, &self.record.budget.sections, &self.view(), self.pending())?;
         Ok(self.epoch.epoch.fixed_tokens + window.tokens)
     }
+}
+
+/// Whether a prompt had no room for the newer value of something pinned.
+fn is_left_out(row: &Explained, newer: &[MemoryRef]) -> bool {
+    let no_room = matches!(row.why, Why::OverGrant { .. } | Why::OverCeiling { .. } | Why::OverRoom { .. });
+    no_room && &*row.section == section::UPDATED && row.memory.is_some_and(|memory| newer.contains(&memory))
 }
 
 /// The factor that an epoch of a session begins with: the learned one, for content like that of the window before it.

@@ -70,32 +70,37 @@ impl Pinned {
         Ok(self.expires_at.is_none_or(|at| at > now) && self.stamps == stamps(pages, scopes)?)
     }
 
-    /// The changes since an epoch began, as items of the section `updated`: memories written or disputed since, and those of other kinds
-    /// that took the slot of one in its snapshot.
+    /// The changes since an epoch began, as items of the section `updated`: the memories that took the place of one in its snapshot, of
+    /// whichever kind, then those of it that are disputed since, then those written since. Where there is no room for all of them, the
+    /// prompt is not left with an older value alone.
     pub fn newer<P: Pages>(&self, pages: &P, epoch: &StoredEpoch, form: impl Fn(Partition) -> Form, now: i64) -> Result<Vec<Item>> {
         let began = |memory: &MemoryRef| stamp(&epoch.stamps, memory.partition as Partition);
+        let (snapshot, mut newer) = (&epoch.epoch.pinned, Vec::<Item>::new());
+        for memory in snapshot.iter().filter(|memory| self.shown(memory).is_none()) {
+            let partition = memory.partition as Partition;
+            let Some(now_there) = successor(pages, *memory, now)? else { continue };
+            let place = place_of(partition, &now_there);
+            if !snapshot.contains(&place) && newer.iter().all(|other| other.memory != Some(place)) {
+                let pinned = self.shown(&place).map(updated);
+                newer.push(pinned.unwrap_or_else(|| item(partition, &now_there, section::UPDATED, None, form(partition))));
+            }
+        }
         let is_new = |item: &&Item| {
             let Some((memory, &(written, disputed))) = item.memory.and_then(|memory| Some((memory, self.changed.get(&memory)?))) else {
                 return false;
             };
             // An epoch of an old format has no stamp: everything in its snapshot would be new by that.
-            let at = if epoch.epoch.pinned.contains(&memory) { disputed } else { disputed.max(Some(written)) };
-            at.is_some_and(|at| at > began(&memory))
+            let at = if snapshot.contains(&memory) { disputed } else { disputed.max(Some(written)) };
+            at.is_some_and(|at| at > began(&memory)) && newer.iter().all(|other| other.memory != item.memory)
         };
-        let mut newer: Vec<Item> = self.items.iter().filter(is_new).map(updated).collect();
-        for memory in epoch.epoch.pinned.iter().filter(|memory| !self.has(memory)) {
-            let partition = memory.partition as Partition;
-            let Some(now_there) = successor(pages, *memory, now)? else { continue };
-            let item = item(partition, &now_there, section::UPDATED, None, form(partition));
-            if !item.memory.is_some_and(|one| self.has(&one)) && newer.iter().all(|other| other.memory != item.memory) {
-                newer.push(item);
-            }
-        }
+        let mut others: Vec<Item> = self.items.iter().filter(is_new).map(updated).collect();
+        others.sort_by_key(|item| !item.memory.is_some_and(|memory| snapshot.contains(&memory)));
+        newer.extend(others);
         Ok(newer)
     }
 
-    fn has(&self, memory: &MemoryRef) -> bool {
-        self.items.iter().any(|item| item.memory == Some(*memory))
+    fn shown(&self, memory: &MemoryRef) -> Option<&Item> {
+        self.items.iter().find(|item| item.memory == Some(*memory))
     }
 }
 
@@ -118,9 +123,14 @@ fn successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<
     Ok(None)
 }
 
-/// Whether a memory was replaced, and nothing holds any more that took its place: a prompt cannot say what holds instead.
-pub(in crate::session) fn is_without_successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<bool> {
-    Ok(ended_at(pages, memory)?.is_some() && successor(pages, memory, now)?.is_none())
+/// The current memory that took the place of one that was replaced; `None` where nothing holds any more that did, so that a prompt cannot
+/// say what holds instead.
+pub(in crate::session) fn newer_than<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<MemoryRef>> {
+    Ok(successor(pages, memory, now)?.map(|newer| place_of(memory.partition as Partition, &newer)))
+}
+
+fn place_of(partition: Partition, memory: &Memory) -> MemoryRef {
+    MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() }
 }
 
 /// A pinned memory as what is newer than the epoch.
@@ -258,13 +268,12 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
     if section == section::UPDATED {
         name_updated(&mut attributes);
     }
-    let place = MemoryRef { partition: partition.into(), memory: memory.number.into(), revision: memory.revision.into() };
     Item {
         section: section.into(),
         id: memory.id().into(),
         attributes,
         text: Arc::from(memory.text.as_str()),
-        memory: Some(place),
+        memory: Some(place_of(partition, memory)),
         message: None,
         document: None,
         form,

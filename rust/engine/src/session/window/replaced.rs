@@ -2,6 +2,7 @@
 //! the question.
 
 use crate::Result;
+use crate::compaction::units::sentences;
 use crate::context::{Message, Role};
 use crate::memory::{Memory, Provenance, record};
 use crate::session::transcript::message::MessageRecord;
@@ -15,6 +16,8 @@ pub(in crate::session) const BEHIND_THE_CURRENT: i64 = 4;
 const MOST_VALUES: usize = 8;
 /// Bytes by which a message may be longer than the value that was learnt from it, and say little else.
 const ABOUT: usize = 40;
+/// The same for the reply right behind: two or three sentences. Set.
+const ABOUT_A_REPLY: usize = 160;
 
 /// A message that told what does not hold any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,8 +99,8 @@ impl Replaced {
         Self { partition, source, words: gone, newer, value, length: older.len(), until, newer_at }
     }
 
-    /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it, or another one
-    /// that says the value and no more.
+    /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it that takes it up,
+    /// or another one that says the value and no more.
     pub fn is_told(&self, said: &Said<'_>, part: &str) -> bool {
         if self.partition != said.partition {
             return false;
@@ -108,7 +111,7 @@ impl Replaced {
             // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
             return is_short || words(part).any(|word| self.words.contains(&word));
         }
-        if !is_short || self.value.is_empty() || said.at >= self.until || part.contains('?') {
+        if self.value.is_empty() || said.at >= self.until || !is_short && behind != Some(1) {
             return false;
         }
         let told: Vec<Box<str>> = all_words(part).collect();
@@ -116,12 +119,26 @@ impl Replaced {
         if !self.words.iter().all(|word| is_there(word)) || self.newer.iter().any(|word| is_there(word)) {
             return false;
         }
+        let says_so = is_short && !part.contains('?');
         match (said.by)() {
-            Some(Role::Assistant) if behind == Some(1) && self.content().all(is_there) => true,
-            Some(Role::Assistant) => self.is_repeated(&told, &TO_THE_USER),
-            Some(Role::User) => self.is_repeated(&told, &OF_ONESELF),
+            Some(Role::Assistant) if behind == Some(1) && (says_so && self.content().all(is_there) || self.is_taken_up(part)) => true,
+            Some(Role::Assistant) => says_so && self.is_repeated(&told, &TO_THE_USER),
+            Some(Role::User) => says_so && self.is_repeated(&told, &OF_ONESELF),
             _ => false,
         }
+    }
+
+    /// Whether a reply takes up the value and states nothing else: a sentence that does not ask has it, and no word besides is a number or a
+    /// name. "Lisbon has two clubs, Benfica and Sporting" holds wherever the user lives.
+    fn is_taken_up(&self, reply: &str) -> bool {
+        let is_known = |word: &str| self.value.iter().any(|other| is_same(other, word)) || SAID_AGAIN.contains(&word) || word == "i";
+        let has_it = |sentence: &str| {
+            let told: Vec<Box<str>> = all_words(sentence).collect();
+            !sentence.contains('?') && self.words.iter().all(|word| told.iter().any(|other| is_same(word, other)))
+        };
+        reply.len() <= self.length + ABOUT_A_REPLY
+            && reply.lines().flat_map(sentences).any(has_it)
+            && reply.lines().flat_map(sentences).flat_map(specific).all(|word| is_known(&word.to_lowercase()))
     }
 
     /// The words of the value that say something, but for the user's own.
@@ -204,6 +221,17 @@ fn all_words(text: &str) -> impl Iterator<Item = Box<str>> {
     words.filter(|word| !word.is_empty()).map(Into::into)
 }
 
+/// The words of a sentence that are a number or a name: those with a digit, and those with a capital that stand behind another word.
+fn specific(sentence: &str) -> impl Iterator<Item = &str> {
+    let mut goes_on = false;
+    sentence.split_inclusive(|letter: char| !letter.is_alphanumeric()).filter_map(move |piece| {
+        let word = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let is_specific = word.contains(|one: char| one.is_ascii_digit()) || goes_on && word.starts_with(char::is_uppercase);
+        goes_on = (goes_on || !word.is_empty()) && !piece.ends_with([':', '\u{2013}', '\u{2014}']);
+        is_specific.then_some(word)
+    })
+}
+
 /// Who speaks a message; `None` where that is a user who is named.
 pub(in crate::session) fn speaker_of(message: &Message, record: &MessageRecord) -> Option<Role> {
     let role = message.speaker();
@@ -225,6 +253,18 @@ mod tests {
     fn the_source_its_reply_and_what_says_the_same_again_told_it() {
         assert!(is_told(LOCKER, (4, 50), Role::User, "My locker number is 14."));
         assert!(is_told(LOCKER, (5, 50), Role::Assistant, "Noted! I saved locker number 14 for you."));
+        let home = ("The user lives in Lisbon.", "The user lives in Porto.");
+        for text in [
+            "Nice, Lisbon!",
+            "Lisbon is lovely in spring!",
+            "Great, I have noted that you live in Lisbon. Would you like tips for the neighbourhood?",
+            "OK, I will think of Lisbon from now on.",
+            "Noted: You live in Lisbon.\n\nLet me know if there is anything else that I can help you with today!",
+        ] {
+            assert!(is_told(home, (5, 50), Role::Assistant, text), "{text}");
+            assert!(!is_told(home, (6, 50), Role::Assistant, text), "not right behind: {text}");
+            assert!(!is_told(home, (5, 50), Role::User, text), "of the user's own: {text}");
+        }
         for text in ["As I said, my locker number is 14.", "my locker number is 14", "I told that my locker number's 14"] {
             assert!(is_told(LOCKER, (9, 50), Role::User, text), "{text}");
         }
@@ -254,6 +294,23 @@ mod tests {
         assert!(!is_told(LOCKER, (9, 100), Role::User, "My locker number is 14."), "said as the newer one holds");
         assert!(!is_told(LOCKER, (5, 50), Role::Assistant, "Your locker number was 14, now it is 92."));
         assert!(!is_told(LOCKER, (5, 50), Role::Tool, "locker number 14"));
+        let long = "It has room for a coat and a bag. ".repeat(6);
+        for text in [
+            "Is it 14? I did not get it.",
+            "Did you say 14, or another one?",
+            "Got it, 14. Ana has 31, next to it.",
+            "Noted, 14. By the way, the meeting with Ana moved to Friday.",
+            "Saved: locker 14 and the gym called \"Basic\".",
+            &format!("It is 14. {long}"),
+        ] {
+            assert!(!is_told(LOCKER, (5, 50), Role::Assistant, text), "{text}");
+        }
+        let home = ("The user lives in Lisbon.", "The user lives in Porto.");
+        for text in
+            ["Lisbon has two clubs, Benfica and Sporting.", "You can see the castle of Lisbon, built in 1147.", "From Lisbon to Porto?"]
+        {
+            assert!(!is_told(home, (5, 50), Role::Assistant, text), "{text}");
+        }
         let managers = ("Bo manages Ana", "Bo manages Cy");
         assert!(!is_told(managers, (9, 50), Role::User, "Ana manages Bo"));
         assert!(!is_told(("42", "43"), (9, 50), Role::User, "42"), "a bare value is a value of anything");

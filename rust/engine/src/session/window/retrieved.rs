@@ -58,6 +58,10 @@ const BYTES_OF_A_TIME: usize = 400;
 /// Tokens that such a message is taken for when it is reckoned how many there is room for.
 const TOKENS_OF_A_TIME: u64 = 48;
 
+/// Where copies leave fewer passages than are wanted, so many times as many are looked through, and so often.
+const MORE_PASSAGES: usize = 4;
+const MOST_ASKED_AGAIN: usize = 2;
+
 /// Where the part of a text stands that answers: its start and length; `None` for all of it.
 type Span = Option<(u64, u64)>;
 
@@ -412,7 +416,8 @@ fn head(text: &str) -> Arc<str> {
     format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
-/// Passages of the session's collections that answer the question, and why vectors were not used where that is so.
+/// Passages of the session's collections that answer the question, and why vectors were not used where that is so. Copies of a text are one
+/// passage, the best of them.
 pub(in crate::session) fn passages<P: Pages>(
     engine: &Core,
     pages: &P,
@@ -423,13 +428,21 @@ pub(in crate::session) fn passages<P: Pages>(
     if record.collections.is_empty() || recalls.passages == 0 {
         return Ok((Vec::new(), None));
     }
-    let mut asked =
-        collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
+    let most = recalls.passages as usize;
+    let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), most, request.filter.now);
     asked.vector.clone_from(&request.vector);
-    let answer = collection::search::search(engine, pages, &asked)?;
+    asked.each_once = true;
+    let mut answer = collection::search::search(engine, pages, &asked)?;
+    for _ in 0..MOST_ASKED_AGAIN {
+        if !answer.lacks_others || answer.hits.len() >= most {
+            break;
+        }
+        asked.limit = asked.limit.saturating_mul(MORE_PASSAGES);
+        answer = collection::search::search(engine, pages, &asked)?;
+    }
     let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
-    let mut items = Vec::with_capacity(answer.hits.len());
-    for hit in &answer.hits {
+    let mut items = Vec::with_capacity(most.min(answer.hits.len()));
+    for hit in answer.hits.iter().take(most) {
         let sure = recall::confidence(answer.queries.get(hit.collection), &hit.indexed(), &hit.parts);
         if sure < recalls.sure_enough(SURE_ENOUGH) {
             continue;
