@@ -3,11 +3,13 @@
 //! ```text
 //! question   one text, one vector, one time, one set of filters for every source
 //! weighed    score of a hit / score of the best of its answer * how sure that answer is (docs/ranking.md)
-//! outdated   a message that told the older value of a slot whose current one is among the hits has a quarter of that
+//! outdated   a message that told the older value of a slot whose current one is among the hits has a quarter of that, and no more than it
 //! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
 //! ```
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
+
+use std::collections::BTreeMap;
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
 use super::window::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
@@ -91,8 +93,8 @@ pub struct Answer {
     pub degraded: Option<String>,
     /// Whether vectors were used.
     pub hybrid: bool,
-    /// The messages, by answer and place, that told what a memory that was found says otherwise now.
-    outdated: Vec<(usize, usize)>,
+    /// The messages, by answer and place, that told what a memory that was found says otherwise now, with the place of that.
+    outdated: BTreeMap<(usize, usize), usize>,
 }
 
 /// Asks them.
@@ -140,25 +142,29 @@ fn outdated<P: Pages>(
     question: &Question,
     answer: &Answer,
     partitions: &[Option<Partition>],
-) -> Result<Vec<(usize, usize)>> {
-    let (filter, mut replaced) = (&every.filter, Vec::new());
+) -> Result<BTreeMap<(usize, usize), usize>> {
+    let (filter, mut replaced, mut newer) = (&every.filter, Vec::new(), Vec::new());
     if filter.limits_time() || filter.preferred.is_some() || recall::asks_for_past(question) {
-        return Ok(Vec::new());
+        return Ok(BTreeMap::new());
     }
-    for found in answer.memories.iter().flat_map(|memories| &memories.found) {
+    for (place, found) in answer.memories.iter().flat_map(|memories| &memories.found).enumerate() {
         if let Some(partition) = partitions[found.scope] {
             Replaced::by(pages, partition, &found.named.memory, &mut replaced)?;
+            newer.resize(replaced.len(), place);
         }
     }
-    let is_told = |scope: usize, hit: &TranscriptHit| {
+    let told_by = |scope: usize, hit: &TranscriptHit| {
         let (message, by) = (&hit.message, || speaker_of(&hit.message.neutral().ok()?, &hit.message.record));
         let (index, at) = (message.record.placed.index, message.record.said_at());
         let said = |partition| Said { partition, session: hit.session_id.as_str(), index, at, by: &by };
-        partitions[scope].is_some_and(|partition| replaced.iter().any(|one| one.is_told(&said(partition), &message.text)))
+        let partition = partitions[scope]?;
+        replaced.iter().position(|one| one.is_told(&said(partition), &message.text)).map(|at| newer[at])
     };
+    if replaced.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let hits = answer.transcripts.iter().enumerate().flat_map(|(scope, hits)| hits.iter().enumerate().map(move |hit| (scope, hit)));
-    let told = hits.filter(|(scope, (_, hit))| !replaced.is_empty() && is_told(*scope, hit));
-    Ok(told.map(|(scope, (place, _))| (scope, place)).collect())
+    Ok(hits.filter_map(|(scope, (place, hit))| Some(((scope, place), told_by(scope, hit)?))).collect())
 }
 
 fn transcript_request(every: &recall::Request) -> search::Request {
@@ -285,6 +291,7 @@ impl Answer {
         self.degraded = degraded.flatten().next().cloned().or_else(|| by_words.then(|| BY_WORDS.to_owned()));
         let weighed = |(source, answer, confidence)| self.weighed(source, answer, confidence);
         let mut order: Vec<Ranked> = self.sureness().flat_map(weighed).collect();
+        self.put_behind_the_current(&mut order);
         order.sort_by(|a, b| b.score.total_cmp(&a.score)); // stable: of equals the source that comes first
         if order.iter().any(|one| self.said_or_done(*one).is_some()) {
             order = self.in_order_of_time(order, asked.limit);
@@ -298,6 +305,17 @@ impl Answer {
         let count = order.iter().take_while(|one| fits(one)).count();
         order.truncate(count);
         self.order = order;
+    }
+
+    /// Gives what told an older value a quarter of its score, and no more than the memory has that says otherwise now. Of equals memories come
+    /// first.
+    fn put_behind_the_current(&self, order: &mut [Ranked]) {
+        let memories: Vec<f64> = order.iter().filter(|one| one.source == Source::Memories).map(|one| one.score).collect();
+        for one in order.iter_mut().filter(|one| one.source == Source::Transcripts) {
+            if let Some(newer) = self.outdated.get(&(one.answer, one.place)) {
+                one.score = (one.score / BEHIND_THE_CURRENT as f64).min(memories[*newer]);
+            }
+        }
     }
 
     /// When a hit was said or done that answers a question for a time alone; `None` of every other.
@@ -352,10 +370,9 @@ impl Answer {
             Source::Collections => self.passages[answer].hits.iter().map(|hit| hit.score).collect(),
         };
         let best = scores.first().copied().filter(|best| *best > 0.0).unwrap_or(1.0);
-        let share = |place| if source == Source::Transcripts && self.outdated.contains(&(answer, place)) { BEHIND_THE_CURRENT } else { 1 };
         let answers = |place: usize| source != Source::Transcripts || self.transcripts[answer][place].confidence > 0.0;
         let weighed = |(place, score): (usize, &f64)| {
-            let sure = if answers(place) { confidence / share(place) as f64 } else { 0.0 };
+            let sure = if answers(place) { confidence } else { 0.0 };
             Ranked { source, answer, place, score: score / best * sure }
         };
         scores.iter().enumerate().map(weighed).collect()
