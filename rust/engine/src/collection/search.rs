@@ -23,10 +23,10 @@ use crate::memory::Core;
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::has_metadata;
-use crate::recall::fusion::{self, Fusion, Parts};
+use crate::recall::fusion::{self, Parts};
 use crate::recall::priors::{Attributes, Moment};
-use crate::recall::ranking::WINDOW;
-use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
+use crate::recall::ranking::memories::{FEWEST, PER_ANSWER};
+use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
 use crate::recall::{Question, check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
@@ -54,8 +54,6 @@ pub struct Request {
     pub updated: Range,
     /// Only documents of these ids.
     pub documents: Option<Vec<String>>,
-    /// How words and vectors are weighed.
-    pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
     /// Only what has a word of the question or is near its meaning.
@@ -77,7 +75,6 @@ impl Request {
             metadata: Vec::new(),
             updated: Range::default(),
             documents: None,
-            fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
             relevant_only: false,
             now,
@@ -163,13 +160,12 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         };
         answer.queries.push(query);
     }
-    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
     let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), &vector) {
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
     let moment = Moment { now: request.now, ..Moment::default() };
-    for (candidate, parts) in fusion::rank(fusion, request.limit, &moment, found.candidates, exact)? {
+    for (candidate, parts) in fusion::rank(fusion::weight_of_words(found.identified), request.limit, &moment, found.candidates, exact)? {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
             break;
         }

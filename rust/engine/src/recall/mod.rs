@@ -46,7 +46,6 @@ pub(crate) use ask::{add_recalls, ask_in, check_min_score};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
-pub use fusion::Fusion;
 pub(crate) use newest::asks_for_past;
 pub use overview::Overview;
 pub(crate) use overview::spread;
@@ -87,8 +86,6 @@ pub struct Request {
     pub limit: usize,
     /// Only what this lets through.
     pub filter: Filter,
-    /// How words and vectors are weighed.
-    pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
     /// The best whose texts have together at most so many tokens (`o200k_base`); it ends before the first that does not fit.

@@ -149,6 +149,10 @@ pub(crate) const LONG: usize = 64;
 /// Tokens that a share of pronouns is smoothed by.
 pub(crate) const PRONOUNS_BESIDE: f64 = 3.0;
 
+/// Passages of collections that hold every identifier of the question and are nominated for it, at most. All other constants of passages
+/// are those of memories.
+pub(crate) const HOLDERS: usize = 16;
+
 /// Memories.
 pub mod memories {
     // The parts of a closer look at a memory (`recall/closer.rs`), with their weights before they are brought to scale. Fitted by
@@ -257,15 +261,4 @@ pub mod memories {
     pub const PER_ANSWER: usize = 3;
     /// Nominated by each at least.
     pub const FEWEST: usize = 40;
-}
-
-/// Passages of collections.
-pub(crate) mod passages {
-    /// The weight of the words; the vectors have the rest. Measured.
-    pub const LEXICAL: f64 = 0.5;
-    /// Candidates for each answer that is wanted, and at least.
-    pub const PER_ANSWER: usize = 3;
-    pub const FEWEST: usize = 40;
-    /// Passages that hold every identifier of the question, at most.
-    pub const HOLDERS: usize = 16;
 }

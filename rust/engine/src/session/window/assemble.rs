@@ -21,7 +21,7 @@ use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
-use crate::recall::{self, Filter, Fusion, Overview, Question, Recall, Request};
+use crate::recall::{self, Filter, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::key::{SessionKey, cache_key};
 use crate::session::ledger::{self, Call, SentPrompt};
@@ -411,7 +411,6 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
         scopes,
         limit,
         filter: Filter { preferred, relevant_only: true, ..Filter::all(ask.now) },
-        fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
     }
