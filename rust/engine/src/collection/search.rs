@@ -139,28 +139,28 @@ impl Search {
 pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
     check_min_score("searching a collection", request.min_score)?;
     check_conditions("searching a collection", &request.metadata)?;
-    let answer = engine.store().read(|pages| search(engine, pages, request))?;
+    let question = Question::new(&request.text);
+    let answer = engine.store().read(|pages| search(engine, pages, request, &question))?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
     add(&metrics.searches_degraded, u64::from(answer.degraded.is_some()));
     Ok(answer)
 }
 
-/// Answers a question from the snapshot that its caller holds.
-pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
-    let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
+/// Answers a question from the snapshot that its caller holds; `question` is what the request asks.
+pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &Question) -> Result<Search> {
+    let own = if request.vector.is_none() { question_vector(engine, question) } else { None };
+    let asked = Asked { request, question, vector: request.vector.as_ref().or(own.as_ref()) };
     let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
-            Some(partition) => {
-                nominate(engine, pages, request, vector.as_ref(), place, (partition, name.seed(pages.secret())), &mut found)?
-            }
+            Some(partition) => nominate(engine, pages, &asked, place, (partition, name.seed(pages.secret())), &mut found)?,
             None => LexicalQuery::default(),
         };
         answer.queries.push(query);
     }
-    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), &vector) {
+    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), asked.vector) {
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
@@ -177,8 +177,16 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
         }
     }
     answer.degraded = why_degraded(&request.text, found.degraded, request.embedder_failed.as_deref());
-    answer.hybrid = vector.is_some();
+    answer.hybrid = asked.vector.is_some();
     Ok(answer)
+}
+
+/// A request with its question as it was read.
+struct Asked<'q> {
+    request: &'q Request,
+    question: &'q Question,
+    /// Its vector: a caller's, or that of the built-in embedding.
+    vector: Option<&'q Query>,
 }
 
 /// The nominees so far.
@@ -196,16 +204,17 @@ struct Nominated {
 fn nominate<P: Pages>(
     engine: &Core,
     pages: &P,
-    request: &Request,
-    vector: Option<&Query>,
+    asked: &Asked<'_>,
     place: usize,
     (partition, seed): (Partition, Seed),
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
+    let (request, vector) = (asked.request, asked.vector);
     found.partitions.insert(place, partition);
-    let seed = super::Head::read(pages, partition)?.seed(seed);
+    let head = super::Head::read(pages, partition)?;
+    let seed = head.seed(seed);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
+    let mut query = LexicalQuery::new(asked.question, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
     let terms: Vec<QueryTerm> = query.question().terms.to_vec();
     let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
     query.frequencies = runs.frequencies(pages, &hashes)?;
@@ -215,7 +224,7 @@ fn nominate<P: Pages>(
 
     let by_words = runs.search(pages, &terms, query.parameters, wanted, &mut |number| sight.shows(number))?;
     let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
-    let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
+    let (set, degraded) = vectors_of(engine, pages, partition, &head, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
     let compared = set.zip(vector);
     found.sets.extend(compared.map(|(set, _)| (place, set)));
@@ -299,8 +308,13 @@ fn numbers<P: Pages>(pages: &P, partition: Partition, seed: Seed, ids: &[String]
 }
 
 /// The vectors to scan, and why there are none or not all.
-fn vectors_of<P: Pages>(engine: &Core, pages: &P, partition: Partition, asked: bool) -> Result<(Option<VectorSet>, Option<String>)> {
-    let head = super::Head::read(pages, partition)?;
+fn vectors_of<P: Pages>(
+    engine: &Core,
+    pages: &P,
+    partition: Partition,
+    head: &super::Head,
+    asked: bool,
+) -> Result<(Option<VectorSet>, Option<String>)> {
     if engine.embedding().is_none() || head.chunks == 0 {
         return Ok((None, None));
     }

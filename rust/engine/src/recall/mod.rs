@@ -192,15 +192,13 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     }
 }
 
-/// The vector of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
-#[must_use]
-pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
+/// The vector of all of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
+pub(crate) fn question_vector(engine: &Core, question: &Question) -> Option<vectors::Query> {
     let place = engine.embedding_place();
-    if text.trim().is_empty() {
-        None
-    } else {
-        engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place))
+    if !is_built_in(engine) {
+        return None;
     }
+    Some(question.whole_vector()?.clone().made_by(place))
 }
 
 /// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.

@@ -312,7 +312,7 @@ fn gather<'s, P: Pages>(
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, question, answer)) = &mut recalled {
-        let passages = retrieved::passages(engine, pages, &record, request)?;
+        let passages = retrieved::passages(engine, pages, &record, request, question)?;
         let budget = effective(&record.budget, &epoch.model, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;

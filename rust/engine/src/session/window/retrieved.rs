@@ -413,6 +413,7 @@ pub(in crate::session) fn passages<P: Pages>(
     pages: &P,
     record: &SessionRecord,
     request: &Request,
+    question: &Question,
 ) -> Result<(Vec<Item>, Option<String>)> {
     let recalls = &record.recalls;
     if record.collections.is_empty() || recalls.passages == 0 {
@@ -421,7 +422,7 @@ pub(in crate::session) fn passages<P: Pages>(
     let mut asked =
         collection::Request::new(request.text.clone(), record.collections.clone(), recalls.passages as usize, request.filter.now);
     asked.vector.clone_from(&request.vector);
-    let answer = collection::search::search(engine, pages, &asked)?;
+    let answer = collection::search::search(engine, pages, &asked, question)?;
     let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
     let mut items = Vec::with_capacity(answer.hits.len());
     for hit in &answer.hits {
