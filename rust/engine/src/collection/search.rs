@@ -15,7 +15,7 @@ use super::name::CollectionName;
 use super::record::{self, ChunkRecord, Document, Revision, State};
 use super::writer;
 use crate::Result;
-use crate::index::bm25::runs::Runs;
+use crate::index::bm25::runs::{Runs, Snapshot};
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
@@ -33,7 +33,6 @@ use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::text::analyze;
 
 /// A question to collections.
 #[derive(Debug, Clone)]
@@ -214,33 +213,28 @@ fn nominate<P: Pages>(
     let head = super::Head::read(pages, partition)?;
     let seed = head.seed(seed);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(asked.question, seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
-    let terms: Vec<QueryTerm> = query.question().terms.to_vec();
-    let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
-    query.frequencies = runs.frequencies(pages, &hashes)?;
+    let words = runs.snapshot(pages)?;
+    let mut query = LexicalQuery::new(asked.question, seed.terms, words.statistics()).by(Parameters::OF_DOCUMENTS);
+    let terms = words.prepare(query.question().terms, query.parameters)?;
+    query.frequencies = terms.frequencies().to_vec();
     let only = request.documents.as_ref().map(|ids| numbers(pages, partition, seed, ids)).transpose()?;
     let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
-    let by_words = runs.search(pages, &terms, query.parameters, wanted, &mut |number| sight.shows(number))?;
-    let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
+    let by_words = words.best(&terms, wanted, &mut |number| sight.shows(number))?;
     let (set, degraded) = vectors_of(engine, pages, partition, &head, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
     let compared = set.zip(vector);
     found.sets.extend(compared.map(|(set, _)| (place, set)));
-    let mut all: Vec<u32> = lexical.keys().copied().collect();
     let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| nearest(&mut sight, set, vector, wanted))?;
-    all.extend(nearest.best.iter().map(|scored| scored.number));
-    let holders = holders(&mut sight, &runs, seed, &query)?;
+    let holders = holders(&mut sight, &words, &query)?;
     found.identified |= !holders.is_empty();
-    all.extend(holders);
-    all.sort_unstable();
-    all.dedup();
-    for number in all {
-        let score = match lexical.remove(&number) {
-            Some(score) => score,
-            None => score_by_words(pages, partition, number, &query)?,
-        };
+    let mut numbers: Vec<u32> = by_words.iter().map(|hit| hit.number).collect();
+    numbers.extend(nearest.best.iter().map(|scored| scored.number).chain(holders.iter().copied()));
+    numbers.sort_unstable();
+    numbers.dedup();
+    let scores = words.scores_of(&terms, &numbers)?;
+    for (number, score) in numbers.into_iter().zip(scores) {
         found.candidates.push(Candidate {
             scope: place,
             number,
@@ -269,32 +263,17 @@ fn nearest<P: Pages>(sight: &mut Sight<'_, P>, set: VectorSet, vector: &Query, w
     failed.map(|()| nearest)
 }
 
-/// The chunks that hold every identifier of a question.
-fn holders<P: Pages>(sight: &mut Sight<'_, P>, runs: &Runs, seed: Seed, query: &LexicalQuery) -> Result<Vec<u32>> {
-    let (pages, partition, mut found) = (sight.pages, sight.partition, Vec::new());
+/// The chunks that hold every identifier of a question, by number.
+fn holders<P: Pages>(sight: &mut Sight<'_, P>, words: &Snapshot<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
     if query.identifiers().is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
     let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-    for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-        if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
-            found.push(hit.number);
-        }
-    }
-    Ok(found)
-}
-
-/// The score by words of a chunk that the search by words did not nominate.
-fn score_by_words<P: Pages>(pages: &P, partition: Partition, number: u32, query: &LexicalQuery) -> Result<i64> {
-    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-    Ok(query.terms_of(&text).iter().map(|term| term.score).sum())
-}
-
-/// Whether a chunk has every one of these terms.
-fn holds_all<P: Pages>(pages: &P, (partition, seed): (Partition, Seed), number: u32, hashes: &[u64]) -> Result<bool> {
-    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-    let terms = analyze(&text, seed.terms).terms;
-    Ok(hashes.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()))
+    let named = words.prepare(&named, query.parameters)?;
+    let best = words.best(&named, HOLDERS, &mut |number| sight.shows(number))?;
+    let mut numbers: Vec<u32> = best.iter().map(|hit| hit.number).collect();
+    numbers.sort_unstable();
+    words.having_all(&named, &numbers)
 }
 
 /// The numbers of documents by their ids, ascending.
