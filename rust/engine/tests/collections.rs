@@ -158,6 +158,31 @@ fn what_expires_is_not_found_and_goes() {
 }
 
 #[test]
+fn a_passage_says_that_it_holds_every_identifier() {
+    let folder = Folder::in_memory();
+    let engine = built_in(&folder.0);
+    let docs = name(&user("u-1"), "notes");
+    for (id, text) in [
+        ("a", "OPS-7001 opens the vault of Lisbon with OPS-7002"),
+        ("b", "OPS-7001 opens the vault"),
+        ("c", "the vault of Lisbon has two tickets"),
+        ("d", "tickets of Lisbon: OPS-7002, OPS-7001"),
+    ] {
+        add(&engine, &docs, id, text, None, 10).expect("added");
+    }
+    let asked = |text: &str| {
+        let answer = search::ask(&engine, &Request::new(text, vec![docs.clone()], 10, 20)).expect("answered");
+        assert_eq!(answer.hits.len(), 4);
+        let mut held: Vec<String> = answer.hits.iter().filter(|hit| hit.parts.identified).map(|hit| hit.document.id.clone()).collect();
+        held.sort();
+        held
+    };
+    assert_eq!(asked("which vault of Lisbon do OPS-7001 and OPS-7002 open?"), ["a", "d"]);
+    assert_eq!(asked("which vault of Lisbon does OPS-7001 open?"), ["a", "b", "d"]);
+    assert!(asked("which vault of Lisbon opens?").is_empty());
+}
+
+#[test]
 fn a_word_is_found_in_every_form_and_an_identifier_whole() {
     let folder = Folder::in_memory();
     let engine = open(&folder.0, false);

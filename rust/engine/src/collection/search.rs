@@ -241,7 +241,7 @@ fn nominate<P: Pages>(
             lexical: score,
             window: WINDOW[0] * score,
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
-            identified: false,
+            identified: holders.binary_search(&number).is_ok(),
             attributes: Attributes::NONE,
             past: None,
             related: None,
