@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +135,22 @@ def test_what_expires_is_not_found() -> None:
         clock.advance(seconds=1000)
         assert engine.maintain().expired == 0
         assert engine.metrics()["documents"] == 1
+        sound(engine)
+
+
+def test_a_document_that_is_added_again_is_kept_longer() -> None:
+    clock = FakeClock()
+    with temporary_engine(clock=clock) as engine:
+        docs = engine.user("u").collection("notes")
+        ends = []
+        for ttl in (60, 600, 6):
+            again = docs.add("a", "walrus", ttl_seconds=ttl)
+            assert again.document.expires_at is not None
+            ends.append(again.document.expires_at)
+        assert again.action == "duplicate"
+        assert ends[1] == ends[2] == next(iter(docs.documents())).expires_at
+        assert ends[1] - ends[0] >= timedelta(seconds=540)
+        assert docs.add("a", "walrus").document.expires_at is None
         sound(engine)
 
 

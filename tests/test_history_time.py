@@ -50,6 +50,17 @@ def test_known_at_finds_what_the_store_believed_then(user: memspan.Scope, memspa
     assert texts(user.recall("payments-api", known_at=second - timedelta(microseconds=1))) == ["payments-api listens on port 8443"]
 
 
+def test_a_slot_of_several_values_held_all_of_them(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    user.slots.declare("pet", multi=True)
+    pets = [user.remember(f"The user has a {pet}", slot="pet").memory for pet in ("cat Tom", "dog Rex")]
+    memspan_clock.advance(days=1)
+    then = memspan_clock()
+    memspan_clock.advance(days=1)
+    for pet in pets:
+        user.revise(pet.id, f"{pet.text}, 5 years old")
+    assert sorted(texts(user.recall("which pets does the user have?", known_at=then))) == ["The user has a cat Tom", "The user has a dog Rex"]
+
+
 def test_a_correction_is_not_believed_for_the_past_either(user: memspan.Scope, memspan_clock: FakeClock) -> None:
     memory = user.remember("The meeting is in room 5", occurred_at=datetime(2024, 1, 1, tzinfo=UTC)).memory
     memspan_clock.advance(days=1)

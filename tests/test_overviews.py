@@ -130,6 +130,19 @@ def test_what_a_prompt_may_recall_is_what_the_caller_says(user: memspan.Scope) -
     assert SAID[24] not in shown(user, question, min_confidence=0.95)
 
 
+def test_what_the_model_said_hides_no_statement() -> None:
+    clock = FakeClock(datetime(2026, 5, 4, 9, tzinfo=UTC))
+    with temporary_engine(clock=clock, durability="relaxed") as engine:
+        user = engine.user("u")
+        session = user.session("s", model="gpt-4o")
+        for day in range(1, 6):
+            session.add({"role": "user", "content": f"I planted rose {day} in the garden."})
+            session.add_many([{"role": "assistant", "content": f"Step {n} of the plan for rose {day}."} for n in range(300)])
+        clock.set(NOW)
+        said = texts(user.search_transcripts("What did I say on 4 May?"))
+        assert said == [f"I planted rose {day} in the garden." for day in range(1, 6)]
+
+
 def test_what_is_asked_within_limits_comes_from_all_of_the_time() -> None:
     clock = FakeClock(datetime(2026, 5, 1, tzinfo=UTC))
     with temporary_engine(clock=clock, durability="relaxed") as engine:

@@ -154,11 +154,12 @@ class Collection:
     ) -> AddedDocument:
         r"""Adds a document, or another version of one. Durable when it returns, and found at once by every process.
 
-        A retry is harmless: the same id and version with the same content is a "duplicate". Another version replaces: in one commit the
-        chunks of the old one are not found any more, and those of the new one are. A process that is killed on the way leaves the old
-        version.
+        A retry is harmless: the same id and version with the same content is a "duplicate", which is kept until the later of its end and
+        the new one. Another version replaces: in one commit the chunks of the old one are not found any more, and those of the new one
+        are. A process that is killed on the way leaves the old version.
 
-        Cost: a write transaction for each 32 chunks or MiB, none longer than some 20 ms; the embedder is called before them.
+        Cost: a write transaction for each 32 chunks or MiB, none longer than some 20 ms; the embedder is called before them. A duplicate
+        costs one where it is kept longer, and else none.
 
         Args:
             id: 1 to 1,024 bytes of UTF-8, unique in the collection; for instance a path.
@@ -167,7 +168,7 @@ class Collection:
             metadata: At most 64 KiB as MessagePack; `search` can filter by it.
             format: How it is cut. By default what the id's ending says (`.md`, `.py`, ...), else what the text looks like.
             source: Where it comes from, for citations: 1 to 1,024 bytes.
-            ttl_seconds: Seconds until it is removed, above 0 and at most 100 years; `None` keeps it.
+            ttl_seconds: Seconds until it is removed, above 0 and at most 100 years; `None` keeps it, also where it was to be removed.
             chunk_tokens: Tokens that a chunk aims at (`o200k_base`), 16 to 8,192. A section, fence, table, list or function that fits is
                 not cut.
 

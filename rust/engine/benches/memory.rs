@@ -12,7 +12,7 @@ use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::{Query, UnitVector};
 use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::recall::{Filter, Request, recall};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 use support::{Random, Times};
@@ -70,16 +70,7 @@ fn open(path: &Path) -> Engine {
 fn ask(engine: &Engine, at: usize, dense: bool, times: &mut Times) -> bool {
     let text = question(at);
     let vector = dense.then(|| Query::new(&embed(&text), DIMS).expect("a vector"));
-    let request = Request {
-        text,
-        vector,
-        scopes: vec![scope(at)],
-        limit: 10,
-        filter: Filter::all(1),
-        fusion: Fusion::default(),
-        min_score: 0.0,
-        max_tokens: None,
-    };
+    let request = Request { text, vector, scopes: vec![scope(at)], limit: 10, filter: Filter::all(1), min_score: 0.0, max_tokens: None };
     let answer = times.take(|| recall(engine, &request)).expect("answered");
     let wanted = memory(at);
     answer.hits.iter().any(|hit| hit.memory.text == wanted)

@@ -12,7 +12,7 @@ use std::time::Duration;
 use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::recall::{Filter, Request, recall};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 use support::{Random, Times};
@@ -56,7 +56,6 @@ fn main() {
                 scopes: vec![scope.clone()],
                 limit: 5,
                 filter: Filter::all(1),
-                fusion: Fusion::default(),
                 min_score: 0.0,
                 max_tokens: None,
             };

@@ -13,7 +13,7 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::maintain::Pending;
 use memspan_engine::memory::{NewMemory, Remembered};
 use memspan_engine::models::{Keep, Model};
-use memspan_engine::recall::{self, Filter, Fusion, Request};
+use memspan_engine::recall::{self, Filter, Request};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::session::{Ask, NewMessage, Options, Session, TranscriptRequest, WindowWatch, Writing};
 use memspan_engine::store::Durability;
@@ -45,7 +45,6 @@ fn question(text: &str, scope: &Scope) -> Request {
         scopes: vec![scope.clone()],
         limit: 5,
         filter: Filter::all(NOW),
-        fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
     }

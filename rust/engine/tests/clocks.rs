@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memspan_engine::engine::Engine;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Memory, NewMemory};
-use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::recall::{Filter, Request, recall};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::Session;
 use support::{ALL_KINDS, Chance, Folder, assert_sound, memories, one, open, talk, user};
@@ -114,7 +114,6 @@ impl Life {
             scopes: vec![self.scope.clone()],
             limit: 1_000,
             filter: Filter { known_at: Some(known_at), ..Filter::all(self.real) },
-            fusion: Fusion::default(),
             min_score: 0.0,
             max_tokens: None,
         };

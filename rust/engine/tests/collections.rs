@@ -158,6 +158,55 @@ fn what_expires_is_not_found_and_goes() {
 }
 
 #[test]
+fn a_document_that_is_added_again_is_kept_until_the_later_end() {
+    let folder = Folder::in_memory();
+    let engine = open(&folder.0, false);
+    let docs = name(&user("u-1"), "notes");
+    let again = |id: &str, ttl, now| {
+        let new = NewDocument { ttl, ..NewDocument::new(id, "the same text") };
+        let added = collection::add::add(&engine, &docs, Prepared::new(new).expect("fine"), None, now).expect("added");
+        let stored = engine.store().read(|pages| collection::info(pages, &docs, id, now)).expect("read").expect("there");
+        assert_eq!(stored, added.document);
+        (added.action, added.document.expires_at)
+    };
+    assert_eq!(again("a", Some(100), 10), (Action::Added, Some(110)));
+    assert_eq!(again("a", Some(1_000), 20), (Action::Duplicate, Some(1_020)));
+    assert_eq!(again("a", Some(10), 30), (Action::Duplicate, Some(1_020)), "the later one");
+    assert_eq!(engine.expire(500).expect("nothing is over"), 0);
+    assert_eq!(again("b", Some(100), 500), (Action::Added, Some(600)));
+    assert_eq!(again("b", None, 510), (Action::Duplicate, None));
+    assert_eq!(again("b", Some(10), 520), (Action::Duplicate, None));
+    assert_eq!(engine.expire(2_000).expect("expired"), 1);
+    assert_eq!((get(&engine, &docs, "a", 2_000), get(&engine, &docs, "b", 2_000).is_some()), (None, true));
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_passage_says_that_it_holds_every_identifier() {
+    let folder = Folder::in_memory();
+    let engine = built_in(&folder.0);
+    let docs = name(&user("u-1"), "notes");
+    for (id, text) in [
+        ("a", "OPS-7001 opens the vault of Lisbon with OPS-7002"),
+        ("b", "OPS-7001 opens the vault"),
+        ("c", "the vault of Lisbon has two tickets"),
+        ("d", "tickets of Lisbon: OPS-7002, OPS-7001"),
+    ] {
+        add(&engine, &docs, id, text, None, 10).expect("added");
+    }
+    let asked = |text: &str| {
+        let answer = search::ask(&engine, &Request::new(text, vec![docs.clone()], 10, 20)).expect("answered");
+        assert_eq!(answer.hits.len(), 4);
+        let mut held: Vec<String> = answer.hits.iter().filter(|hit| hit.parts.identified).map(|hit| hit.document.id.clone()).collect();
+        held.sort();
+        held
+    };
+    assert_eq!(asked("which vault of Lisbon do OPS-7001 and OPS-7002 open?"), ["a", "d"]);
+    assert_eq!(asked("which vault of Lisbon does OPS-7001 open?"), ["a", "b", "d"]);
+    assert!(asked("which vault of Lisbon opens?").is_empty());
+}
+
+#[test]
 fn a_word_is_found_in_every_form_and_an_identifier_whole() {
     let folder = Folder::in_memory();
     let engine = open(&folder.0, false);

@@ -12,7 +12,7 @@ use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Action, Kind, NewMemory, Remembered, State};
-use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
+use memspan_engine::recall::{Filter, Recall, Request, recall};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 
@@ -76,16 +76,7 @@ fn of(scope: &Scope, rows: Vec<NewMemory>) -> Vec<(Arc<Scope>, NewMemory)> {
 
 fn ask(engine: &Engine, scopes: &[Scope], text: &str, vector: bool, filter: Filter) -> Recall {
     let vector = vector.then(|| Query::new(&embed(text), DIMS).expect("a vector"));
-    let request = Request {
-        text: text.into(),
-        vector,
-        scopes: scopes.to_vec(),
-        limit: 5,
-        filter,
-        fusion: Fusion::default(),
-        min_score: 0.0,
-        max_tokens: None,
-    };
+    let request = Request { text: text.into(), vector, scopes: scopes.to_vec(), limit: 5, filter, min_score: 0.0, max_tokens: None };
     recall(engine, &request).expect("answered")
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
-use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::recall::{Filter, Request, recall};
 use memspan_engine::scope::Scope;
 use support::{Folder, one, options, user};
 
@@ -39,8 +39,7 @@ fn own(engine: &Engine, scope: &Scope) {
 
 fn answers(engine: &Engine, scope: &Scope, text: &str, limit: usize, max_tokens: Option<usize>) -> Vec<(u8, String, u64)> {
     let (text, scopes) = (text.to_owned(), vec![scope.clone()]);
-    let request =
-        Request { text, vector: None, scopes, limit, filter: Filter::all(100), fusion: Fusion::default(), min_score: 0.0, max_tokens };
+    let request = Request { text, vector: None, scopes, limit, filter: Filter::all(100), min_score: 0.0, max_tokens };
     let hits = recall(engine, &request).expect("answered").hits;
     hits.into_iter().map(|hit| (hit.memory.trust, hit.memory.text, hit.score.to_bits())).collect()
 }

@@ -10,7 +10,7 @@ use memspan_engine::memory::NewMemory;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::recall::when::Range;
-use memspan_engine::recall::{Filter, Fusion, Recall, Request, recall};
+use memspan_engine::recall::{Filter, Recall, Request, recall};
 use memspan_engine::scope::Scope;
 use support::{DIMS, Folder, assert_sound, embed, one, options, user, with_vector};
 
@@ -35,7 +35,6 @@ fn ask(engine: &Engine, scopes: &[Scope], text: &str, vector: Option<Query>) -> 
         scopes: scopes.to_vec(),
         limit: 5,
         filter: Filter::all(1_000_000),
-        fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
     };
@@ -143,7 +142,6 @@ fn a_graph_goes_with_the_old_vectors_and_comes_again_with_the_new() {
                 scopes: scopes.to_vec(),
                 limit: 12,
                 filter: Filter { preferred, ..Filter::all(1_000_000) },
-                fusion: Fusion::default(),
                 min_score: 0.0,
                 max_tokens: None,
             };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memspan_engine::collection;
-use memspan_engine::recall::{self, Filter, Fusion, HitExplanation, explain::lexical_score, tokens_of, when};
+use memspan_engine::recall::{self, Filter, HitExplanation, explain::lexical_score, tokens_of, when};
 use memspan_engine::scope::Scope;
 use memspan_engine::session::sources::{self, Ranked};
 use memspan_engine::session::{self, TranscriptHit, TranscriptRequest};
@@ -30,8 +30,7 @@ pub fn question(
     now: i64,
 ) -> PyResult<recall::Request> {
     let (filter, vector) = (Filter::all(now), vector.and_then(|vector| vector.get().0.query()));
-    let mut request =
-        recall::Request { text, vector, scopes, limit: 0, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None };
+    let mut request = recall::Request { text, vector, scopes, limit: 0, filter, min_score: 0.0, max_tokens: None };
     let mut asked = when::read(&request.text, now, 0);
     options! { given of "recall()" |name, value|
         limit => request.limit = Argument::read(name, value)?;

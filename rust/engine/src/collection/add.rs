@@ -236,6 +236,11 @@ impl Prepared {
         }
     }
 
+    /// When it is to be removed, if it is added now.
+    fn end(&self, now: i64) -> Option<i64> {
+        end_of(self.new.ttl, now)
+    }
+
     fn document(&self, now: i64) -> Document {
         Document {
             number: 0,
@@ -247,7 +252,7 @@ impl Prepared {
             metadata: self.new.metadata.clone(),
             created_at: now,
             updated_at: now,
-            expires_at: self.new.ttl.map(|ttl| now.saturating_add(ttl)),
+            expires_at: self.end(now),
             bytes: self.new.text.len() as u64,
             characters: self.all_characters as u64,
             chunks: self.chunks.len() as u32,
@@ -319,8 +324,10 @@ pub fn add_embedded(
 /// Adds a document: durable when it returns, and found at once by every process. `vectors` has one for each chunk where a caller's
 /// embedder made them; the built-in embedding makes its own.
 ///
+/// A document that is there already is kept until the later of both ends.
+///
 /// Cost: one write transaction for up to 32 chunks, and one more for each 32 or each MiB of text beyond; of a version that is replaced,
-/// one for each 16 chunks.
+/// one for each 16 chunks; one for a document that is there already and kept longer, none for another that is there.
 pub fn add(
     engine: &Core,
     name: &CollectionName,
@@ -330,7 +337,12 @@ pub fn add(
 ) -> Result<Added> {
     let (known, seed) = engine.store().read(|pages| Ok((known(pages, name, &prepared, now)?, seed_of_terms(pages, name)?)))?;
     if let Some(known) = known {
-        return Ok(known);
+        if outlives(&known.document, prepared.end(now)) {
+            return Ok(known);
+        }
+        if let Some(longer) = kept_longer(engine, name, &prepared, &known, now)? {
+            return Ok(longer);
+        }
     }
     prepared.cut();
     interrupt::check()?; // a cut that was interrupted is not whole
@@ -361,6 +373,36 @@ pub fn add(
             }
         }
     }
+}
+
+/// Whether a stored document is kept at least as long as one with that end; one without an end is kept for ever.
+fn outlives(stored: &Document, end: Option<i64>) -> bool {
+    stored.expires_at.is_none_or(|own| end.is_some_and(|end| own >= end))
+}
+
+/// Keeps a document that is stored until the end that is asked for; `None` where it is not there any more, or another version is.
+fn kept_longer(engine: &Core, name: &CollectionName, prepared: &Prepared, known: &Added, now: i64) -> Result<Option<Added>> {
+    let (owned, id, revision, ttl) = (name.clone(), prepared.new.id.clone(), known.document.revision, prepared.new.ttl);
+    engine.write(move |txn| {
+        let Some(partition) = owned.find(txn)? else { return Ok(None) };
+        let seed = owned.seed(txn.secret());
+        let stored = record::by_id(txn, partition, seed, &id)?.filter(|stored| stored.revision == revision && !stored.is_expired(now));
+        let Some(stored) = stored else { return Ok(None) };
+        let mut writer = Writer::at(txn, partition, seed, now, None)?;
+        let document = keep_until(&mut writer, stored, ttl)?;
+        writer.finish()?;
+        Ok(Some(Added { action: Action::Duplicate, document }))
+    })
+}
+
+/// Keeps a stored document for so long, if it would end before.
+fn keep_until<P: PagesMut>(writer: &mut Writer<'_, P>, stored: Document, ttl: Option<i64>) -> Result<Document> {
+    let end = end_of(ttl, writer.told);
+    if outlives(&stored, end) { Ok(stored) } else { writer.expire_at(stored, end) }
+}
+
+fn end_of(ttl: Option<i64>, now: i64) -> Option<i64> {
+    ttl.map(|ttl| now.saturating_add(ttl))
 }
 
 /// How far a document is written.
@@ -449,7 +491,11 @@ fn write_step<P: PagesMut>(
         (Ok(None), _) => {}
         (Err(error), None) => return Err(error),
         // Another writer was faster: nobody sees the chunks that this one wrote ahead, and they go.
-        (Ok(Some(added)), ahead) => return Ok(Outcome::Done(Ok(added), ahead)),
+        (Ok(Some(added)), ahead) => {
+            let document = keep_until(&mut writer, added.document, prepared.new.ttl)?;
+            writer.finish()?;
+            return Ok(Outcome::Done(Ok(Added { document, ..added }), ahead));
+        }
         (Err(error), ahead) => return Ok(Outcome::Done(Err(error), ahead)),
     }
     let mut written: Revision = match ahead {

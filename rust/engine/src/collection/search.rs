@@ -15,7 +15,7 @@ use super::name::CollectionName;
 use super::record::{self, ChunkRecord, Document, Revision, State};
 use super::writer;
 use crate::Result;
-use crate::index::bm25::runs::Runs;
+use crate::index::bm25::runs::{Runs, Snapshot};
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
@@ -23,17 +23,16 @@ use crate::memory::Core;
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::has_metadata;
-use crate::recall::fusion::{self, Fusion, Parts};
+use crate::recall::fusion::{self, Parts};
 use crate::recall::priors::{Attributes, Moment};
-use crate::recall::ranking::WINDOW;
-use crate::recall::ranking::passages::{FEWEST, HOLDERS, LEXICAL, PER_ANSWER};
+use crate::recall::ranking::memories::{FEWEST, PER_ANSWER};
+use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
 use crate::recall::{Question, check_conditions, check_min_score, confidence, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
-use crate::text::analyze;
 
 /// A question to collections.
 #[derive(Debug, Clone)]
@@ -54,8 +53,6 @@ pub struct Request {
     pub updated: Range,
     /// Only documents of these ids.
     pub documents: Option<Vec<String>>,
-    /// How words and vectors are weighed.
-    pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
     /// Only what has a word of the question or is near its meaning.
@@ -79,7 +76,6 @@ impl Request {
             metadata: Vec::new(),
             updated: Range::default(),
             documents: None,
-            fusion: Fusion { lexical: LEXICAL },
             min_score: 0.0,
             relevant_only: false,
             each_once: false,
@@ -147,35 +143,34 @@ impl Search {
 pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
     check_min_score("searching a collection", request.min_score)?;
     check_conditions("searching a collection", &request.metadata)?;
-    let answer = engine.store().read(|pages| search(engine, pages, request))?;
+    let question = Question::new(&request.text);
+    let answer = engine.store().read(|pages| search(engine, pages, request, &question))?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
     add(&metrics.searches_degraded, u64::from(answer.degraded.is_some()));
     Ok(answer)
 }
 
-/// Answers a question from the snapshot that its caller holds.
-pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<Search> {
-    let vector = request.vector.clone().or_else(|| question_vector(engine, &request.text));
+/// Answers a question from the snapshot that its caller holds; `question` is what the request asks.
+pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &Question) -> Result<Search> {
+    let own = if request.vector.is_none() { question_vector(engine, question) } else { None };
+    let asked = Asked { request, question, vector: request.vector.as_ref().or(own.as_ref()) };
     let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
-            Some(partition) => {
-                nominate(engine, pages, request, vector.as_ref(), place, (partition, name.seed(pages.secret())), &mut found)?
-            }
+            Some(partition) => nominate(engine, pages, &asked, place, (partition, name.seed(pages.secret())), &mut found)?,
             None => LexicalQuery::default(),
         };
         answer.queries.push(query);
     }
-    let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
-    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), &vector) {
+    let exact = |candidate: &Candidate| match (found.sets.get(&candidate.scope), asked.vector) {
         (Some(set), Some(query)) if candidate.dense.is_some() => set.cosine(pages, candidate.number, query),
         _ => Ok(None),
     };
     let moment = Moment { now: request.now, ..Moment::default() };
     let (nominated, mut copies) = (found.candidates.len(), 0);
-    let ranked = fusion::rank(fusion, request.limit, &moment, found.candidates, exact)?;
+    let ranked = fusion::rank(fusion::weight_of_words(found.identified), request.limit, &moment, found.candidates, exact)?;
     let is_cut = ranked.len() < nominated;
     for (candidate, parts) in ranked {
         if answer.hits.len() >= request.limit || parts.score() < request.min_score {
@@ -193,8 +188,16 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request) -> Result<S
     }
     answer.lacks_others = is_cut && copies > 0 && answer.hits.len() < request.limit;
     answer.degraded = why_degraded(&request.text, found.degraded, request.embedder_failed.as_deref());
-    answer.hybrid = vector.is_some();
+    answer.hybrid = asked.vector.is_some();
     Ok(answer)
+}
+
+/// A request with its question as it was read.
+struct Asked<'q> {
+    request: &'q Request,
+    question: &'q Question,
+    /// Its vector: a caller's, or that of the built-in embedding.
+    vector: Option<&'q Query>,
 }
 
 /// The nominees so far.
@@ -212,49 +215,45 @@ struct Nominated {
 fn nominate<P: Pages>(
     engine: &Core,
     pages: &P,
-    request: &Request,
-    vector: Option<&Query>,
+    asked: &Asked<'_>,
     place: usize,
     (partition, seed): (Partition, Seed),
     found: &mut Nominated,
 ) -> Result<LexicalQuery> {
+    let (request, vector) = (asked.request, asked.vector);
     found.partitions.insert(place, partition);
-    let seed = super::Head::read(pages, partition)?.seed(seed);
+    let head = super::Head::read(pages, partition)?;
+    let seed = head.seed(seed);
     let runs = Runs::open(pages, writer::index(partition))?;
-    let mut query = LexicalQuery::new(&Question::new(&request.text), seed.terms, runs.statistics(pages)?).by(Parameters::OF_DOCUMENTS);
-    let terms: Vec<QueryTerm> = query.question().terms.to_vec();
-    let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect();
-    query.frequencies = runs.frequencies(pages, &hashes)?;
+    let words = runs.snapshot(pages)?;
+    let mut query = LexicalQuery::new(asked.question, seed.terms, words.statistics()).by(Parameters::OF_DOCUMENTS);
+    let terms = words.prepare(query.question().terms, query.parameters)?;
+    query.frequencies = terms.frequencies().to_vec();
     let only = request.documents.as_ref().map(|ids| numbers(pages, partition, seed, ids)).transpose()?;
     let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
     let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
 
-    let by_words = runs.search(pages, &terms, query.parameters, wanted, &mut |number| sight.shows(number))?;
-    let mut lexical: BTreeMap<u32, i64> = by_words.iter().map(|hit| (hit.number, hit.score)).collect();
-    let (set, degraded) = vectors_of(engine, pages, partition, vector.is_some())?;
+    let by_words = words.best(&terms, wanted, &mut |number| sight.shows(number))?;
+    let (set, degraded) = vectors_of(engine, pages, partition, &head, vector.is_some())?;
     found.degraded = found.degraded.take().or(degraded);
     let compared = set.zip(vector);
     found.sets.extend(compared.map(|(set, _)| (place, set)));
-    let mut all: Vec<u32> = lexical.keys().copied().collect();
     let nearest = compared.map_or(Ok(Nearest::default()), |(set, vector)| nearest(&mut sight, set, vector, wanted))?;
-    all.extend(nearest.best.iter().map(|scored| scored.number));
-    let holders = holders(&mut sight, &runs, seed, &query)?;
+    let holders = holders(&mut sight, &words, &query)?;
     found.identified |= !holders.is_empty();
-    all.extend(holders);
-    all.sort_unstable();
-    all.dedup();
-    for number in all {
-        let score = match lexical.remove(&number) {
-            Some(score) => score,
-            None => score_by_words(pages, partition, number, &query)?,
-        };
+    let mut numbers: Vec<u32> = by_words.iter().map(|hit| hit.number).collect();
+    numbers.extend(nearest.best.iter().map(|scored| scored.number).chain(holders.iter().copied()));
+    numbers.sort_unstable();
+    numbers.dedup();
+    let scores = words.scores_of(&terms, &numbers)?;
+    for (number, score) in numbers.into_iter().zip(scores) {
         found.candidates.push(Candidate {
             scope: place,
             number,
             lexical: score,
             window: WINDOW[0] * score,
             dense: compared.map_or(Ok(None), |(set, vector)| nearest.score(set, pages, vector, number))?,
-            identified: false,
+            identified: holders.binary_search(&number).is_ok(),
             attributes: Attributes::NONE,
             past: None,
             related: None,
@@ -276,32 +275,17 @@ fn nearest<P: Pages>(sight: &mut Sight<'_, P>, set: VectorSet, vector: &Query, w
     failed.map(|()| nearest)
 }
 
-/// The chunks that hold every identifier of a question.
-fn holders<P: Pages>(sight: &mut Sight<'_, P>, runs: &Runs, seed: Seed, query: &LexicalQuery) -> Result<Vec<u32>> {
-    let (pages, partition, mut found) = (sight.pages, sight.partition, Vec::new());
+/// The chunks that hold every identifier of a question, by number.
+fn holders<P: Pages>(sight: &mut Sight<'_, P>, words: &Snapshot<'_, P>, query: &LexicalQuery) -> Result<Vec<u32>> {
     if query.identifiers().is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
     let named: Vec<QueryTerm> = query.identifiers().iter().map(|hash| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-    for hit in runs.search(pages, &named, query.parameters, HOLDERS, &mut |number| sight.shows(number))? {
-        if holds_all(pages, (partition, seed), hit.number, query.identifiers())? {
-            found.push(hit.number);
-        }
-    }
-    Ok(found)
-}
-
-/// The score by words of a chunk that the search by words did not nominate.
-fn score_by_words<P: Pages>(pages: &P, partition: Partition, number: u32, query: &LexicalQuery) -> Result<i64> {
-    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-    Ok(query.terms_of(&text).iter().map(|term| term.score).sum())
-}
-
-/// Whether a chunk has every one of these terms.
-fn holds_all<P: Pages>(pages: &P, (partition, seed): (Partition, Seed), number: u32, hashes: &[u64]) -> Result<bool> {
-    let text = ChunkRecord::read(pages, partition, number)?.indexed(pages, partition)?;
-    let terms = analyze(&text, seed.terms).terms;
-    Ok(hashes.iter().all(|hash| terms.binary_search_by_key(hash, |term| term.hash).is_ok()))
+    let named = words.prepare(&named, query.parameters)?;
+    let best = words.best(&named, HOLDERS, &mut |number| sight.shows(number))?;
+    let mut numbers: Vec<u32> = best.iter().map(|hit| hit.number).collect();
+    numbers.sort_unstable();
+    words.having_all(&named, &numbers)
 }
 
 /// The numbers of documents by their ids, ascending.
@@ -315,8 +299,13 @@ fn numbers<P: Pages>(pages: &P, partition: Partition, seed: Seed, ids: &[String]
 }
 
 /// The vectors to scan, and why there are none or not all.
-fn vectors_of<P: Pages>(engine: &Core, pages: &P, partition: Partition, asked: bool) -> Result<(Option<VectorSet>, Option<String>)> {
-    let head = super::Head::read(pages, partition)?;
+fn vectors_of<P: Pages>(
+    engine: &Core,
+    pages: &P,
+    partition: Partition,
+    head: &super::Head,
+    asked: bool,
+) -> Result<(Option<VectorSet>, Option<String>)> {
     if engine.embedding().is_none() || head.chunks == 0 {
         return Ok((None, None));
     }

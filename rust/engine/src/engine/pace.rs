@@ -150,13 +150,13 @@ impl Last {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::{Filter, Fusion, Request};
+    use crate::recall::{Filter, Request};
     use crate::scope::ScopeType;
 
     fn request(text: String, scopes: usize) -> Request {
         let scopes = vec![Scope::new(None, ScopeType::User, "u").expect("a scope"); scopes];
         let filter = Filter::all(0);
-        Request { text, vector: None, scopes, limit: 10, filter, fusion: Fusion::default(), min_score: 0.0, max_tokens: None }
+        Request { text, vector: None, scopes, limit: 10, filter, min_score: 0.0, max_tokens: None }
     }
 
     #[test]

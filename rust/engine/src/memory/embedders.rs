@@ -41,11 +41,6 @@ impl Embedder {
         self.embeds.then(|| crate::embedding::embed(text))
     }
 
-    /// The vector of a question, where it is the built-in one.
-    pub fn embed_question(&self, question: &str) -> Option<UnitVector> {
-        self.embeds.then(|| crate::embedding::embed_question(question))
-    }
-
     /// Its number; `None` where the store does not know it.
     pub fn number<P: Pages + ?Sized>(&self, pages: &P) -> Result<Option<EmbeddingNumber>> {
         let Some(embedding) = &self.embedding else { return Ok(None) };

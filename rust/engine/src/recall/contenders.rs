@@ -48,10 +48,9 @@ impl<'p> Ranked<'p> {
         partitions: &[Option<Partition>],
     ) -> Result<Self> {
         let request = asked.request;
-        let fusion = if found.identified { request.fusion.identified() } else { request.fusion };
         let candidates = std::mem::take(&mut found.candidates);
         let exact = |candidate: &Candidate| exact(snapshot, found, asked, candidate);
-        let candidates = fusion::rank(fusion, request.depth(), moment, candidates, exact)?;
+        let candidates = fusion::rank(fusion::weight_of_words(found.identified), request.depth(), moment, candidates, exact)?;
         let records = records(snapshot, partitions, &candidates)?;
         Ok(Self { candidates, records })
     }

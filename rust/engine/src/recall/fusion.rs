@@ -21,25 +21,10 @@ use crate::units::score::SCORE_ONE;
 /// Units of a fused score in 1.0.
 const ONE: f64 = SCORE_ONE as f64;
 
-/// How words and vectors are weighed: a weighted sum of min-max normalised scores; the weights add up to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fusion {
-    /// The weight of the words; the vectors have the rest.
-    pub lexical: f64,
-}
-
-impl Default for Fusion {
-    fn default() -> Self {
-        Self { lexical: LEXICAL }
-    }
-}
-
-impl Fusion {
-    /// The same for a question whose identifiers a memory holds.
-    #[must_use]
-    pub(crate) fn identified(self) -> Self {
-        Self { lexical: self.lexical.max(IDENTIFIED_LEXICAL) }
-    }
+/// The weight of the words; the vectors have the rest. `identified` says whether a candidate holds every identifier of the question.
+#[must_use]
+pub(crate) fn weight_of_words(identified: bool) -> f64 {
+    if identified { IDENTIFIED_LEXICAL } else { LEXICAL }
 }
 
 /// Where a score comes from.
@@ -143,9 +128,10 @@ impl Parts {
     }
 }
 
-/// The best candidates in order, each with the parts of its score: `BEYOND` more than `limit`, for those that say the same.
+/// The best candidates in order, each with the parts of its score: `BEYOND` more than `limit`, for those that say the same. `words` is the
+/// weight of the words.
 pub fn rank(
-    fusion: Fusion,
+    words: f64,
     limit: usize,
     moment: &Moment,
     candidates: Vec<Candidate>,
@@ -153,7 +139,7 @@ pub fn rank(
 ) -> Result<Vec<(Candidate, Parts)>> {
     let priors: Vec<Prior> = candidates.iter().map(|candidate| Prior::of(&candidate.attributes, moment)).collect();
     let scale = Scale::of(&candidates, &priors);
-    let weights = scale.weights(fusion);
+    let weights = scale.weights(words);
     let mut order = in_order(&candidates, |at| scale.sight(weights, &candidates[at], &priors[at]));
     let (mut vouched, mut holders) = (0, 0);
     let mut place = 0;
@@ -251,9 +237,9 @@ impl Scale {
     }
 
     /// Where one side has nothing to say, the other has all the weight.
-    fn weights(&self, fusion: Fusion) -> (f64, f64) {
+    fn weights(&self, words: f64) -> (f64, f64) {
         match (self.any_lexical, self.any_dense) {
-            (true, true) => (fusion.lexical, 1.0 - fusion.lexical),
+            (true, true) => (words, 1.0 - words),
             (_, false) => (1.0, 0.0),
             (false, true) => (0.0, 1.0),
         }
@@ -305,17 +291,17 @@ mod tests {
         }
     }
 
-    fn order(fusion: Fusion) -> Vec<u32> {
+    fn order(words: f64) -> Vec<u32> {
         let candidates = vec![candidate(1, 100, 0), candidate(2, 70, 1 << 29), candidate(3, 95, 1 << 28)];
-        let ranked = rank(fusion, 3, &Moment::default(), candidates, |candidate| Ok(candidate.dense)).expect("no store");
+        let ranked = rank(words, 3, &Moment::default(), candidates, |candidate| Ok(candidate.dense)).expect("no store");
         ranked.into_iter().map(|(candidate, _)| candidate.number).collect()
     }
 
     #[test]
     fn identifiers_give_the_words_the_last_word() {
-        assert_eq!(order(Fusion::default()), [2, 3, 1]);
-        assert_eq!(order(Fusion::default().identified()), [3, 1, 2], "vectors still decide among those that nearly tie");
-        assert_eq!(order(Fusion { lexical: 1.0 }.identified()), [1, 3, 2]);
+        assert_eq!(order(weight_of_words(false)), [2, 3, 1]);
+        assert_eq!(order(weight_of_words(true)), [3, 1, 2], "vectors still decide among those that nearly tie");
+        assert_eq!(order(1.0), [1, 3, 2]);
     }
 
     #[test]
@@ -330,8 +316,7 @@ mod tests {
         };
         let asked = Some(Range { since: Some(0), until: Some(1000) });
         let best = |times| {
-            let fusion = Fusion { lexical: 1.0 };
-            let ranked = rank(fusion, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
+            let ranked = rank(1.0, 2, &Moment { asked, ..Moment::default() }, candidates(times), |_| Ok(None)).expect("no store");
             (ranked[0].0.number, ranked[0].1.score())
         };
         assert_eq!(best([LONG_AGO, 500]), (2, (0.8 * ONE).floor() / ONE));

@@ -46,7 +46,6 @@ pub(crate) use ask::{add_recalls, ask_in, check_min_score};
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
-pub use fusion::Fusion;
 pub(crate) use newest::asks_for_past;
 pub use overview::Overview;
 pub(crate) use overview::spread;
@@ -88,8 +87,6 @@ pub struct Request {
     pub limit: usize,
     /// Only what this lets through.
     pub filter: Filter,
-    /// How words and vectors are weighed.
-    pub fusion: Fusion,
     /// Only what scores at least this, 0 to 1.
     pub min_score: f64,
     /// The best whose texts have together at most so many tokens (`o200k_base`); it ends before the first that does not fit.
@@ -196,15 +193,13 @@ pub(crate) fn note(engine: &Core, request: &Request, answer: &Recall) {
     }
 }
 
-/// The vector of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
-#[must_use]
-pub fn question_vector(engine: &Core, text: &str) -> Option<vectors::Query> {
+/// The vector of all of a question by the built-in embedding; none for a blank one, or where the store's embedding is another.
+pub(crate) fn question_vector(engine: &Core, question: &Question) -> Option<vectors::Query> {
     let place = engine.embedding_place();
-    if text.trim().is_empty() {
-        None
-    } else {
-        engine.embed_question(text).filter(vectors::UnitVector::has_direction).map(|unit| vectors::Query::from_unit(unit).made_by(place))
+    if !is_built_in(engine) {
+        return None;
     }
+    Some(question.whole_vector()?.clone().made_by(place))
 }
 
 /// The same for memories: of what is asked about those whom it names, where it asks anything. Who they are the words know better.

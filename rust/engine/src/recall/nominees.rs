@@ -66,13 +66,13 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         filter.metadata.is_empty() || self.has_metadata(number)
     }
 
-    /// Whether a memory has the metadata that the question asks for. Its record is read where it lies, and once.
+    /// Whether a memory has the metadata that the question asks for. Its record is read once.
     fn has_metadata(&mut self, number: u32) -> bool {
         let place = number as usize;
         if let Some(Some(known)) = self.has_metadata.get(place) {
             return *known;
         }
-        let has = self.read_metadata(number).unwrap_or_else(|error| {
+        let has = has_metadata(self.snapshot, self.partition, self.filter, number).unwrap_or_else(|error| {
             self.failed.get_or_insert(error);
             false
         });
@@ -81,11 +81,6 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         }
         self.has_metadata[place] = Some(has);
         has
-    }
-
-    fn read_metadata(&self, number: u32) -> Result<bool> {
-        let Some(stored) = Stored::find(self.snapshot, self.partition, number)? else { return Ok(false) };
-        Ok(self.request.filter.keeps_metadata(stored.outline()?.metadata))
     }
 
     /// The best by words and by vectors, of the time that was asked about as many again (it may have none among the best of all times), what
@@ -273,6 +268,12 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         }
         self.checked(kept)
     }
+}
+
+/// Whether a current memory has the metadata that a filter asks for. Its record is read where it lies.
+pub(super) fn has_metadata<P: Pages>(snapshot: &P, partition: Partition, filter: &Filter, number: u32) -> Result<bool> {
+    let Some(stored) = Stored::find(snapshot, partition, number)? else { return Ok(false) };
+    Ok(filter.keeps_metadata(stored.outline()?.metadata))
 }
 
 /// The numbers before and behind one.

@@ -3,7 +3,7 @@
 //! No index has what is not current, so this reads the scope's whole history: O(revisions), only where `known_at` or `valid_at` asks for
 //! it. It has no vectors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::candidates::{Candidate, Nominated};
@@ -12,12 +12,12 @@ use super::filter::Filter;
 use super::priors::Attributes;
 use super::ranking::WINDOW;
 use crate::Result;
-use crate::memory::{Memory, doubt_of, importance_of, record, said_again};
+use crate::memory::{Memory, doubt_of, importance_of, record, said_again, slots};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
 /// Adds the revisions that held then and that share a word with the question. Of several values of one slot that held, the
-/// newest event is the one that held last.
+/// newest event is the one that held last, unless the slot holds several values at a time.
 pub(super) fn nominate<P: Pages>(
     snapshot: &P,
     filter: &Filter,
@@ -26,10 +26,11 @@ pub(super) fn nominate<P: Pages>(
     query: &LexicalQuery,
     found: &mut Nominated,
 ) -> Result<()> {
+    let multi: BTreeSet<String> = slots::list(snapshot, partition)?.into_iter().filter(|slot| slot.multi).map(|slot| slot.name).collect();
     let (mut held, mut by_slot) = (Vec::new(), BTreeMap::<String, Memory>::new());
     record::each_ended(snapshot, partition, &mut |memory| {
         if filter.keeps_past(&memory) {
-            match memory.slot.clone() {
+            match memory.slot.clone().filter(|slot| !multi.contains(slot)) {
                 None => held.push(memory),
                 Some(slot) => {
                     let later =

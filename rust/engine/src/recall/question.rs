@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::Overview;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
-use crate::index::vectors::Query;
+use crate::index::vectors::{Query, UnitVector};
 use crate::text::{self, asks_when, with_analyzer};
 use crate::units::term_key::TermKey;
 
@@ -25,6 +25,7 @@ pub struct Question {
     names: OnceLock<Names>,
     about: OnceLock<Content>,
     vector: OnceLock<Option<Query>>,
+    whole_vector: OnceLock<Option<Query>>,
     asks_when: OnceLock<bool>,
     overview: OnceLock<Option<Overview>>,
 }
@@ -126,6 +127,11 @@ impl Question {
         self.vector.get_or_init(|| self.about().vector().map(Query::from_unit)).as_ref()
     }
 
+    /// The vector of all of it, by the built-in embedding; `None` where that does not know it.
+    pub(crate) fn whole_vector(&self) -> Option<&Query> {
+        self.whole_vector.get_or_init(|| self.content(&[]).vector().filter(UnitVector::has_direction).map(Query::from_unit)).as_ref()
+    }
+
     /// The subject that it asks for where it has no content.
     #[must_use]
     pub fn overview(&self) -> Option<Overview> {
@@ -154,6 +160,9 @@ mod tests {
         }
         assert_eq!(question.known_terms().0, 3.into(), "the first key stays");
         assert_eq!(question.content(&[]).vector(), Some(embed_question(question.text())));
-        assert!(Question::new("\u{41a}\u{442}\u{43e}?").vector().is_none());
+        assert!(question.whole_vector().is_some());
+        for unknown in ["\u{41a}\u{442}\u{43e}?", " "] {
+            assert!(Question::new(unknown).vector().is_none() && Question::new(unknown).whole_vector().is_none());
+        }
     }
 }

@@ -178,6 +178,9 @@ pub(crate) const SURE_ENOUGH: f64 = 0.15;
 /// A message behind the best must be a quarter as sure. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
+/// Passages of collections that hold every identifier of the question and are nominated for it, at most. All other constants of passages
+/// are those of memories.
+pub(crate) const HOLDERS: usize = 16;
 
 /// Memories.
 pub mod memories {
@@ -293,15 +296,4 @@ pub mod memories {
     pub const PER_ANSWER: usize = 3;
     /// Nominated by each at least.
     pub const FEWEST: usize = 40;
-}
-
-/// Passages of collections.
-pub(crate) mod passages {
-    /// The weight of the words; the vectors have the rest. Measured.
-    pub const LEXICAL: f64 = 0.5;
-    /// Candidates for each answer that is wanted, and at least.
-    pub const PER_ANSWER: usize = 3;
-    pub const FEWEST: usize = 40;
-    /// Passages that hold every identifier of the question, at most.
-    pub const HOLDERS: usize = 16;
 }

@@ -23,6 +23,8 @@ use crate::text::slot_key;
 
 /// Slots of a scope whose names are compared. Of more, those are looked up that the question names as they are.
 const MOST_SLOTS: usize = 128;
+/// Words of a question that such names are made of, filler left out.
+const MOST_WORDS: usize = 40;
 /// Words of such a name.
 const NAME_WORDS: usize = 3;
 /// Between these stand the words of such a name.
@@ -109,9 +111,11 @@ impl Asked {
 
     /// The names that slots may have which it names as they are.
     fn names(&self) -> Vec<String> {
-        let words: Vec<&str> = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !telling(word).is_empty()).collect();
-        let runs = (1..=NAME_WORDS).flat_map(|length| words.windows(length));
-        runs.flat_map(|run| JOINED_BY.map(|between| run.join(between))).collect()
+        let words = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !telling(word).is_empty());
+        let words: Vec<&str> = words.take(MOST_WORDS).collect();
+        let runs = (2..=NAME_WORDS).flat_map(|length| words.windows(length));
+        let joined = runs.flat_map(|run| JOINED_BY.map(|between| run.join(between)));
+        words.iter().map(|word| (*word).to_owned()).chain(joined).collect()
     }
 
     /// How relevant the value of a slot is: by the share of its name that is asked for, and by that of the question which the name has.
@@ -196,5 +200,9 @@ mod tests {
         let found = nominated(&pages, seed, "What is setting 200?");
         assert_eq!(found.keys().copied().collect::<Vec<_>>(), [200, 10_200], "each value of a slot of many");
         assert!(nominated(&pages, seed, "is night mode on?").contains_key(&7));
+        let filled = |words: usize| (0..words).map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ");
+        let names = |words| Asked::of(&format!("night mode {}", filled(words))).names();
+        assert_eq!(names(38), names(4_000), "of a long question the first words");
+        assert_eq!(names(0), ["night", "mode", "night mode", "night_mode", "night-mode"], "each name once");
     }
 }

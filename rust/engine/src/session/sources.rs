@@ -18,7 +18,7 @@ use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
 use crate::recall::when::Range;
-use crate::recall::{self, HitExplanation, Question, about, question_vector, spread, tokens_of};
+use crate::recall::{self, HitExplanation, Question, about, spread, tokens_of};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
@@ -119,7 +119,7 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
             answer.outdated = outdated(pages, &every, &question, &answer, partitions)?;
         }
         if has(Source::Collections) {
-            answer.passages = passages(core, pages, &every, (asked.vector.clone(), request.embedder_failed.as_deref()))?;
+            answer.passages = passages(core, pages, &every, &question, (asked.vector.as_ref(), request.embedder_failed.as_deref()))?;
         }
         Ok((answer, recalled))
     })?;
@@ -178,19 +178,20 @@ fn passages<P: Pages>(
     core: &Core,
     pages: &P,
     every: &recall::Request,
-    (vector, embedder_failed): (Option<Query>, Option<&str>),
+    question: &Question,
+    (vector, embedder_failed): (Option<&Query>, Option<&str>),
 ) -> Result<Vec<collection::Search>> {
-    let (mut answers, asked_vector) = (Vec::new(), vector.or_else(|| question_vector(core, &every.text)));
+    let mut answers = Vec::new();
     for scope in &every.scopes {
         for (_, name) in collection::list(pages, scope)? {
             let named = vec![CollectionName::new(scope, &name)?];
             let mut request = collection::Request::new(every.text.as_str(), named, every.limit, every.filter.now);
-            request.vector.clone_from(&asked_vector);
+            request.vector = vector.cloned();
             request.embedder_failed = embedder_failed.map(str::to_owned);
             request.metadata.clone_from(&every.filter.metadata);
             request.relevant_only = every.filter.relevant_only;
             request.updated = Range { since: every.filter.since, until: every.filter.until };
-            answers.push(collection::search::search(core, pages, &request)?);
+            answers.push(collection::search::search(core, pages, &request, question)?);
         }
     }
     Ok(answers)

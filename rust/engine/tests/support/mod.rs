@@ -15,7 +15,7 @@ use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::UnitVector;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::{Memory, NewMemory, Remembered};
-use memspan_engine::recall::{Filter, Fusion, Request, recall};
+use memspan_engine::recall::{Filter, Request, recall};
 use memspan_engine::scope::{Scope, ScopeType};
 use memspan_engine::store::Durability;
 use memspan_engine::store::pages::Pages;
@@ -109,7 +109,6 @@ pub fn ask(engine: &Engine, scope: &Scope, text: &str, limit: usize, now: i64) -
         scopes: vec![scope.clone()],
         limit,
         filter: Filter::all(now),
-        fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
     };

@@ -27,12 +27,6 @@ impl Core {
         self.embedders.now().embed(text)
     }
 
-    /// The vector of a question, where the embedding is the built-in one.
-    #[must_use]
-    pub fn embed_question(&self, question: &str) -> Option<UnitVector> {
-        self.embedders.now().embed_question(question)
-    }
-
     /// Makes `embedding` the one of this engine from now on; its place among those that the engine was given. Vectors that were made
     /// for the one before and come later are not stored among its own.
     pub fn exchange_embedding(&self, embedding: &Embedding) -> u32 {

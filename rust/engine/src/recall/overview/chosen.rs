@@ -6,6 +6,7 @@ use crate::index::bm25::Row;
 use crate::memory::{Kind, Memory, record};
 use crate::recall::candidates::Opened;
 use crate::recall::fusion::Parts;
+use crate::recall::nominees::has_metadata;
 use crate::recall::priors::Prior;
 use crate::recall::ranking::memories::{FEWEST, OVERVIEW_OF};
 use crate::recall::{Hit, Request, tokens_of};
@@ -64,7 +65,7 @@ pub(in crate::recall) fn hits<P: Pages>(
                 Overview::User => row.trust > 0,
                 _ => filter.preferred.is_some_and(|range| range.contains(row.occurred_at)),
             };
-            if answers && (filter.metadata.is_empty() || has_metadata(snapshot, request, opened, number)?) {
+            if answers && (filter.metadata.is_empty() || has_metadata(snapshot, opened.partition, filter, number)?) {
                 found.push(One { scope, number, row });
             }
         }
@@ -88,11 +89,6 @@ fn fewer(mut memories: Vec<(usize, Memory)>, overview: Overview, most: usize) ->
     }
     memories.truncate(most);
     memories
-}
-
-fn has_metadata<P: Pages>(snapshot: &P, request: &Request, opened: &Opened<'_, P>, number: u32) -> Result<bool> {
-    let memory = record::current(snapshot, opened.partition, number)?;
-    Ok(memory.is_some_and(|memory| request.filter.keeps_metadata(&memory.metadata)))
 }
 
 /// Those whose records are read, at most `most`, for an answer of `limit`: of a time from all of it alike and in its order, of the user what

@@ -135,15 +135,31 @@ fn expression(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)
         "after" => open(|days| Days { first: days.end, end: None }),
         "before" => open(|days| Days { first: None, end: days.first }),
         "until" | "till" | "by" => open(|days| Days { first: None, ..days }),
-        "between" | "from" => {
-            let (from, used) = period(at + 1)?;
-            let next = at + 1 + used;
-            let joins = words.get(next).is_some_and(|word| ["and", "to", "until", "till", "through"].contains(&word.lower.as_str()));
-            match period(next + 1).filter(|_| joins) {
-                Some((to, more)) if to.end > from.first => Some((Days { first: from.first, end: to.end }, used + more + 2)),
-                _ => Some((from, used + 1)),
-            }
-        }
+        "between" | "from" => between(words, at + 1, today).map(|(days, used)| (days, used + 1)),
         _ => period(at),
+    }
+}
+
+/// The range that begins at a word behind "between" or "from", and how many words it has. A day without a month ("the 3rd") is of the
+/// month that brings it nearest to the other day.
+fn between(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let period = |at| period::read(words, at, today);
+    let joins = |at: usize| words.get(at).is_some_and(|word| ["and", "to", "until", "till", "through"].contains(&word.lower.as_str()));
+    if let Some((of_month, used)) = period::day_alone(words, at).filter(|(_, used)| joins(at + used)) {
+        let next = at + used + 1;
+        let last = || period::last_day_alone(words, next).and_then(|(day, used)| Some((Days::one(period::last_such(day, today)?), used)));
+        let (to, more) = period(next).or_else(last)?;
+        let first = period::last_such(of_month, to.first?)?;
+        return Some((Days { first: Some(first), end: to.end }, used + more + 1));
+    }
+    let (from, used) = period(at)?;
+    let next = at + used + 1;
+    let day = || {
+        let (of_month, used) = period::last_day_alone(words, next)?;
+        Some((Days::one(period::next_such(of_month, from.first?)?), used))
+    };
+    match period(next).or_else(day).filter(|_| joins(at + used)) {
+        Some((to, more)) if to.end > from.first => Some((Days { first: from.first, end: to.end }, used + more + 1)),
+        _ => Some((from, used)),
     }
 }

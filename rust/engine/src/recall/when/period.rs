@@ -1,6 +1,7 @@
 //! One period: a day, a week, a month, a year, by its name or by how far it is from today.
 
 use super::words::Word;
+use crate::text::is_filler;
 use crate::units::calendar::{Days, date, day, months, valid, weekday};
 
 /// The words of which one must stand before a name that could be something else: a month ("June said"), a year, a season.
@@ -160,16 +161,16 @@ fn ago(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     if words.get(at + used + 1)?.lower != "ago" {
         return None;
     }
-    let vague = !matches!(words.get(at + used - 1).map(|word| word.lower.as_str()), Some("few" | "several"));
+    let exact = !matches!(words.get(at + used - 1).map(|word| word.lower.as_str()), Some("few" | "several"));
     let (there, (year, month, _)) = (back(today, unit, count), date(back(today, unit, count)));
     let days = match unit {
-        Unit::Day if vague => Days::one(there),
+        Unit::Day if exact => Days::one(there),
         Unit::Day => Days::new(today - 6, today - 1),
-        Unit::Week if vague => Days::new(there - 3, there + 4),
+        Unit::Week if exact => Days::new(there - 3, there + 4),
         Unit::Week => Days::new(today - 7 * 6, today - 7),
-        Unit::Month if vague => months(year, month, 1),
+        Unit::Month if exact => months(year, month, 1),
         Unit::Month => months(year, month - 3, 6),
-        Unit::Year if vague => months(year, 1, 12),
+        Unit::Year if exact => months(year, 1, 12),
         Unit::Year => months(year - 3, 1, 6 * 12),
     };
     Some((days, used + 2))
@@ -203,14 +204,42 @@ fn day_first(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)>
         let year = words.get(at + 2 + of).and_then(Word::year);
         return Some((Days::one(of_year(year, month, of_month, today)?), 2 + of + usize::from(year.is_some())));
     }
-    let alone = ordinal
-        && at > 0
-        && words[at - 1].lower == "the"
-        && at > 1
-        && ["on", "since", "before", "after"].contains(&words[at - 2].lower.as_str());
-    let (year, month, _) = date(today);
-    let latest = (0..3).filter_map(|back| valid_in(year, month - back, of_month)).find(|day| *day <= today);
-    latest.filter(|_| alone).map(|day| (Days::one(day), 1))
+    let is_behind_the = at > 1 && words[at - 1].lower == "the";
+    let is_led = is_behind_the
+        && match words[at - 2].lower.as_str() {
+            "on" | "since" | "before" | "after" => true,
+            "until" | "till" | "by" => is_over(words, at + 1),
+            _ => false,
+        };
+    last_such(of_month, today).filter(|_| ordinal && is_led).map(|day| (Days::one(day), 1))
+}
+
+/// "the 3rd", without a month: its number, and how many words it took.
+pub(super) fn day_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
+    let the = usize::from(words.get(at)?.lower == "the");
+    let (of_month, _) = words.get(at + the)?.of_month().filter(|(_, ordinal)| *ordinal)?;
+    Some((of_month, the + 1))
+}
+
+/// The same where no word of content is behind it: "the 2nd floor" does not name a day.
+pub(super) fn last_day_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
+    day_alone(words, at).filter(|(_, used)| is_over(words, at + used))
+}
+
+fn is_over(words: &[Word<'_>], at: usize) -> bool {
+    words.get(at).is_none_or(|next| is_filler(next.lower.as_bytes()))
+}
+
+/// The last day of that number in its month, up to a day.
+pub(super) fn last_such(of_month: i64, day: i64) -> Option<i64> {
+    let (year, month, _) = date(day);
+    (0..3).filter_map(|back| valid_in(year, month - back, of_month)).find(|such| *such <= day)
+}
+
+/// The first one, from a day on.
+pub(super) fn next_such(of_month: i64, day: i64) -> Option<i64> {
+    let (year, month, _) = date(day);
+    (0..3).filter_map(|ahead| valid_in(year, month + ahead, of_month)).find(|such| *such >= day)
 }
 
 fn valid_in(year: i64, month: i64, of_month: i64) -> Option<i64> {

@@ -63,7 +63,8 @@ pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request
         rows(pages, partition, first_of(part)..first_of(part + 1), most, &mut |number, row| {
             let place = SessionKey { partition, session: row.session };
             let at = said_at(pages, partition, &row)?;
-            if asked.contains(at) && !row.is_courtesy && row.is_empty != Some(true) && is_visible(pages, place, request, &mut sessions)? {
+            let is_stated = !row.is_courtesy && row.is_empty != Some(true) && row.by_model != Some(true);
+            if asked.contains(at) && is_stated && is_visible(pages, place, request, &mut sessions)? {
                 let tokens = (row.tokens.len() / 2).min(LONG);
                 ones.push(One { at, number, place, index: row.index, tokens, is_empty: row.is_empty });
             }

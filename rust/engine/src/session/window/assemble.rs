@@ -21,7 +21,7 @@ use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
-use crate::recall::{self, Filter, Fusion, Overview, Question, Recall, Request};
+use crate::recall::{self, Filter, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::asking::asking;
 use crate::session::key::{SessionKey, cache_key};
@@ -310,7 +310,7 @@ fn gather<'s, P: Pages>(
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
     if let Some((request, question, answer)) = &mut recalled {
-        let passages = retrieved::passages(engine, pages, &record, request)?;
+        let passages = retrieved::passages(engine, pages, &record, request, question)?;
         let budget = effective(&record.budget, &epoch.model, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
         let room = RoomLeft::of(limit, &budget.sections, &epoch, &fixed.fixed, &view)?;
@@ -413,7 +413,6 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
         scopes,
         limit,
         filter: Filter { preferred, relevant_only: true, ..Filter::all(ask.now) },
-        fusion: Fusion::default(),
         min_score: 0.0,
         max_tokens: None,
     }

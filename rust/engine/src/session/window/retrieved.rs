@@ -423,6 +423,7 @@ pub(in crate::session) fn passages<P: Pages>(
     pages: &P,
     record: &SessionRecord,
     request: &Request,
+    question: &Question,
 ) -> Result<(Vec<Item>, Option<String>)> {
     let recalls = &record.recalls;
     if record.collections.is_empty() || recalls.passages == 0 {
@@ -432,13 +433,13 @@ pub(in crate::session) fn passages<P: Pages>(
     let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), most, request.filter.now);
     asked.vector.clone_from(&request.vector);
     asked.each_once = true;
-    let mut answer = collection::search::search(engine, pages, &asked)?;
+    let mut answer = collection::search::search(engine, pages, &asked, question)?;
     for _ in 0..MOST_ASKED_AGAIN {
         if !answer.lacks_others || answer.hits.len() >= most {
             break;
         }
         asked.limit = asked.limit.saturating_mul(MORE_PASSAGES);
-        answer = collection::search::search(engine, pages, &asked)?;
+        answer = collection::search::search(engine, pages, &asked, question)?;
     }
     let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
     let mut items = Vec::with_capacity(most.min(answer.hits.len()));

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::super::cursor::Cursor;
 use super::super::formula::{Formula, Parameters};
+use super::super::lengths::Lengths;
 use super::super::matches::{Newer, TailMatches};
 use super::super::pruned::{All, Collector, Groups, Scorer, search};
 use super::super::reader::validate;
@@ -28,18 +29,8 @@ impl Runs {
         limit: usize,
         keep: &mut dyn FnMut(u32) -> Result<bool>,
     ) -> Result<Vec<Hit>> {
-        validate(terms)?;
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
         let snapshot = self.snapshot(pages)?;
-        let Prepared { mut scorers, matches, formula, .. } = snapshot.prepare(terms, parameters)?;
-        let mut newest = Newest { limit, keep, heap: BinaryHeap::new() };
-        newest.offer_tail(&matches, &scorers, &formula)?;
-        scorers.retain(|scorer| scorer.cursor.postings() > 0);
-        let documents = snapshot.statistics.documents;
-        search(&mut scorers, documents, &formula, &mut RunLengths::new(pages, self.index), &[], &mut newest)?;
-        Ok(newest.into_hits())
+        snapshot.best(&snapshot.prepare(terms, parameters)?, limit, keep)
     }
 
     /// The index with its tail read, for several searches of one transaction.
@@ -122,9 +113,58 @@ impl<'r, P: Pages> Snapshot<'r, P> {
         self.statistics
     }
 
+    /// The same as [`Runs::search`] by terms that were looked up.
+    pub fn best(&self, prepared: &Prepared<'_>, limit: usize, keep: &mut dyn FnMut(u32) -> Result<bool>) -> Result<Vec<Hit>> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut newest = Newest { limit, keep, heap: BinaryHeap::new() };
+        newest.offer_tail(&prepared.matches, &prepared.scorers, &prepared.formula)?;
+        self.score_sealed(prepared, |_| true, &mut newest)?;
+        Ok(newest.into_hits())
+    }
+
+    /// The score of each of these documents, whose numbers ascend; 0 of one that has no term of the query. Reads of the lists what holds
+    /// these numbers.
+    pub fn scores_of(&self, prepared: &Prepared<'_>, numbers: &[u32]) -> Result<Vec<i64>> {
+        let Prepared { scorers, matches, formula, .. } = prepared;
+        let (mut scores, mut lengths) = (vec![0; numbers.len()], RunLengths::new(self.pages, self.runs.index));
+        for scorer in scorers.iter().filter(|scorer| scorer.cursor.postings() > 0) {
+            let mut cursor = scorer.cursor.clone();
+            for (number, score) in numbers.iter().zip(&mut scores) {
+                if let Some(count) = cursor.count_at(*number)? {
+                    *score += formula.contribution(scorer.factor, count, lengths.stored_length(*number)?);
+                }
+            }
+        }
+        for document in &matches.documents {
+            if let Ok(at) = numbers.binary_search(&document.number) {
+                scores[at] += document.score(scorers, formula);
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Those of some documents, whose numbers ascend, that have every term of the query.
+    pub fn having_all(&self, prepared: &Prepared<'_>, numbers: &[u32]) -> Result<Vec<u32>> {
+        let mut had = vec![0; numbers.len()];
+        for scorer in &prepared.scorers {
+            let mut cursor = scorer.cursor.clone();
+            for (number, had) in numbers.iter().zip(&mut had) {
+                *had += usize::from(cursor.count_at(*number)?.is_some());
+            }
+        }
+        for document in &prepared.matches.documents {
+            if let Ok(at) = numbers.binary_search(&document.number) {
+                had[at] += document.counts.len();
+            }
+        }
+        let has_all = |(number, had): (&u32, usize)| (had == prepared.scorers.len()).then_some(*number);
+        Ok(numbers.iter().zip(had).filter_map(has_all).collect())
+    }
+
     /// Scores every document that has a term of the query. In the bounds of [`Runs::search`], and costs all that its lists hold.
     pub fn score_all(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Scored> {
-        validate(terms)?;
         let prepared = self.prepare(terms, parameters)?;
         Ok(Scored { hits: self.score(&prepared, |_| true)?, rarity: prepared.rarity() })
     }
@@ -161,8 +201,9 @@ impl<'r, P: Pages> Snapshot<'r, P> {
         search(&mut scorers, self.statistics.documents, formula, &mut lengths, &[], collector)
     }
 
-    /// Looks up the terms of a query.
+    /// Looks up the terms of a query. In the bounds of [`Runs::search`].
     pub fn prepare(&self, terms: &[QueryTerm], parameters: Parameters) -> Result<Prepared<'r>> {
+        validate(terms)?;
         let mut places: Vec<usize> = (0..terms.len()).collect();
         places.sort_by_key(|place| terms[*place].hash);
         let hashes: Vec<u64> = places.iter().map(|place| terms[*place].hash).collect();

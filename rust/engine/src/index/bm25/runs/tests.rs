@@ -152,6 +152,17 @@ impl Pair {
             let expected = ranked.iter().filter(|hit| hit.number % 2 == 1).take(limit);
             assert_eq!(odd, expected.copied().collect::<Vec<_>>());
         }
+        let snapshot = runs.snapshot(&self.pages).expect("sound");
+        let prepared = snapshot.prepare(&terms, parameters).expect("sound");
+        let end = self.model.last_key_value().map_or(3, |(number, _)| number + 3);
+        let some: Vec<u32> = (0..end).filter(|_| random.below(3) > 0).collect();
+        let known: BTreeMap<u32, i64> = ranked.iter().map(|hit| (hit.number, hit.score)).collect();
+        let score = |number: &u32| known.get(number).copied().unwrap_or(0);
+        assert_eq!(snapshot.scores_of(&prepared, &some).expect("sound"), some.iter().map(score).collect::<Vec<_>>());
+        let has =
+            |number: &u32, term: &QueryTerm| self.model.get(number).is_some_and(|text| text.terms.iter().any(|own| own.hash == term.hash));
+        let having: Vec<u32> = some.iter().copied().filter(|number| terms.iter().all(|term| has(number, term))).collect();
+        assert_eq!(snapshot.having_all(&prepared, &some).expect("sound"), having);
     }
 
     fn verify(&self) {
