@@ -255,6 +255,12 @@ impl Statement {
             return affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word));
         }
         let fits = match (verb, behind) {
+            _ if self.leaves() => match slot {
+                "home" => self.leaves_home(),
+                "employer" => !self.has("moved"),
+                "occupation" => !self.has("moved") && !self.has("left"),
+                _ => false,
+            },
             ("live" | "stay" | "reside", _) | ("is", "in") => slot == "home",
             ("work", _) | ("is", "at" | "with") => matches!(slot, "employer" | "occupation"),
             ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
@@ -263,12 +269,37 @@ impl Statement {
         fits && (slot.is_empty() || other.begins_value(named))
     }
 
+    fn has(&self, form: &str) -> bool {
+        self.tokens.iter().take(MOST_NAME + 1).any(|token| token.form == form)
+    }
+
+    /// Whether it says that the user left an employer or a home, by its verb. "I moved from Lyon to Nantes" says where they live.
+    fn leaves(&self) -> bool {
+        const LEAVES: [&str; 11] =
+            ["resigned", "left", "lost", "retired", "laid", "fired", "sacked", "let", "dismissed", "redundant", "parted"];
+        let own = self.tokens.first().is_some_and(|token| ["i", "we", "i've", "we've"].contains(&token.form.as_str()));
+        let near = || self.tokens.iter().take(MOST_NAME + 1);
+        let other = || near().any(|token| is_denial(token) || !token.value && token.form.ends_with("ing") && token.form != "working");
+        let stops = self.has("stopped") && self.has("working") || self.has("moved") && (self.has("out") || self.has("away"));
+        own && (stops || self.has("quit") || LEAVES.iter().any(|verb| self.has(verb))) && !other()
+    }
+
+    /// Whether it says that the user left a home. Who left a place, and says no more, may be back in an hour.
+    fn leaves_home(&self) -> bool {
+        self.has("moved") || self.has("left") && self.tokens.iter().any(|token| token.form == "for")
+    }
+
     /// Whether what a user names is the first that it says of its subject: "Ghent" of "I live in Ghent with Eva".
     fn begins_value(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
         let named = lower(&tokens(named));
         if self.attribute.is_some() {
             return lower(&tokens(&self.value)).starts_with(&named);
+        }
+        if self.leaves() {
+            // "I left Acme for Globex": they work for the second.
+            let behind = self.tokens.iter().position(|token| token.form == "for").map_or(&[][..], |at| &self.tokens[at + 1..]);
+            return lower(behind).starts_with(&named);
         }
         let place = lower(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
         let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
@@ -501,6 +532,16 @@ mod tests {
         assert!(begins("The user's favorite editor is Vim.", "vim") && begins("We use Kafka for events", "Kafka"));
         assert!(!begins("The user's weight is 80 kg, since the new pills.", "new pills"));
         assert!(!begins("I prefer coffee over tea", "tea"));
+    }
+
+    #[test]
+    fn who_left_one_for_another_has_the_second() {
+        let begins = |text, named| Statement::of(text, Kind::Profile).begins_value(named);
+        for (text, left, new) in [("I left Acme for Globex.", "Acme", "Globex"), ("We left Boeing for Airbus.", "Boeing", "Airbus")] {
+            assert!(begins(text, new) && !begins(text, left), "{text}");
+        }
+        assert!(!begins("I was laid off from Acme.", "Acme") && !begins("I moved out of Lisbon.", "Lisbon"));
+        assert!(begins("I moved to Lisbon last week, by train.", "Lisbon"));
     }
 
     #[test]
