@@ -1,4 +1,4 @@
-"""What is over is pinned no more: an employer and a home that the user says they left."""
+"""What is over is pinned no more: an employer, a home and an allergy that the user says they left or do not have."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 EMPLOYER = "I work at Initech."
 HOME = "I live in Lisbon."
+ALLERGY = "I'm allergic to penicillin."
 HELD = {
     EMPLOYER: "The user works for Initech.",
     HOME: "The user lives in Lisbon.",
+    ALLERGY: "The user is allergic to penicillin.",
 }
 
 
@@ -44,12 +46,17 @@ def told(user: memspan.Scope, *texts: str) -> str:
         (HOME, "I left Lisbon for Porto."),
         (HOME, "I just moved back to Porto."),
         (HOME, "I moved out of Lisbon."),
+        (ALLERGY, "I don't have a penicillin allergy after all."),
+        (ALLERGY, "I don't have an allergy to penicillin any more."),
+        (ALLERGY, "My penicillin allergy was a misdiagnosis."),
+        (ALLERGY, "Turns out I'm not allergic to penicillin."),
+        (ALLERGY, "I don't have a penicillin allergy after all, the test was negative."),
     ],
 )
 def test_what_is_over_is_pinned_no_more_and_found_in_history(user: memspan.Scope, first: str, second: str) -> None:
     block = told(user, first, second)
     assert HELD[first] not in block
-    assert any(new in block for new in (second.rstrip("."), "lives in Porto")) or "moved out" in second
+    assert any(new in block for new in (second.rstrip("."), "lives in Porto", "not allergic to penicillin")) or "moved out" in second
     states = {memory.text: memory.state for memory in user.memories(states="all")}
     assert states[HELD[first]] == "superseded"
     assert not list(user.quarantined())
@@ -72,10 +79,15 @@ def test_what_is_over_is_pinned_no_more_and_found_in_history(user: memspan.Scope
         (HOME, "I never left Lisbon."),
         (HOME, "I quit Lisbon Labs."),
         (HOME, "I left Initech for Hooli."),
+        (ALLERGY, "My sister doesn't have a penicillin allergy."),
+        (ALLERGY, "I don't have a penicillin allergy card with me."),
+        (ALLERGY, "I don't have a latex allergy."),
+        (ALLERGY, "I don't have a severe penicillin allergy."),
+        ("I'm allergic to penicillin and latex.", "I don't have a latex allergy."),
     ],
 )
 def test_what_is_not_over_stays_pinned(user: memspan.Scope, first: str, second: str) -> None:
-    assert HELD[first] in told(user, first, second)
+    assert HELD.get(first, "penicillin and latex") in told(user, first, second)
 
 
 def test_what_took_the_place_of_what_was_left_can_be_left(user: memspan.Scope) -> None:
@@ -88,3 +100,11 @@ def test_what_took_the_place_of_what_was_left_can_be_left(user: memspan.Scope) -
     ]:
         user.learn([{"role": "user", "content": said}])
         assert [memory.text for memory in user.memories() if memory.slot == "employer"] == [held]
+
+
+@pytest.mark.parametrize("said", ["I have a penicillin allergy.", "I have a severe penicillin allergy.", "I have an allergy to penicillin."])
+@pytest.mark.parametrize("over", ["I don't have a penicillin allergy.", "I'm not allergic to penicillin.", "I outgrew my penicillin allergy."])
+def test_an_allergy_is_one_in_every_form(user: memspan.Scope, said: str, over: str) -> None:
+    for text in (said, over):
+        user.learn([{"role": "user", "content": text}])
+    assert [memory.text for memory in user.memories()] == ["The user is not allergic to penicillin."]

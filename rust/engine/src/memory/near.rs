@@ -93,7 +93,27 @@ fn tokens(text: &str) -> Vec<Token> {
         }
     }
     without_present(&mut out);
+    as_allergic(&mut out);
     out
+}
+
+/// Says of who has an allergy that they are allergic: "I have a severe nut allergy" is "I am severe allergic to nut" then.
+fn as_allergic(tokens: &mut Vec<Token>) {
+    let Some(have) = tokens.iter().position(|token| token.form == "have") else { return };
+    let added = |form: &str| Token { form: form.to_owned(), value: false };
+    let is_how = |token: &&Token| gate::is_degree(&token.form) || is_denial(token);
+    let how = tokens[have + 1..].iter().take_while(is_how).count();
+    let (named, allergy) = (have + 1 + how, |token: &Token| token.form == "allergy");
+    let Some(first) = tokens.get(named) else { return };
+    if allergy(first) && tokens.get(named + 1).is_some_and(|next| next.form == "to") {
+        tokens[named] = added("allergic");
+    } else if !allergy(first) && tokens.last().is_some_and(allergy) && tokens.len() <= named + MOST_NAME + 1 {
+        tokens.pop();
+        tokens.splice(named..named, [added("allergic"), added("to")]);
+    } else {
+        return;
+    }
+    tokens[have] = added("is");
 }
 
 /// The verb that a word denies: "can" of "can't" and of "cannot".
@@ -251,8 +271,11 @@ impl Statement {
         let is_plain = verb == "is" && slot.is_empty() && !["in", "at", "with"].contains(&behind);
         if known.kind == Kind::Constraint || is_plain {
             // "I don't have asthma, that was a misdiagnosis": all that is known is denied. "I'm not diabetic" says nothing of "my son is".
-            let mut own = affirmed(&self.tokens);
-            return affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word));
+            let is_all = |own: &mut dyn Iterator<Item = &str>| {
+                affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word))
+            };
+            let named = tokens(named);
+            return is_all(&mut affirmed(&self.tokens)) || is_all(&mut ["i", "is"].into_iter().chain(forms(&named)));
         }
         let fits = match (verb, behind) {
             _ if self.leaves() => match slot {
@@ -415,6 +438,8 @@ mod tests {
             ("Ann doesn't watch films", "Ann does not watch films."),
             ("I don\u{2019}t like tea", "I don't like tea."),
             ("The user has a movie night", "I have movie nights"),
+            ("I have a nut allergy", "The user is allergic to nuts."),
+            ("Ann has an allergy to nuts", "Ann is allergic to nuts"),
             ("My aunts study law and watch the boxes", "My aunt studies law and watches the box"),
         ] {
             assert_eq!(of(a, b), Relation::Same, "{a} | {b}");
@@ -482,6 +507,7 @@ mod tests {
             ("Ann can eat nuts", &["Ann can't eat nuts", "Ann cannot eat nuts", "Ann can not eat nuts", "Ann can\u{2019}t eat nuts"]),
             ("Ann will come", &["Ann won't come", "Ann will not come"]),
             ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
+            ("I have a severe nut allergy", &["I'm not allergic to nuts", "I have no nut allergy", "I don't have an allergy to nuts"]),
             ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),
         ] {
             for denial in denials {
