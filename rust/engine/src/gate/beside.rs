@@ -2,6 +2,7 @@
 
 use super::beings::{is_kin, is_living};
 use super::guards::ASKS;
+use super::left::{LEFT_WORK, WITHOUT_WORK};
 use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::rules::{self, Reading};
@@ -80,7 +81,7 @@ pub(super) fn read(s: &Sentence<'_>, facts: bool) -> Option<(Reading, usize)> {
 fn is_sure(s: &Sentence<'_>, reading: &Reading) -> bool {
     let does = |verbs: &[&str]| verbs.iter().any(|verb| starts(s.words, 0, verb).is_some());
     match reading.rule {
-        "home" | "age" | "weight" | "height" | "name" | "pronouns" | "of another" => true,
+        "home" | "age" | "weight" | "height" | "name" | "pronouns" | "of another" | LEFT_WORK | WITHOUT_WORK => true,
         "employer" => does(&["i work", "i now work", "i'm working"]), // "I joined the call, where is everybody?"
         "occupation" => !s.words.iter().any(|word| word.lower.ends_with("ing")),
         "prefers" => reading.slot.is_some() && !does(&["i'd", "i would", "i'm"]),

@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        assign, beings, beside, corrects, frames, guards, health, lexicon, manner, orders, others, over, relates, rules, sentence, told,
-        values,
+        assign, beings, beside, corrects, frames, guards, health, left, lexicon, manner, orders, others, over, relates, rules, sentence,
+        told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -92,6 +92,7 @@ mod tests {
             frames::LISTS,
             guards::LISTS,
             health::LISTS,
+            left::LISTS,
             lexicon::LISTS,
             manner::LISTS,
             orders::LISTS,

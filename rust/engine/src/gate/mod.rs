@@ -17,6 +17,7 @@ mod dates;
 mod frames;
 mod guards;
 mod health;
+mod left;
 mod lexicon;
 mod lists;
 mod manner;
@@ -293,7 +294,10 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
         }
         asked += 1;
         let reading = rules::read(&Sentence { text, words: &words[at..] });
-        let told = |reading: Reading| begins || reading.is_of_health() && !others::is_announced(&text[span.start..words[at].start]);
+        let told = |reading: Reading| {
+            let supposed = left::is_supposed(&reading, &words[..at]);
+            begins && !supposed || reading.is_of_health() && !others::is_announced(&text[span.start..words[at].start])
+        };
         if reading.is_some_and(told) {
             let last = if joined { at - 2 } else { at - 1 };
             out.push(Span { start, end: signs::widened(text, start, words[last].end).1 });

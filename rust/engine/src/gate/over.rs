@@ -1,17 +1,27 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
-use super::health::is_condition;
+use super::health::{is_condition, is_degree};
+use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
 use super::rules::Reading;
 use super::sentence::Sentence;
-use super::words::{among, starts};
+use super::values::PREPOSITIONS;
+use super::words::{Word, among, starts};
 use super::{Category, DENIAL};
 
 lists! { "over":
     /// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
     /// trust Acme any more", it says nothing.
     DOES,
+    /// How somebody begins who denies an allergy, which they name next.
+    NO_ALLERGY,
+    /// Words behind an allergy that say that it is none, or none any more.
+    IS_OVER,
+    /// Words behind what is denied that add nothing to it.
+    STILL,
+    /// Words before "allergy", and behind "allergy to", that are not what it is to.
+    NO_NAME,
 }
 
 /// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
@@ -55,24 +65,83 @@ fn of_class(class: &str, value: &str) -> bool {
     value.to_lowercase().split_whitespace().any(|word| words.contains(&word))
 }
 
-/// "I'm not allergic to nuts": what must hold does not, or does so no longer. "..., just to peanuts" says what holds instead, and is no
-/// denial alone.
+/// "I'm not allergic to nuts", "I don't have a nut allergy": what must hold does not, or does so no longer. "..., just to peanuts" also says
+/// what holds instead.
 pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
-    const NOT: [&str; 5] =
-        ["i'm not allergic to", "i am not allergic to", "i'm not actually allergic to", "i was never allergic to", "im not allergic to"];
+    const NOT: [&str; 6] = [
+        "i'm not allergic to",
+        "i am not allergic to",
+        "i'm not actually allergic to",
+        "i'm actually not allergic to",
+        "i was never allergic to",
+        "im not allergic to",
+    ];
     const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
     const INSTEAD: [&str; 4] = ["just", "only", "but", "rather"];
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let at = opened(&NO_LONGER).or_else(|| opened(&NOT))?;
+    let Some(at) = opened(&NO_LONGER).or_else(|| opened(&NOT)) else { return no_allergy(s) };
     let (value, end) = s.value(at)?;
     let value = without_after_all(&value);
     if !s.says_more(end) {
-        return Some(Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}.")));
+        return Some(not_allergic_to(value));
     }
     let instead = s.words[end..].iter().any(|word| among(&INSTEAD, &word.lower));
     let mut reading = Reading::new(Category::Constraint, if instead { "allergic to another thing" } else { DENIAL });
     reading.ends = Some(format!("allergic to {value}"));
     Some(reading)
+}
+
+fn not_allergic_to(value: &str) -> Reading {
+    Reading::new(Category::Constraint, DENIAL).text(format!("The user is not allergic to {value}."))
+}
+
+/// "I don't have a nut allergy after all", "I outgrew my allergy to nuts", "my nut allergy was a misdiagnosis". A sentence that doubts it, or
+/// is about a thing ("a nut allergy card"), denies nothing.
+fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
+    let opened = |openings: &[&str]| openings.iter().filter_map(|opening| starts(s.words, 0, opening)).max();
+    let (value, mut end) = if let Some(at) = opened(&NO_ALLERGY) {
+        an_allergy(s, at)?
+    } else {
+        let (value, end) = an_allergy(s, opened(&["my"])?)?;
+        (value, IS_OVER.iter().filter_map(|over| starts(s.words, end, over)).max()?)
+    };
+    while let Some(next) = STILL.iter().find_map(|still| starts(s.words, end, still)).filter(|_| !s.parted(end)) {
+        end = next;
+    }
+    let rest = s.words.get(end..).unwrap_or_default();
+    let plain = rest.iter().all(Word::is_mark);
+    let goes_on = || s.parted(end) || ["because", "since", "so", "and"].contains(&s.word(end));
+    if !plain && (!goes_on() || is_unsure(rest)) {
+        return None;
+    }
+    if plain || !s.says_more(end) {
+        return Some(not_allergic_to(&value));
+    }
+    Some(Reading { ends: Some(format!("allergic to {value}")), ..Reading::new(Category::Constraint, DENIAL) })
+}
+
+/// The cause of the allergy that is named at a word, and where its name is over: "a | nut allergy", "an | allergy to nuts". Who has no
+/// severe nut allergy may have a mild one, and "a contact allergy" has no cause.
+fn an_allergy(s: &Sentence<'_>, at: usize) -> Option<(String, usize)> {
+    const IS: [&str; 2] = ["allergy", "allergies"];
+    const MOST: usize = 3;
+    let from = at + usize::from(["a", "an", "any", "the", "my"].contains(&s.word(at)));
+    let noun = (from..s.words.len().min(from + MOST + 1)).find(|noun| IS.contains(&s.word(*noun)))?;
+    let (first, last, end) = if noun > from {
+        (from, noun, noun + 1)
+    } else {
+        let first = starts(s.words, noun + 1, "to").or_else(|| starts(s.words, noun + 1, "against"))?;
+        let ends = |end: &usize| among(&PREPOSITIONS, s.word(*end)) || among(&NO_NAME, s.word(*end)) || s.parted(*end);
+        let last = s.value(first)?.1.min(first + MOST + 1);
+        let says = |end: usize, phrases: &[&str]| phrases.iter().any(|phrase| starts(s.words, end, phrase).is_some());
+        let last = (first + 1..last).find(|end| ends(end) || says(*end, &STILL) || says(*end, &IS_OVER)).unwrap_or(last);
+        (first, last, last)
+    };
+    let named = s.words.get(first..last)?.iter().all(|word| {
+        !is_degree(&word.lower) && !among(&NO_NAME, &word.lower) && !among(&PREPOSITIONS, &word.lower) && !word.lower.ends_with("'s")
+    });
+    let apart = (first + 1..last).any(|word| s.parted(word));
+    (named && !apart).then(|| s.between(first, last)).flatten().map(|value| (value, end))
 }
 
 fn without_after_all(value: &str) -> &str {
@@ -95,4 +164,97 @@ pub fn denied(s: &Sentence<'_>) -> Option<String> {
     let verb = (2..s.words.len().min(7)).find(|at| ["is", "are", "isn't", "aren't"].contains(&s.word(*at)))?;
     let value = verb + 1 + usize::from(s.word(verb + 1) == "not");
     ["my", "our"].contains(&s.word(0)).then(|| s.value(value)).flatten().map(|(value, _)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Claim;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn an_allergy_is_denied_by_its_name_in_every_form() {
+        for text in [
+            "I don't have a penicillin allergy.",
+            "I don't have a penicillin allergy after all.",
+            "I do not have a penicillin allergy any more.",
+            "I don't actually have a penicillin allergy",
+            "I no longer have a penicillin allergy.",
+            "I have no penicillin allergy.",
+            "I never had a penicillin allergy.",
+            "I don't have any penicillin allergy.",
+            "I don't have an allergy to penicillin any more.",
+            "I don't have an allergy to penicillin.",
+            "I have no allergy to penicillin at all.",
+            "Turns out I'm not allergic to penicillin.",
+            "It turns out I don't have a penicillin allergy.",
+            "I'm actually not allergic to penicillin.",
+            "My penicillin allergy was a misdiagnosis.",
+            "My penicillin allergy is gone.",
+            "My penicillin allergy turned out to be wrong.",
+            "My allergy to penicillin went away.",
+            "My penicillin allergy has been ruled out!",
+            "I was misdiagnosed with a penicillin allergy.",
+            "I outgrew my penicillin allergy.",
+            "I've outgrown my allergy to penicillin.",
+            "I grew out of my penicillin allergy.",
+            "I'm over my penicillin allergy now.",
+        ] {
+            let claims = stored(text);
+            let found: Vec<_> = claims.iter().map(|claim| (claim.text.as_str(), claim.doubt)).collect();
+            assert_eq!(found, [("The user is not allergic to penicillin.", Some(DENIAL))], "{text}");
+        }
+        for text in [
+            "I don't have a penicillin allergy after all, the test was negative.",
+            "My penicillin allergy was a misdiagnosis, the test was wrong",
+        ] {
+            let claims = stored(text);
+            let found: Vec<_> = claims.iter().map(|claim| (claim.text.as_str(), claim.ends.as_deref())).collect();
+            assert_eq!(found, [(text, Some("allergic to penicillin"))]);
+        }
+    }
+
+    #[test]
+    fn an_allergy_of_others_in_part_in_doubt_or_of_a_thing_is_not() {
+        for text in [
+            "My sister doesn't have a penicillin allergy.",
+            "My sister's penicillin allergy was a misdiagnosis.",
+            "My son's allergy to penicillin is gone.",
+            "The penicillin allergy turned out to be wrong.",
+            "I don't have a penicillin allergy card with me.",
+            "I don't have a penicillin allergy bracelet.",
+            "I don't have a penicillin allergy on file.",
+            "I don't have a penicillin allergy listed in my chart.",
+            "I don't have an allergy to penicillin on my chart.",
+            "I don't have a severe penicillin allergy.",
+            "I don't have a known penicillin allergy.",
+            "I don't have a penicillin allergy if you ask my doctor.",
+            "I don't have a penicillin allergy, I think.",
+            "I don't have a penicillin allergy as far as I know.",
+            "I don't have a penicillin allergy, but I get a rash.",
+            "I don't think I have a penicillin allergy.",
+            "I might not have a penicillin allergy.",
+            "If I don't have a penicillin allergy, what can I take?",
+            "If my penicillin allergy is gone, can I take it?",
+            "Do I have a penicillin allergy?",
+            "I don't have a penicillin allergy, do I?",
+            "I have a penicillin allergy.",
+            "My penicillin allergy is not gone.",
+            "My penicillin allergy was not a misdiagnosis.",
+            "My penicillin allergy is gone from the system.",
+            "My penicillin allergy bracelet is gone.",
+            "My penicillin allergy is bad.",
+            "My doctor says I don't have a penicillin allergy.",
+            "I wish I had no penicillin allergy.",
+            "I never had an allergy test.",
+            "I don't have an allergy.",
+            "I got over my cold, my penicillin allergy stays.",
+            "In my novel, I don't have a penicillin allergy.",
+        ] {
+            let denies = |claim: &Claim| {
+                claim.text == "The user is not allergic to penicillin." || claim.ends.as_deref() == Some("allergic to penicillin")
+            };
+            assert!(!stored(text).iter().any(denies), "{text}: {:?}", stored(text));
+        }
+    }
 }

@@ -5,6 +5,7 @@ use super::assign::assigned;
 use super::beings::is_living;
 use super::guards::{LABELS, is_lasting};
 use super::health::allergic;
+use super::left::left;
 use super::lexicon::{CLASSES, FILLERS, NO_ATTRIBUTE, PAST, PROFILE};
 use super::lists::lists;
 use super::manner::manner;
@@ -140,6 +141,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))
         .or_else(|| person(&rest))
+        .or_else(|| left(&rest))
         .or_else(|| another(&rest))
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
@@ -328,8 +330,8 @@ fn switched(s: &Sentence<'_>) -> Option<Reading> {
     let verb = ["switched", "migrated", "changed", "converted", "moved", "went back", "gone back"]
         .iter()
         .find_map(|verb| starts(s.words, at, verb))?;
-    let verb = starts(s.words, verb, "over").unwrap_or(verb);
-    let from = starts(s.words, verb, "from").or_else(|| starts(s.words, verb, "away from"));
+    let verb = starts(s.words, verb, "over").or_else(|| starts(s.words, verb, "back")).unwrap_or(verb);
+    let from = ["from", "away from", "out of"].iter().find_map(|from| starts(s.words, verb, from));
     let (old, verb) = match from {
         Some(from) => {
             let to = (from..s.words.len()).find(|at| s.word(*at) == "to")?;

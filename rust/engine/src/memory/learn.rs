@@ -233,7 +233,11 @@ fn same_talk(new: &Memory, known: &Memory) -> bool {
     new.provenance.session == known.provenance.session && (0..DAY).contains(&apart)
 }
 
+/// The claim takes the slot of what it ends. An event that ends a value of the profile says what holds in its place: "I left Acme for Globex".
 fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
+    if memory.kind == Kind::Episodic && known.kind == Kind::Profile && known.slot.is_some() {
+        memory.kind = Kind::Profile;
+    }
     memory.slot = memory.slot.take().or_else(|| known.slot.clone());
     met.ended = Some(known);
 }

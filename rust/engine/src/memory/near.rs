@@ -93,7 +93,27 @@ fn tokens(text: &str) -> Vec<Token> {
         }
     }
     without_present(&mut out);
+    as_allergic(&mut out);
     out
+}
+
+/// Says of who has an allergy that they are allergic: "I have a severe nut allergy" is "I am severe allergic to nut" then.
+fn as_allergic(tokens: &mut Vec<Token>) {
+    let Some(have) = tokens.iter().position(|token| token.form == "have") else { return };
+    let added = |form: &str| Token { form: form.to_owned(), value: false };
+    let is_how = |token: &&Token| gate::is_degree(&token.form) || is_denial(token);
+    let how = tokens[have + 1..].iter().take_while(is_how).count();
+    let (named, allergy) = (have + 1 + how, |token: &Token| token.form == "allergy");
+    let Some(first) = tokens.get(named) else { return };
+    if allergy(first) && tokens.get(named + 1).is_some_and(|next| next.form == "to") {
+        tokens[named] = added("allergic");
+    } else if !allergy(first) && tokens.last().is_some_and(allergy) && tokens.len() <= named + MOST_NAME + 1 {
+        tokens.pop();
+        tokens.splice(named..named, [added("allergic"), added("to")]);
+    } else {
+        return;
+    }
+    tokens[have] = added("is");
 }
 
 /// The verb that a word denies: "can" of "can't" and of "cannot".
@@ -251,10 +271,19 @@ impl Statement {
         let is_plain = verb == "is" && slot.is_empty() && !["in", "at", "with"].contains(&behind);
         if known.kind == Kind::Constraint || is_plain {
             // "I don't have asthma, that was a misdiagnosis": all that is known is denied. "I'm not diabetic" says nothing of "my son is".
-            let mut own = affirmed(&self.tokens);
-            return affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word));
+            let is_all = |own: &mut dyn Iterator<Item = &str>| {
+                affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word))
+            };
+            let named = tokens(named);
+            return is_all(&mut affirmed(&self.tokens)) || is_all(&mut ["i", "is"].into_iter().chain(forms(&named)));
         }
         let fits = match (verb, behind) {
+            _ if self.leaves() => match slot {
+                "home" => self.leaves_home(),
+                "employer" => !self.has("moved"),
+                "occupation" => !self.has("moved") && !self.has("left"),
+                _ => false,
+            },
             ("live" | "stay" | "reside", _) | ("is", "in") => slot == "home",
             ("work", _) | ("is", "at" | "with") => matches!(slot, "employer" | "occupation"),
             ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
@@ -263,12 +292,37 @@ impl Statement {
         fits && (slot.is_empty() || other.begins_value(named))
     }
 
+    fn has(&self, form: &str) -> bool {
+        self.tokens.iter().take(MOST_NAME + 1).any(|token| token.form == form)
+    }
+
+    /// Whether it says that the user left an employer or a home, by its verb. "I moved from Lyon to Nantes" says where they live.
+    fn leaves(&self) -> bool {
+        const LEAVES: [&str; 11] =
+            ["resigned", "left", "lost", "retired", "laid", "fired", "sacked", "let", "dismissed", "redundant", "parted"];
+        let own = self.tokens.first().is_some_and(|token| ["i", "we", "i've", "we've"].contains(&token.form.as_str()));
+        let near = || self.tokens.iter().take(MOST_NAME + 1);
+        let other = || near().any(|token| is_denial(token) || !token.value && token.form.ends_with("ing") && token.form != "working");
+        let stops = self.has("stopped") && self.has("working") || self.has("moved") && (self.has("out") || self.has("away"));
+        own && (stops || self.has("quit") || LEAVES.iter().any(|verb| self.has(verb))) && !other()
+    }
+
+    /// Whether it says that the user left a home. Who left a place, and says no more, may be back in an hour.
+    fn leaves_home(&self) -> bool {
+        self.has("moved") || self.has("left") && self.tokens.iter().any(|token| token.form == "for")
+    }
+
     /// Whether what a user names is the first that it says of its subject: "Ghent" of "I live in Ghent with Eva".
     fn begins_value(&self, named: &str) -> bool {
         let lower = |tokens: &[Token]| forms(tokens).map(str::to_lowercase).collect::<Vec<_>>();
         let named = lower(&tokens(named));
         if self.attribute.is_some() {
             return lower(&tokens(&self.value)).starts_with(&named);
+        }
+        if self.leaves() {
+            // "I left Acme for Globex": they work for the second.
+            let behind = self.tokens.iter().position(|token| token.form == "for").map_or(&[][..], |at| &self.tokens[at + 1..]);
+            return lower(behind).starts_with(&named);
         }
         let place = lower(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
         let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
@@ -384,6 +438,8 @@ mod tests {
             ("Ann doesn't watch films", "Ann does not watch films."),
             ("I don\u{2019}t like tea", "I don't like tea."),
             ("The user has a movie night", "I have movie nights"),
+            ("I have a nut allergy", "The user is allergic to nuts."),
+            ("Ann has an allergy to nuts", "Ann is allergic to nuts"),
             ("My aunts study law and watch the boxes", "My aunt studies law and watches the box"),
         ] {
             assert_eq!(of(a, b), Relation::Same, "{a} | {b}");
@@ -451,6 +507,7 @@ mod tests {
             ("Ann can eat nuts", &["Ann can't eat nuts", "Ann cannot eat nuts", "Ann can not eat nuts", "Ann can\u{2019}t eat nuts"]),
             ("Ann will come", &["Ann won't come", "Ann will not come"]),
             ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
+            ("I have a severe nut allergy", &["I'm not allergic to nuts", "I have no nut allergy", "I don't have an allergy to nuts"]),
             ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),
         ] {
             for denial in denials {
@@ -501,6 +558,16 @@ mod tests {
         assert!(begins("The user's favorite editor is Vim.", "vim") && begins("We use Kafka for events", "Kafka"));
         assert!(!begins("The user's weight is 80 kg, since the new pills.", "new pills"));
         assert!(!begins("I prefer coffee over tea", "tea"));
+    }
+
+    #[test]
+    fn who_left_one_for_another_has_the_second() {
+        let begins = |text, named| Statement::of(text, Kind::Profile).begins_value(named);
+        for (text, left, new) in [("I left Acme for Globex.", "Acme", "Globex"), ("We left Boeing for Airbus.", "Boeing", "Airbus")] {
+            assert!(begins(text, new) && !begins(text, left), "{text}");
+        }
+        assert!(!begins("I was laid off from Acme.", "Acme") && !begins("I moved out of Lisbon.", "Lisbon"));
+        assert!(begins("I moved to Lisbon last week, by train.", "Lisbon"));
     }
 
     #[test]

@@ -1,0 +1,110 @@
+"""What is over is pinned no more: an employer, a home and an allergy that the user says they left or do not have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import memspan
+
+EMPLOYER = "I work at Initech."
+HOME = "I live in Lisbon."
+ALLERGY = "I'm allergic to penicillin."
+HELD = {
+    EMPLOYER: "The user works for Initech.",
+    HOME: "The user lives in Lisbon.",
+    ALLERGY: "The user is allergic to penicillin.",
+}
+
+
+def told(user: memspan.Scope, *texts: str) -> str:
+    """The pinned block of a prompt in a new session, after the user said that in sessions of their own."""
+    for number, text in enumerate(texts):
+        session = user.session(f"s-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "Ok."})
+        user.learn(session)
+    asked = user.session("asked", model="gpt-4o")
+    asked.add({"role": "user", "content": "Write a short bio of me."})
+    prompt = "\n".join(str(message["content"]) for message in asked.assemble().to_openai()["messages"])
+    return prompt[prompt.find("<pinned") : prompt.find("</pinned>")] if "<pinned" in prompt else ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (EMPLOYER, "I quit my job at Initech."),
+        (EMPLOYER, "I quit Initech."),
+        (EMPLOYER, "I left Initech for Hooli."),
+        (EMPLOYER, "I was laid off from Initech."),
+        (EMPLOYER, "I got fired from Initech"),
+        (EMPLOYER, "I stopped working at Initech."),
+        (EMPLOYER, "I retired."),
+        (EMPLOYER, "I got laid off."),
+        (HOME, "I left Lisbon for Porto."),
+        (HOME, "I just moved back to Porto."),
+        (HOME, "I moved out of Lisbon."),
+        (ALLERGY, "I don't have a penicillin allergy after all."),
+        (ALLERGY, "I don't have an allergy to penicillin any more."),
+        (ALLERGY, "My penicillin allergy was a misdiagnosis."),
+        (ALLERGY, "Turns out I'm not allergic to penicillin."),
+        (ALLERGY, "I don't have a penicillin allergy after all, the test was negative."),
+    ],
+)
+def test_what_is_over_is_pinned_no_more_and_found_in_history(user: memspan.Scope, first: str, second: str) -> None:
+    block = told(user, first, second)
+    assert HELD[first] not in block
+    assert any(new in block for new in (second.rstrip("."), "lives in Porto", "not allergic to penicillin")) or "moved out" in second
+    states = {memory.text: memory.state for memory in user.memories(states="all")}
+    assert states[HELD[first]] == "superseded"
+    assert not list(user.quarantined())
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (EMPLOYER, "I quit Globex."),
+        (EMPLOYER, "I left Initech's office at five."),
+        (EMPLOYER, "I was almost laid off."),
+        (EMPLOYER, "If I quit my job at Initech, what then?"),
+        (EMPLOYER, "I quit smoking."),
+        (EMPLOYER, "My boss quit."),
+        (EMPLOYER, "I moved out of Lisbon."),
+        (HOME, "I left Lisbon."),
+        (HOME, "I left Lisbon for the weekend."),
+        (HOME, "I left Lisbon at 8."),
+        (HOME, "I left Lisbon for Porto by train."),
+        (HOME, "I never left Lisbon."),
+        (HOME, "I quit Lisbon Labs."),
+        (HOME, "I left Initech for Hooli."),
+        (ALLERGY, "My sister doesn't have a penicillin allergy."),
+        (ALLERGY, "I don't have a penicillin allergy card with me."),
+        (ALLERGY, "I don't have a latex allergy."),
+        (ALLERGY, "I don't have a severe penicillin allergy."),
+        ("I'm allergic to penicillin and latex.", "I don't have a latex allergy."),
+    ],
+)
+def test_what_is_not_over_stays_pinned(user: memspan.Scope, first: str, second: str) -> None:
+    assert HELD.get(first, "penicillin and latex") in told(user, first, second)
+
+
+def test_what_took_the_place_of_what_was_left_can_be_left(user: memspan.Scope) -> None:
+    told(user, EMPLOYER, "I left Initech for Hooli.")
+    assert [(memory.slot, memory.kind) for memory in user.memories()] == [("employer", "profile")]
+    for said, held in [
+        ("I left Initech.", "I left Initech for Hooli."),
+        ("I quit Hooli.", "I quit Hooli."),
+        ("I joined Globex.", "The user works for Globex."),
+    ]:
+        user.learn([{"role": "user", "content": said}])
+        assert [memory.text for memory in user.memories() if memory.slot == "employer"] == [held]
+
+
+@pytest.mark.parametrize("said", ["I have a penicillin allergy.", "I have a severe penicillin allergy.", "I have an allergy to penicillin."])
+@pytest.mark.parametrize("over", ["I don't have a penicillin allergy.", "I'm not allergic to penicillin.", "I outgrew my penicillin allergy."])
+def test_an_allergy_is_one_in_every_form(user: memspan.Scope, said: str, over: str) -> None:
+    for text in (said, over):
+        user.learn([{"role": "user", "content": text}])
+    assert [memory.text for memory in user.memories()] == ["The user is not allergic to penicillin."]
