@@ -178,6 +178,8 @@ pub(crate) const SURE_ENOUGH: f64 = 0.15;
 /// A message behind the best must be a quarter as sure. A tenth fills a prompt of 2,000 tokens to 1,818 and shows less of the evidence,
 /// 86.2 % instead of 88.1 (docs/decisions/0026 has the figures).
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
+/// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
+pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
 /// Passages of collections that hold every identifier of the question and are nominated for it, at most. All other constants of passages
 /// are those of memories.
 pub(crate) const HOLDERS: usize = 16;
@@ -282,6 +284,18 @@ pub mod memories {
     /// The same for the value of a slot whose name is all that the question asks for. Set: before what is merely near in meaning, of which
     /// the best has 1 where no memory has a word of the question, and behind the best by words.
     pub const SLOTTED: f64 = 0.9;
+
+    /// When a question asks for the value of a slot (`recall/slotted.rs`): all set.
+    pub mod slotted {
+        /// A question asks for a slot by so much of its name.
+        pub const OF_NAME: f64 = 0.5;
+        /// The name has so much of the letters of the question: "what is the size of Texas?" asks for no "size".
+        pub const OF_QUESTION: f64 = 0.7;
+        /// The same where the question is about the user, whose slots they are: "which city do I live in?".
+        pub const OF_OWN_QUESTION: f64 = 0.25;
+        /// The same where words do not stand apart.
+        pub const OF_TEXT: f64 = 1.0 / 3.0;
+    }
     /// A month: people mostly ask for events within a few weeks.
     pub const EVENT_HALF_LIFE_DAYS: f64 = 30.0;
     /// A quarter: how a task ended is asked for when it, or one like it, comes up again.

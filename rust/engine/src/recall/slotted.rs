@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::Question;
 use super::contrast::{Word, telling};
 use super::newest::speaks_of_own;
-use super::ranking::memories::{FEWEST, SLOTTED};
+use super::ranking::memories::{FEWEST, SLOTTED, slotted};
 use super::related::Related;
 use super::whose::living_ones;
 use super::words::{Words, begins};
@@ -29,14 +29,6 @@ const MOST_WORDS: usize = 40;
 const NAME_WORDS: usize = 3;
 /// Between these stand the words of such a name.
 const JOINED_BY: [&str; 3] = [" ", "_", "-"];
-/// A question asks for a slot by so much of its name.
-const OF_NAME: f64 = 0.5;
-/// The name of a slot has so much of the letters of a question that asks for it. Set: "what is the size of Texas?" asks for no "size".
-const OF_QUESTION: f64 = 0.7;
-/// The same where the question is about the user, whose slots they are: "which city do I live in?".
-const OF_OWN_QUESTION: f64 = 0.25;
-/// The same where words do not stand apart.
-const OF_TEXT: f64 = 1.0 / 3.0;
 /// "My" in other languages.
 const MY: [&str; 15] = [
     "mein",
@@ -122,7 +114,8 @@ impl Asked {
     fn relevance(&self, name: &str) -> Option<f64> {
         if name.chars().any(is_written_together) {
             let share = name.chars().count() as f64 / self.text.chars().filter(|letter| letter.is_alphanumeric()).count() as f64;
-            return (name.chars().nth(1).is_some() && share >= OF_TEXT && self.text.contains(name)).then_some(SLOTTED * share.min(1.0));
+            return (name.chars().nth(1).is_some() && share >= slotted::OF_TEXT && self.text.contains(name))
+                .then_some(SLOTTED * share.min(1.0));
         }
         let apart = || name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
         if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
@@ -135,7 +128,8 @@ impl Asked {
         let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
         let share = letters(&matched) / letters(&self.words).max(1.0);
         let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(&Words::of(part)).any(|own| own == *one)));
-        (held >= OF_NAME && share >= if is_own { OF_OWN_QUESTION } else { OF_QUESTION }).then_some(SLOTTED * held * share)
+        (held >= slotted::OF_NAME && share >= if is_own { slotted::OF_OWN_QUESTION } else { slotted::OF_QUESTION })
+            .then_some(SLOTTED * held * share)
     }
 }
 

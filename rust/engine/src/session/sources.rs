@@ -12,11 +12,12 @@
 use std::collections::BTreeMap;
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
-use super::window::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
+use super::window::replaced::{Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
+use crate::recall::ranking::BEHIND_THE_CURRENT;
 use crate::recall::when::Range;
 use crate::recall::{self, HitExplanation, Question, about, spread, tokens_of};
 use crate::store::keys::Partition;

@@ -167,9 +167,9 @@ impl Field {
             let mut numbers: Vec<u32> = index.score(terms, |term| term == hash)?.iter().map(|hit| hit.number).collect();
             numbers.sort_unstable();
             if !of_time.contains(&hash) {
-                self.of_it = Some(in_both(&numbers, self.of_it.take()));
+                self.of_it = Some(in_both(&numbers, self.of_it.as_deref()));
             }
-            all = Some(in_both(&numbers, all));
+            all = Some(in_both(&numbers, all.as_deref()));
         }
         self.identified = all.unwrap_or_default();
         Ok(())
@@ -334,8 +334,8 @@ impl Drop for Field {
 }
 
 /// The numbers of both lists, which ascend; of a first list all.
-fn in_both(numbers: &[u32], others: Option<Vec<u32>>) -> Vec<u32> {
-    let is_there = |number: &u32| others.as_ref().is_none_or(|others| others.binary_search(number).is_ok());
+fn in_both(numbers: &[u32], others: Option<&[u32]>) -> Vec<u32> {
+    let is_there = |number: &u32| others.is_none_or(|others| others.binary_search(number).is_ok());
     numbers.iter().copied().filter(is_there).collect()
 }
 

@@ -328,7 +328,7 @@ mod tests {
             let (terms, is_close, mut start) = (random(4) as usize, random(2) == 0, 0);
             let worths: Vec<i64> = (0..terms).map(|_| (random(3) * 1_000_000) as i64).collect();
             let mut pieces = Vec::new();
-            for _ in 0..1 + random(30) {
+            for _ in 0..=random(30) {
                 let end = start + 1 + random(20) as usize;
                 let terms = (0..terms).filter(|_| random(4) == 0).collect();
                 let closeness = if is_close && random(3) == 0 { random(5) as f64 / 5.0 } else { 0.0 };

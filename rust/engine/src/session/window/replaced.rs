@@ -10,8 +10,6 @@ use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::is_filler;
 
-/// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
-pub(in crate::session) const BEHIND_THE_CURRENT: i64 = 4;
 /// So many values of one slot are looked at, the newest first.
 const MOST_VALUES: usize = 8;
 /// Bytes by which a message may be longer than the value that was learnt from it, and say little else.

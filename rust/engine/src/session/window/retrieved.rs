@@ -14,14 +14,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt::{self, Excerpts};
-use super::replaced::{BEHIND_THE_CURRENT, Replaced, Said, speaker_of};
+use super::replaced::{Replaced, Said, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
 use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::ranking::{BEHIND_THE_BEST, MEANS_IT, SURE_ENOUGH};
+use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, MEANS_IT, SURE_ENOUGH};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
