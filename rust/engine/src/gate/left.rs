@@ -202,6 +202,7 @@ mod tests {
     fn who_has_no_work_any_more_takes_the_slot_of_the_employer() {
         for text in [
             "I retired.",
+            "I retired early.",
             "I've retired",
             "I quit my job.",
             "I quit my job last week.",
@@ -250,6 +251,7 @@ mod tests {
     #[test]
     fn who_only_went_or_may_leave_or_stayed_ends_nothing() {
         for text in [
+            "I was let go early today.",
             "I left Lisbon for the weekend.",
             "I left Lisbon for a holiday.",
             "I left Lisbon at 8.",
