@@ -108,3 +108,24 @@ def test_an_allergy_is_one_in_every_form(user: memspan.Scope, said: str, over: s
     for text in (said, over):
         user.learn([{"role": "user", "content": text}])
     assert [memory.text for memory in user.memories()] == ["The user is not allergic to penicillin."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My son is allergic to nuts.", "I don't have a nut allergy, the test was negative."),
+        ("My son is allergic to nuts.", "I outgrew my nut allergy."),
+        ("I'm allergic to nuts.", "I never had a nut allergy and now I do."),
+        ("I'm allergic to nuts.", "I don't have a nut allergy, I have a severe one."),
+        ("I'm allergic to nuts.", "I don't have a nut allergy, it's anaphylaxis."),
+        ("I'm allergic to nuts.", "I was misdiagnosed with a nut allergy, it's nuts and sesame."),
+    ],
+)
+def test_no_allergy_is_lost_to_a_denial_of_another_or_one_that_is_taken_back(user: memspan.Scope, first: str, second: str) -> None:
+    assert "allergic to nuts" in told(user, first)
+    before = {memory.text for memory in user.memories()}
+    session = user.session("later", model="gpt-4o")
+    session.add({"role": "user", "content": second})
+    session.add({"role": "assistant", "content": "Ok."})
+    user.learn(session)
+    assert before <= {memory.text for memory in user.memories()}

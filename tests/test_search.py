@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,7 +179,7 @@ def test_a_message_about_another_identifier_is_doubted(user: memspan.Scope) -> N
 def test_an_answer_to_an_identifier_of_the_message_before_is_not_doubted(user: memspan.Scope) -> None:
     talk = user.session("orders", model="gpt-4o")
     talk.add({"role": "user", "content": "Has order 48899 been shipped by now?"})
-    talk.add({"role": "assistant", "content": "It was shipped on Thursday."})
+    talk.add({"role": "assistant", "content": "Slip TR-771 says that it was shipped on Thursday."})
     user.session("others", model="gpt-4o").add({"role": "user", "content": "The oven broke and was shipped to the shop."})
     before = user.search_transcripts("when was order 48899 shipped?").confidence
     talk.redact(0)
@@ -201,3 +201,37 @@ def test_an_answer_without_hits_is_not_sure(user: memspan.Scope) -> None:
     user.remember("The staging cluster runs in Frankfurt.")
     found = user.search("where does the staging cluster run?", max_tokens=1)
     assert (len(found), found.confidence) == (0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (("PR-12 waits for review.", "PR-15 is merged."), "State of PR-12 and PR-15?"),
+        (("ERR_CONN_42 means that the proxy is down.",), "I see ERR_CONN_42 at 10:15 on srv-9, what causes it?"),
+        (("Our standup is in the blue room.",), "Where is our standup at 10:15?"),
+    ],
+)
+def test_an_identifier_beside_the_question_doubts_no_answer(user: memspan.Scope, told: tuple[str, ...], question: str) -> None:
+    for number, text in enumerate((*told, "The oven in the kitchen broke again.", "We sat by the river for an hour.")):
+        user.session(f"told {number}", model="gpt-4o").add({"role": "user", "content": text})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    prompt = session.assemble().text
+    assert all(text in prompt for text in told)
+
+
+def test_a_prompt_shows_what_answers_a_long_question_in_chinese(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("foreign")
+    noise = ("好的。", "今天下雨。", "我很累。", "谢谢你。", "明天见。", "我饿了。", "他走了。", "很好吃。")
+    for number, text in enumerate(("备用钥匙在蓝色花盆下面。", *noise)):
+        user.session(f"told {number}", model="gpt-4o").add({"role": "user", "content": text})
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": "请问家里的备用钥匙放在哪里?"})
+    assert "花盆" in session.assemble().text
+
+
+def test_messages_that_were_dated_by_day_are_no_copies(user: memspan.Scope) -> None:
+    day = datetime(2026, 3, 2, tzinfo=UTC)
+    for name, text in (("one", "Task deploy: \u2705"), ("two", "Task deploy: \u274c")):
+        user.session(name, model="gpt-4o").add({"role": "user", "content": text}, created_at=day)
+    assert len(user.search_transcripts("what became of the task deploy?")) == 2

@@ -66,7 +66,9 @@ pub(super) fn left(s: &Sentence<'_>) -> Option<Reading> {
         |rule: &'static str, ends: String| Reading { ends: Some(ends), importance: 700, ..Reading::new(Category::Episodic, rule) };
     let employer = behind(&QUIT).and_then(|at| named(at, How::Gone)).map(|ends| reading(LEFT_WORK, ends));
     employer
-        .or_else(|| behind(&NO_WORK).filter(|at| is_over(s, behind_new(s, *at), How::Gone)).map(|_| without_work()))
+        .or_else(|| {
+            behind(&NO_WORK).filter(|end| !retires_to(s, at, *end) && is_over(s, behind_new(s, *end), How::Gone)).map(|_| without_work())
+        })
         .or_else(|| behind(&GONE).and_then(|at| named(at, How::Gone)).map(|ends| reading(LEFT, ends)))
         .or_else(|| starts(s.words, at, "left").and_then(|at| named(at, How::Left)).map(|ends| reading(LEFT, ends)))
 }
@@ -74,6 +76,11 @@ pub(super) fn left(s: &Sentence<'_>) -> Option<Reading> {
 /// The claim of somebody who works for nobody any more. It takes the slot of the employer.
 fn without_work() -> Reading {
     Reading::new(Category::Profile, WITHOUT_WORK).slot("employer")
+}
+
+/// Whether somebody retired to bed, or early and slept: that ends no work.
+fn retires_to(s: &Sentence<'_>, at: usize, end: usize) -> bool {
+    s.word(at) == "retired" && ["to", "and", "after", "over"].contains(&s.word(end))
 }
 
 /// Whether words say that it may not be so: "I quit Initech, I think".
@@ -101,8 +108,8 @@ fn named(s: &Sentence<'_>, at: usize) -> Option<(String, usize)> {
     let article = ["a", "an", "the"].contains(&s.word(at)) && at + 1 < s.words.len();
     let (_, end) = s.value(at).filter(|_| s.names(at) || article)?;
     let joins = |at: usize| s.word(at) == "and" && s.words.get(at + 1).is_some_and(|next| !next.capital);
-    let dated = |at: usize| [&RECENTLY[..], &THEN].iter().any(|when| starts_one_of(s, at, when).is_some());
-    let over = |at: &usize| among(&ENDS, s.word(*at)) || joins(*at) || dated(*at);
+    let when = |at: usize| starts_one_of(s, at, &RECENTLY).or_else(|| starts_one_of(s, at, &THEN)).or_else(|| dated(s, at));
+    let over = |at: &usize| among(&ENDS, s.word(*at)) || joins(*at) || when(*at).or_else(|| long_ago(s, *at)).is_some();
     let end = (at + 1..end).find(over).unwrap_or(end);
     let first = s.words.get(at)?;
     // "I left Initech's office" names a part of it, "I left work" nobody.
@@ -130,21 +137,40 @@ fn behind_new(s: &Sentence<'_>, at: usize) -> usize {
     let capital = s.words.get(begin).is_some_and(|word| word.capital && !word.is_number());
     let is_day = is_named(s.word(begin)) || among(&OCCASIONS, s.word(begin));
     match named(s, begin) {
-        Some((name, end)) if capital && !is_day && !name.ends_with("'s") => end,
+        Some((name, end)) if capital && !is_day && !name.ends_with("'s") && !is_event(&name) => end,
         _ => at,
     }
+}
+
+/// Whether a name is that of something one goes to: "Web Summit".
+fn is_event(name: &str) -> bool {
+    name.to_lowercase().split(' ').any(|word| among(&TRIPS, word))
 }
 
 fn starts_one_of(s: &Sentence<'_>, at: usize, phrases: &[&str]) -> Option<usize> {
     phrases.iter().find_map(|phrase| starts(s.words, at, phrase))
 }
 
+/// Where a date is over: "in May", "in May 2026", "last Friday".
+fn dated(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let named = ["in", "on", "last"].contains(&s.word(at)) && is_named(s.word(at + 1));
+    let year = s.words.get(at + 2).is_some_and(|word| word.is_number() && word.lower.len() == 4);
+    named.then_some(at + 2 + usize::from(year))
+}
+
+/// Where a time is over that is weeks or more ago: "three weeks ago".
+fn long_ago(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    const UNITS: [&str; 6] = ["week", "weeks", "month", "months", "year", "years"];
+    let counted = s.words.get(at).is_some_and(|word| word.is_number() || among(&NUMBERS, &word.lower));
+    (counted && UNITS.contains(&s.word(at + 1)) && s.word(at + 2) == "ago").then_some(at + 3)
+}
+
 /// Whether nothing but when and why stands behind a word.
 fn is_over(s: &Sentence<'_>, mut at: usize, how: How) -> bool {
     let gone = how == How::Gone;
     while at < s.words.len() && !s.parted(at) {
-        let dated = || (["in", "on"].contains(&s.word(at)) && is_named(s.word(at + 1))).then_some(at + 2);
-        let when = starts_one_of(s, at, &RECENTLY).or_else(|| gone.then(|| starts_one_of(s, at, &THEN).or_else(dated)).flatten());
+        let then = || starts_one_of(s, at, &THEN).or_else(|| dated(s, at));
+        let when = starts_one_of(s, at, &RECENTLY).or_else(|| long_ago(s, at)).or_else(|| gone.then(then).flatten());
         let Some(next) = when else { break };
         at = next;
     }
@@ -180,6 +206,9 @@ mod tests {
             "I got fired from Initech",
             "I was fired by Initech on Friday.",
             "I was let go by Initech.",
+            "I was laid off by Initech last Friday",
+            "I quit Initech three weeks ago.",
+            "I quit Initech in March 2026.",
             "I was made redundant at Initech in May.",
             "I resigned from Initech because the pay was bad.",
             "I lost my job at Initech.",
@@ -203,6 +232,7 @@ mod tests {
         for text in [
             "I retired.",
             "I retired early.",
+            "I retired in May 2026.",
             "I've retired",
             "I quit my job.",
             "I quit my job last week.",
@@ -252,6 +282,17 @@ mod tests {
     fn who_only_went_or_may_leave_or_stayed_ends_nothing() {
         for text in [
             "I was let go early today.",
+            "I was let go early because of the snow.",
+            "I'm out of work early today.",
+            "I retired to bed.",
+            "I retired early and slept till ten.",
+            "I retired as treasurer of our club.",
+            "I quit Lisbon as of next month.",
+            "I quit Lisbon, they talked me out of it.",
+            "We parted ways with Lisbon as a supplier.",
+            "I left Lisbon for Porto, eta two hours.",
+            "I left Lisbon for Web Summit.",
+            "We left Lisbon for Porto so we could see the match.",
             "I left Lisbon for the weekend.",
             "I left Lisbon for a holiday.",
             "I left Lisbon at 8.",

@@ -110,14 +110,25 @@ fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
     }
     let rest = s.words.get(end..).unwrap_or_default();
     let plain = rest.iter().all(Word::is_mark);
-    let goes_on = || s.parted(end) || ["because", "since", "so", "and"].contains(&s.word(end));
-    if !plain && (!goes_on() || is_unsure(rest)) {
+    if !plain && (!is_reason(s, end) || is_unsure(rest)) {
         return None;
     }
     if plain || !s.says_more(end) {
         return Some(not_allergic_to(&value));
     }
     Some(Reading { ends: Some(format!("allergic to {value}")), ..Reading::new(Category::Constraint, DENIAL) })
+}
+
+/// Whether nothing but the reason stands behind a word: "because I was tested", ", the test was negative". Whatever else is said may take the
+/// denial back, and then it is not certain.
+fn is_reason(s: &Sentence<'_>, at: usize) -> bool {
+    const TESTS: [&str; 8] = ["test", "tests", "doctor", "allergist", "result", "results", "diagnosis", "bloodwork"];
+    const ARTICLES: [&str; 4] = ["the", "my", "a", "that"];
+    if ["because", "since"].contains(&s.word(at)) {
+        return true;
+    }
+    let noun = at + usize::from(ARTICLES.contains(&s.word(at)));
+    s.parted(at) && (TESTS.contains(&s.word(noun)) || starts(s.words, at, "that was").is_some())
 }
 
 /// The cause of the allergy that is named at a word, and where its name is over: "a | nut allergy", "an | allergy to nuts". Who has no
@@ -249,6 +260,13 @@ mod tests {
             "I never had an allergy test.",
             "I don't have an allergy.",
             "I got over my cold, my penicillin allergy stays.",
+            "I never had a penicillin allergy and now I do.",
+            "I never had a penicillin allergy, so this reaction is new.",
+            "I don't have a penicillin allergy, I have a severe one.",
+            "I don't have a penicillin allergy, it's anaphylaxis.",
+            "I don't have a penicillin allergy so much as an anaphylaxis risk.",
+            "I don't have a penicillin allergy test result yet.",
+            "I was misdiagnosed with a penicillin allergy, it's penicillin and latex.",
             "In my novel, I don't have a penicillin allergy.",
         ] {
             let denies = |claim: &Claim| {

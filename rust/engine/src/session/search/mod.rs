@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::question::Question;
+use self::question::{Question, has_identifier};
 use self::rank::{Ranking, Words};
 use super::asking::asking;
 use super::key::SessionKey;
@@ -41,7 +41,7 @@ use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
 use crate::recall::ranking::memories::OF_ANOTHER;
-use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO};
+use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO, SURE_ENOUGH};
 use crate::recall::when::{self, Range};
 use crate::recall::{self, Corrections, Overview, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
@@ -208,6 +208,10 @@ pub(super) fn found<P: Pages>(
             }
         }
     }
+    for one in found.iter_mut().filter(|one| one.is_apart && one.confidence >= SURE_ENOUGH) {
+        one.is_of_another = has_identifier(&stored_message(pages, one.place, one.index)?.text);
+        one.confidence = one.doubted(one.confidence);
+    }
     Ok((found, repaired.map(|(_, changes)| changes).unwrap_or_default()))
 }
 
@@ -252,6 +256,8 @@ pub(super) struct Found {
     /// How much closer those whom the question names come to it than others.
     pub named: f64,
     /// Whether neither it nor a message close to it has an identifier of the question.
+    pub is_apart: bool,
+    /// Whether it has one of its own then: it is about another invoice or host.
     pub is_of_another: bool,
 }
 

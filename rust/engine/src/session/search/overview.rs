@@ -150,6 +150,7 @@ impl One {
             said_then,
             is_cut: false,
             named: 0.0,
+            is_apart: false,
             is_of_another: false,
         }
     }

@@ -8,11 +8,15 @@ use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
 use crate::recall;
 use crate::text::{self, with_analyzer};
+use crate::units::clip::clip;
 use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
 /// Tokens of a name that are left out of the meaning of a question.
 const MAX_NAME_TOKENS: usize = 64;
+
+/// The most bytes of a message that are looked through for an identifier.
+const MOST_LOOKED_THROUGH: usize = 16 << 10;
 
 /// Words that speak to the model, or of it, in languages that mostly say the pronoun.
 const TO_THE_MODEL: [&str; 26] = [
@@ -69,9 +73,9 @@ impl<'q> Question<'q> {
         &self.query.identifiers
     }
 
-    /// The hashes of the identifiers that are of a time, such as the year of "in 2023".
-    pub fn identifiers_of_time(&self) -> Vec<u64> {
-        recall::identifiers_of_time(self.asked.text(), &self.query)
+    /// The hashes of its identifiers that say what it is about.
+    pub fn identifiers_beside_times(&self) -> Vec<u64> {
+        beside_times(self.asked.text(), &self.query)
     }
 
     /// Whether a term is asked for on its own, as a stem or an accented form is not.
@@ -115,6 +119,28 @@ impl<'q> Question<'q> {
     }
 }
 
+/// Whether a text has an identifier that says what it is about.
+pub(super) fn has_identifier(text: &str) -> bool {
+    let text = clip(text, MOST_LOOKED_THROUGH);
+    !beside_times(text, &with_analyzer(|analyzer| analyzer.query(text, TermKey::default()))).is_empty()
+}
+
+/// The hashes of a text's identifiers, but for those of a time, such as "9:40" and the year of "in 2023".
+fn beside_times(text: &str, query: &text::Query) -> Vec<u64> {
+    if query.identifiers.is_empty() {
+        return Vec::new();
+    }
+    let of_time = recall::identifiers_of_time(text, query);
+    let is_clock = |hash: &u64| query.terms.iter().any(|term| term.hash == *hash && is_clock(&term.text));
+    query.identifiers.iter().copied().filter(|hash| !of_time.contains(hash) && !is_clock(hash)).collect()
+}
+
+/// Whether a word is a time of day: "9:40", "18:05:30".
+fn is_clock(word: &str) -> bool {
+    let is_part = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    (1..=2).contains(&word.matches(':').count()) && word.split(':').all(is_part)
+}
+
 /// The meaning of a question, as far as the built-in embedding knows it.
 pub(super) struct Meaning {
     /// `None` where the table has none of its words.
@@ -134,6 +160,9 @@ mod tests {
         let to_model = |text: &str| Question::new(&recall::Question::new(text), 7.into()).speaks_to_model();
         assert!(to_model("Which tyres did you recommend?") && to_model("what's YOUR advice on tyres") && !question.speaks_to_model());
         assert!(!to_model("Which tyres did I buy for the young driver?") && to_model("\u{41a}\u{442}\u{43e}?"));
+        for (text, has) in [("order 48810", true), ("the standup is at 9:40", false), ("in March 2023", false), ("I use Rust", false)] {
+            assert_eq!(has_identifier(text), has, "{text}");
+        }
         assert!(question.asks_when() && !Question::new(&recall::Question::new("What was the port?"), 7.into()).asks_when());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -16,7 +16,7 @@ use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
 use super::sight::{Dated, Field};
-use super::{Found, Request};
+use super::{Asking, Found, Request, stored_message};
 use crate::Result;
 use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
@@ -115,7 +115,10 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
         field.settle();
         field.identify((snapshot, terms), question)?;
-        let share_of_best = if question.is_known() { 0.0 } else { field.share_of_best(terms.of_all(|at| question.asks_for(at))) };
+        // A message that asks is the best itself.
+        let asks_itself = request.asking != Asking::ByCaller;
+        let share_of_best =
+            if question.is_known() || asks_itself { 1.0 } else { field.share_of_best(terms.of_all(|at| question.asks_for(at))) };
         let meaning = question.meaning(&speakers, &terms.rarity());
         let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
         let mut ranking = Self {
@@ -184,16 +187,17 @@ impl<'r, P: Pages> Ranking<'r, P> {
                 said_then: None,
                 is_cut: row.is_cut(),
                 named: 0.0,
-                is_of_another: self.field.is_of_another(number),
+                is_apart: self.field.is_apart(number),
+                is_of_another: false,
             };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
-        Ok(self.finish(ranked, &rows, limit))
+        self.finish(ranked, &rows, limit)
     }
 
     /// Adds what only all candidates together tell; the best `limit` in order, each once. A question that the built-in embedding does not know
     /// goes by words alone, and so does how sure its answers are.
-    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Vec<Found> {
+    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<Vec<Found>> {
         let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
         for one in &mut ranked {
             let found = &mut one.found;
@@ -209,15 +213,34 @@ impl<'r, P: Pages> Ranking<'r, P> {
         first_in_order(&mut found, limit, order);
         if has_copies(&found[..limit.min(found.len())], rows) {
             found.sort_unstable_by(order);
-            without_copies(&mut found, rows);
+            found = self.without_copies(found, rows)?;
         }
         found.truncate(limit);
         for one in &mut found {
             one.named = named;
             let words = (one.features.words * self.share_of_best).min(1.0);
-            one.confidence = one.doubted(if self.question.is_known() { one.features.confidence(named) } else { words });
+            one.confidence = if self.question.is_known() { one.features.confidence(named) } else { words };
         }
-        found
+        Ok(found)
+    }
+
+    /// The first of the copies of each message. What seems to be one is read: of two that were dated by day one may have another sign.
+    fn without_copies(&self, found: Vec<Found>, rows: &[ReadRow<'_>]) -> Result<Vec<Found>> {
+        let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<Found>>::new());
+        let given = |one: &Found| Ok::<_, crate::Error>(stored_message(self.pages, one.place, one.index)?.given);
+        'found: for one in found {
+            if let Some(copied) = copied(&one, rows) {
+                let alike = known.entry(copied).or_default();
+                for other in alike.iter() {
+                    if given(other)? == given(&one)? {
+                        continue 'found;
+                    }
+                }
+                alike.push(one);
+            }
+            kept.push(one);
+        }
+        Ok(kept)
     }
 
     fn asks_courtesies(&self) -> bool {
@@ -454,8 +477,8 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
-/// What tells the copies that forks have of a message: it was said at the same time and place of its session. `None` where that may be by
-/// chance, as of messages that were dated by day and of which nothing more is known.
+/// What the copies that forks have of a message share: it was said at the same time and place of its session. `None` where nothing more is
+/// known of it.
 fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
     let row = &rows[rows.binary_search_by_key(&found.number, |other| other.number).ok()?].row;
     let is_told = !row.tokens.is_empty() || found.features.words > 0.0;
@@ -466,12 +489,6 @@ fn has_copies(found: &[Found], rows: &[ReadRow<'_>]) -> bool {
     let mut known: Vec<_> = found.iter().filter_map(|one| copied(one, rows)).collect();
     known.sort_unstable();
     known.windows(2).any(|two| two[0] == two[1])
-}
-
-/// Keeps the first of the copies of each message.
-fn without_copies(found: &mut Vec<Found>, rows: &[ReadRow<'_>]) {
-    let mut known = BTreeSet::new();
-    found.retain(|one| copied(one, rows).is_none_or(|copied| known.insert(copied)));
 }
 
 /// The candidate that has more before it is known how good its session is, of equals the newer.

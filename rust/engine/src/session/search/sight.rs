@@ -62,7 +62,7 @@ pub(super) struct Field {
     is_scanned: bool,
     /// Documents that hold all identifiers of the question, ascending.
     identified: Vec<u32>,
-    /// The same of those that say what it is about, which a time does not; `None` where there are none.
+    /// Those that hold one that says what it is about, which a time does not; `None` where there is none.
     of_it: Option<Vec<u32>>,
     /// Documents that were said when the question asks about.
     pub dated: Dated,
@@ -161,17 +161,18 @@ impl Field {
 
     /// Finds the documents that hold all identifiers of the question.
     pub fn identify<P: Pages>(&mut self, (index, terms): (&Snapshot<'_, P>, &Prepared<'_>), question: &Question<'_>) -> Result<()> {
-        let of_time = question.identifiers_of_time();
+        let beside_times = question.identifiers_beside_times();
         let mut all: Option<Vec<u32>> = None;
         for &hash in question.identifiers() {
             let mut numbers: Vec<u32> = index.score(terms, |term| term == hash)?.iter().map(|hit| hit.number).collect();
             numbers.sort_unstable();
-            if !of_time.contains(&hash) {
-                self.of_it = Some(in_both(&numbers, self.of_it.as_deref()));
+            if beside_times.contains(&hash) {
+                self.of_it.get_or_insert_default().extend(&numbers);
             }
             all = Some(in_both(&numbers, all.as_deref()));
         }
         self.identified = all.unwrap_or_default();
+        self.of_it.iter_mut().for_each(|of_it| of_it.sort_unstable());
         Ok(())
     }
 
@@ -207,9 +208,9 @@ impl Field {
         self.kept.0.cosines.get(number as usize).map_or(0.0, |cosine| f64::from(*cosine) / COSINE_ONE)
     }
 
-    /// Whether neither a document nor one close to it holds every identifier that says what the question is about: it is of another invoice
-    /// or host. That sessions are not told apart doubts one less.
-    pub fn is_of_another(&self, number: u32) -> bool {
+    /// Whether neither a document nor one close to it holds an identifier that says what the question is about. That sessions are not told
+    /// apart doubts one less.
+    pub fn is_apart(&self, number: u32) -> bool {
         let (first, last) = (number.saturating_sub(ranking::BESIDE), number.saturating_add(ranking::BESIDE));
         let is_close = |of_it: &Vec<u32>| of_it.get(of_it.partition_point(|one| *one < first)).is_some_and(|one| *one <= last);
         self.of_it.as_ref().is_some_and(|of_it| !is_close(of_it))

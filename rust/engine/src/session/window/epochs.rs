@@ -157,7 +157,17 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             // The block is chosen for the first call of a turn, and stands still in the others.
             let chosen = Call::read(&*self.pages, self.place, turn, number)?.sent.filter(|sent| sent.carried);
             let Some(sent) = chosen else { continue };
-            return Ok(sent.epoch == self.epoch.epoch.number && sent.explained.iter().any(|row| is_left_out(row, newer)));
+            if sent.epoch != self.epoch.epoch.number {
+                return Ok(false);
+            }
+            for memory in sent.explained.iter().filter_map(left_out) {
+                // It may have been replaced itself since then.
+                let now_there = if newer.contains(&memory) { Some(memory) } else { pinned::newer_than(&*self.pages, memory, self.told)? };
+                if now_there.is_some_and(|now_there| newer.contains(&now_there)) {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
         }
         Ok(false)
     }
@@ -275,10 +285,10 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     }
 }
 
-/// Whether a prompt had no room for the newer value of something pinned.
-fn is_left_out(row: &Explained, newer: &[MemoryRef]) -> bool {
+/// The memory of `updated` for which a prompt had no room.
+fn left_out(row: &Explained) -> Option<MemoryRef> {
     let no_room = matches!(row.why, Why::OverGrant { .. } | Why::OverCeiling { .. } | Why::OverRoom { .. });
-    no_room && &*row.section == section::UPDATED && row.memory.is_some_and(|memory| newer.contains(&memory))
+    row.memory.filter(|_| no_room && &*row.section == section::UPDATED)
 }
 
 /// The factor that an epoch of a session begins with: the learned one, for content like that of the window before it.

@@ -8,7 +8,7 @@ use crate::memory::{Memory, Provenance, record};
 use crate::session::transcript::message::MessageRecord;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-use crate::text::is_filler;
+use crate::text::{is_filler, speech};
 
 /// So many values of one slot are looked at, the newest first.
 const MOST_VALUES: usize = 8;
@@ -16,6 +16,8 @@ const MOST_VALUES: usize = 8;
 const ABOUT: usize = 40;
 /// The same for the reply right behind: two or three sentences. Set.
 const ABOUT_A_REPLY: usize = 160;
+/// How a sentence begins that only offers help.
+const OFFERS: [&str; 4] = ["Let me know", "Just let me know", "Feel free", "I'm here"];
 
 /// A message that told what does not hold any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,16 +128,21 @@ impl Replaced {
         }
     }
 
-    /// Whether a reply takes up the value and states nothing else: a sentence that does not ask has it, and no word besides is a number or a
-    /// name. "Lisbon has two clubs, Benfica and Sporting" holds wherever the user lives.
+    /// Whether a reply takes up the value and states nothing else: a sentence that does not ask has it, all others only ask or offer, and no
+    /// word besides is a number or a name. "Lisbon has two clubs, Benfica and Sporting" holds wherever the user lives.
     fn is_taken_up(&self, reply: &str) -> bool {
         let is_known = |word: &str| self.value.iter().any(|other| is_same(other, word)) || SAID_AGAIN.contains(&word) || word == "i";
         let has_it = |sentence: &str| {
             let told: Vec<Box<str>> = all_words(sentence).collect();
             !sentence.contains('?') && self.words.iter().all(|word| told.iter().any(|other| is_same(word, other)))
         };
+        let says_little = |sentence: &str| {
+            let said = sentence.trim();
+            said.is_empty() || said.contains('?') || speech::acknowledges(said) || OFFERS.iter().any(|offer| said.starts_with(offer))
+        };
         reply.len() <= self.length + ABOUT_A_REPLY
             && reply.lines().flat_map(sentences).any(has_it)
+            && reply.lines().flat_map(sentences).all(|sentence| has_it(sentence) || says_little(sentence))
             && reply.lines().flat_map(sentences).flat_map(specific).all(|word| is_known(&word.to_lowercase()))
     }
 
@@ -299,6 +306,7 @@ mod tests {
             "Got it, 14. Ana has 31, next to it.",
             "Noted, 14. By the way, the meeting with Ana moved to Friday.",
             "Saved: locker 14 and the gym called \"Basic\".",
+            "14, got it. Your spare key is with the neighbour across the hall.",
             &format!("It is 14. {long}"),
         ] {
             assert!(!is_told(LOCKER, (5, 50), Role::Assistant, text), "{text}");
