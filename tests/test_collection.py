@@ -142,12 +142,13 @@ def test_a_document_that_is_added_again_is_kept_longer() -> None:
     clock = FakeClock()
     with temporary_engine(clock=clock) as engine:
         docs = engine.user("u").collection("notes")
-        ends = []
+        ends, actions = [], []
         for ttl in (60, 600, 6):
             again = docs.add("a", "walrus", ttl_seconds=ttl)
             assert again.document.expires_at is not None
             ends.append(again.document.expires_at)
-        assert again.action == "duplicate"
+            actions.append(again.action)
+        assert actions[1:] == ["duplicate", "duplicate"]
         assert ends[1] == ends[2] == next(iter(docs.documents())).expires_at
         assert ends[1] - ends[0] >= timedelta(seconds=540)
         assert docs.add("a", "walrus").document.expires_at is None

@@ -58,7 +58,10 @@ def test_a_slot_of_several_values_held_all_of_them(user: memspan.Scope, memspan_
     memspan_clock.advance(days=1)
     for pet in pets:
         user.revise(pet.id, f"{pet.text}, 5 years old")
-    assert sorted(texts(user.recall("which pets does the user have?", known_at=then))) == ["The user has a cat Tom", "The user has a dog Rex"]
+    assert sorted(texts(user.recall("which pets does the user have?", known_at=then))) == [
+        "The user has a cat Tom",
+        "The user has a dog Rex",
+    ]
 
 
 def test_a_correction_is_not_believed_for_the_past_either(user: memspan.Scope, memspan_clock: FakeClock) -> None:

@@ -102,8 +102,12 @@ def test_what_took_the_place_of_what_was_left_can_be_left(user: memspan.Scope) -
         assert [memory.text for memory in user.memories() if memory.slot == "employer"] == [held]
 
 
-@pytest.mark.parametrize("said", ["I have a penicillin allergy.", "I have a severe penicillin allergy.", "I have an allergy to penicillin."])
-@pytest.mark.parametrize("over", ["I don't have a penicillin allergy.", "I'm not allergic to penicillin.", "I outgrew my penicillin allergy."])
+@pytest.mark.parametrize(
+    "said", ["I have a penicillin allergy.", "I have a severe penicillin allergy.", "I have an allergy to penicillin."]
+)
+@pytest.mark.parametrize(
+    "over", ["I don't have a penicillin allergy.", "I'm not allergic to penicillin.", "I outgrew my penicillin allergy."]
+)
 def test_an_allergy_is_one_in_every_form(user: memspan.Scope, said: str, over: str) -> None:
     for text in (said, over):
         user.learn([{"role": "user", "content": text}])
