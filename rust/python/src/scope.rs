@@ -1,7 +1,6 @@
 //! `ScopeCore`: the memory of one scope, as the package's `Scope` calls it.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use memspan_engine::collection::CollectionName;
 use memspan_engine::engine::pace::Last;
@@ -195,9 +194,8 @@ calls! {
             (Pace::of_recall(&request, &it.last))
             with request = it.question(&scopes, query, vector, &given)?; with scopes = scopes.unbind();
             |own| {
-                let started = Instant::now();
-                let answer = recall::ask(own.engine, &request, degraded.as_deref())?;
-                it.last.note(answer.documents, started.elapsed());
+                let ask = || recall::ask(own.engine, &request, degraded.as_deref());
+                let answer = it.last.noted(ask, |answer| answer.documents)?;
                 Ok(Found::new(answer, Some(scopes)))
             };
         search(

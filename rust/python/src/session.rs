@@ -3,7 +3,6 @@
 //! Writes wait for the disk and give the interpreter up meanwhile.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use memspan_engine::Result;
 use memspan_engine::context::Share;
@@ -55,10 +54,8 @@ calls! {
         question() (Pace::of_prompt(it.last.size())) |session| session.question();
         assemble(items: Bound<'py, PyTuple>, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (it.pace(py, &ask)?) with ask = it.asked(&items, vector.as_ref(), &given, it.named.handle.now(py)?)?; |session| {
-                let started = Instant::now();
-                let assembled = session.assemble(&Ask { embedder_failed: degraded, ..ask })?;
-                it.last.note(assembled.prompt.total_tokens, started.elapsed());
-                Ok(it.prompt(assembled))
+                let assemble = || session.assemble(&Ask { embedder_failed: degraded, ..ask });
+                Ok(it.prompt(it.last.noted(assemble, |assembled| assembled.prompt.total_tokens)?))
             };
         messages(first: u64, limit: u64) (Pace::of_page(limit)) |session| session.messages(first, limit);
         status() Short |session| session.status();

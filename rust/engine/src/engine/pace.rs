@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Engine;
 use crate::context::{Message, Part};
@@ -130,8 +130,15 @@ impl Default for Last {
 }
 
 impl Last {
-    /// Notes how large it was, and how long it took.
-    pub fn note(&self, size: u64, took: Duration) {
+    /// Makes a call, and notes how large its answer is by `size`, and how long it took.
+    pub fn noted<T>(&self, call: impl FnOnce() -> Result<T>, size: impl FnOnce(&T) -> u64) -> Result<T> {
+        let started = Instant::now();
+        let answer = call()?;
+        self.note(size(&answer), started.elapsed());
+        Ok(answer)
+    }
+
+    fn note(&self, size: u64, took: Duration) {
         self.0.store(if took <= SHORT { size } else { u64::MAX }, Relaxed);
     }
 

@@ -413,7 +413,7 @@ fn kind_of(item: &Item) -> &'static str {
 #[derive(Debug, Default)]
 pub(in crate::session) struct Shown {
     pub items: Vec<Item>,
-    /// What those are whose text is gone.
+    /// The kinds and ids of those whose text is gone.
     pub gone: Vec<String>,
     /// When the first of the memories expires.
     pub expires_at: Option<i64>,

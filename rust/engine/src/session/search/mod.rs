@@ -276,8 +276,8 @@ impl Found {
         if self.is_of_another { confidence * OF_ANOTHER } else { confidence }
     }
 
-    /// Whether it has every word of the question, as the question itself has, and is not known for one. What was pasted beside it makes it less
-    /// sure.
+    /// Whether it has every word of the question, as the question itself has, and is not known for one. Lines that were pasted beside
+    /// it make it less sure.
     fn may_be_copy(&self) -> bool {
         self.is_empty != Some(true) && self.said_then.is_none() && self.features.exact >= 1.0
     }

@@ -224,7 +224,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(found)
     }
 
-    /// The first of the copies of each message. What seems to be one is read: of two that were dated by day one may have another sign.
+    /// The first of the copies of each message. A message that seems to be one is read: of two that were dated by day one may have another sign.
     fn without_copies(&self, found: Vec<Found>, rows: &[ReadRow<'_>]) -> Result<Vec<Found>> {
         let (mut kept, mut known) = (Vec::with_capacity(found.len()), BTreeMap::<_, Vec<Found>>::new());
         let given = |one: &Found| Ok::<_, crate::Error>(stored_message(self.pages, one.place, one.index)?.given);
@@ -477,8 +477,8 @@ impl<'b, 'r> Beside<'b, 'r> {
     }
 }
 
-/// What the copies that forks have of a message share: it was said at the same time and place of its session. `None` where nothing more is
-/// known of it.
+/// The marks that the copies of a message share which forks have: it was said at the same time and place of its session. `None` where nothing
+/// more is known of it.
 fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
     let row = &rows[rows.binary_search_by_key(&found.number, |other| other.number).ok()?].row;
     let is_told = !row.tokens.is_empty() || found.features.words > 0.0;

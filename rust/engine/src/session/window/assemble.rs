@@ -431,7 +431,7 @@ pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Optio
     Ok(None)
 }
 
-/// What a message [asks](asking) memory.
+/// The question that a message [asks](asking) memory.
 fn question(message: &Message) -> String {
     debug_assert_eq!(message.role, Role::User);
     let texts = message.parts.iter().filter_map(|part| if let Part::Text(said) = part { Some(&**said) } else { None });
