@@ -24,6 +24,15 @@ lists! { "over":
     NO_NAME,
 }
 
+/// What a claim ends that denies an allergy; the cause follows.
+const ALLERGIC_TO: &str = "allergic to ";
+
+/// Whether what a claim ends is an allergy.
+#[must_use]
+pub fn ends_allergy(ended: &str) -> bool {
+    ended.starts_with(ALLERGIC_TO)
+}
+
 /// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
 pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     if !["i", "we", "i'm", "we're", "i've", "we've"].contains(&s.word(0)) {
@@ -87,7 +96,7 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     }
     let instead = s.words[end..].iter().any(|word| among(&INSTEAD, &word.lower));
     let mut reading = Reading::new(Category::Constraint, if instead { "allergic to another thing" } else { DENIAL });
-    reading.ends = Some(format!("allergic to {value}"));
+    reading.ends = Some(format!("{ALLERGIC_TO}{value}"));
     Some(reading)
 }
 
@@ -116,7 +125,7 @@ fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
     if plain || !s.says_more(end) {
         return Some(not_allergic_to(&value));
     }
-    Some(Reading { ends: Some(format!("allergic to {value}")), ..Reading::new(Category::Constraint, DENIAL) })
+    Some(Reading { ends: Some(format!("{ALLERGIC_TO}{value}")), ..Reading::new(Category::Constraint, DENIAL) })
 }
 
 /// Whether nothing but the reason stands behind a word: "because I was tested", ", the test was negative". Whatever else is said may take the
