@@ -6,7 +6,7 @@
 
 use super::lexicon::NUMBERS;
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::words::{Word, among, starts};
 use super::{Category, DENIAL};

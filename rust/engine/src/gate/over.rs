@@ -4,7 +4,7 @@ use super::health::{is_condition, is_degree};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, starts};
