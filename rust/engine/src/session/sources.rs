@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
-use super::window::replaced::{Replaced, Said, speaker_of};
+use super::window::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
@@ -157,7 +157,8 @@ fn outdated<P: Pages>(
     let told_by = |scope: usize, hit: &TranscriptHit| {
         let (message, by) = (&hit.message, || speaker_of(&hit.message.neutral().ok()?, &hit.message.record));
         let (index, at) = (message.record.placed.index, message.record.said_at());
-        let said = |partition| Said { partition, session: hit.session_id.as_str(), index, at, by: &by };
+        let behind = || said_before(pages, hit.place, index);
+        let said = |partition| Said { partition, session: hit.session_id.as_str(), index, at, by: &by, behind: &behind };
         let partition = partitions[scope]?;
         replaced.iter().position(|one| one.is_told(&said(partition), &message.text)).map(|at| newer[at])
     };

@@ -92,6 +92,8 @@ impl Request {
 pub struct TranscriptHit {
     /// The session.
     pub session_id: String,
+    /// Where it lies.
+    pub(in crate::session) place: SessionKey,
     /// The message.
     pub message: StoredMessage,
     /// In units of [`SCORE_ONE`].
@@ -156,8 +158,8 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
         let alike: &mut Vec<usize> = known.entry(xxh3_64(message.given.as_bytes())).or_default();
         if !alike.iter().any(is_copy) {
             alike.push(hits.len());
-            let Found { score, confidence, features, said_then, .. } = found;
-            hits.push(TranscriptHit { session_id: session_id.to_string(), message, score, confidence, features, said_then });
+            let Found { place, score, confidence, features, said_then, .. } = found;
+            hits.push(TranscriptHit { session_id: session_id.to_string(), place, message, score, confidence, features, said_then });
         }
     }
     Ok(hits)

@@ -5,10 +5,12 @@ use crate::Result;
 use crate::compaction::units::sentences;
 use crate::context::{Message, Role};
 use crate::memory::{Memory, Provenance, record};
+use crate::session::key::SessionKey;
 use crate::session::transcript::message::MessageRecord;
+use crate::session::transcript::words::text_of;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-use crate::text::{is_filler, speech};
+use crate::text::{is_filler, speech, with_stem};
 
 /// So many values of one slot are looked at, the newest first.
 const MOST_VALUES: usize = 8;
@@ -31,6 +33,10 @@ pub(in crate::session) struct Replaced {
     newer: Vec<Box<str>>,
     /// All words of the value, in order, where it is another than the current one; none where only its wording is.
     value: Vec<Box<str>>,
+    /// The stems of all words that name it: of the value, of the current one and of the slot.
+    topic: Vec<Box<str>>,
+    /// It is of the user, by its words.
+    of_user: bool,
     /// The bytes of the value.
     length: usize,
     /// A message that was said from then on is not marked for its words, microseconds since 1970 (UTC).
@@ -55,6 +61,8 @@ pub(in crate::session) struct Said<'m> {
     pub at: i64,
     /// Who speaks, where nobody else is named; read only where its words are compared.
     pub by: &'m dyn Fn() -> Option<Role>,
+    /// What the user said right before it; read only where it may have been asked for.
+    pub behind: &'m dyn Fn() -> Option<String>,
 }
 
 impl Replaced {
@@ -68,7 +76,8 @@ impl Replaced {
             let Some(number) = before else { break };
             let Some(older) = record::history(pages, partition, number)?.pop() else { break };
             let newer_at = current.occurred_at;
-            found.push(Self::new(partition, source(&older), (&older.text, &current.text), (newer_at, newer_at.min(written_at(current)))));
+            let until = newer_at.min(written_at(current));
+            found.push(Self::new(partition, &older, current, (newer_at, until)));
             before = older.supersedes;
         }
         Ok(())
@@ -83,7 +92,7 @@ impl Replaced {
                 newer_at = written_at(older);
                 continue;
             }
-            let replaced = Self::new(partition, source(older), (&older.text, &current.text), (newer_at, newer_at));
+            let replaced = Self::new(partition, older, current, (newer_at, newer_at));
             if !replaced.value.is_empty() {
                 found.push(replaced);
             }
@@ -91,12 +100,19 @@ impl Replaced {
         Ok(())
     }
 
-    fn new(partition: Partition, source: Source, (older, current): (&str, &str), (newer_at, until): (i64, i64)) -> Self {
+    fn new(partition: Partition, older: &Memory, current: &Memory, times: (i64, i64)) -> Self {
+        let slot = current.slot.as_deref().unwrap_or_default();
+        Self::of((partition, source(older)), (&older.text, &current.text), slot, times)
+    }
+
+    fn of((partition, source): (Partition, Source), (older, current): (&str, &str), slot: &str, (newer_at, until): (i64, i64)) -> Self {
         let (then, now): (Vec<_>, Vec<_>) = (words(older).collect(), words(current).collect());
         let lacking = |these: &[Box<str>], those: &[Box<str>]| these.iter().filter(|word| !those.contains(word)).cloned().collect();
         let (gone, newer): (Vec<Box<str>>, Vec<Box<str>>) = (lacking(&then, &now), lacking(&now, &then));
         let value = if is_reworded((&then, &gone), (&now, &newer)) { Vec::new() } else { all_words(older).collect() };
-        Self { partition, source, words: gone, newer, value, length: older.len(), until, newer_at }
+        let topic = [older, current, slot].into_iter().flat_map(words).map(|word| stem(&word)).collect();
+        let of_user = all_words(older).any(|word| *word == *USER || OF_ONESELF.contains(&&*word));
+        Self { partition, source, words: gone, newer, value, topic, of_user, length: older.len(), until, newer_at }
     }
 
     /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it that takes it up,
@@ -111,18 +127,21 @@ impl Replaced {
             // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
             return is_short || words(part).any(|word| self.words.contains(&word));
         }
-        if self.value.is_empty() || said.at >= self.until || !is_short && behind != Some(1) {
+        if self.value.is_empty() || said.at >= self.until || part.len() > self.length + ABOUT_A_REPLY {
             return false;
         }
         let told: Vec<Box<str>> = all_words(part).collect();
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
-        if !self.words.iter().all(|word| is_there(word)) || self.newer.iter().any(|word| is_there(word)) {
+        if self.newer.iter().any(|word| is_there(word)) {
             return false;
+        }
+        if !self.words.iter().all(|word| is_there(word)) || !is_short && behind != Some(1) {
+            return self.is_answer(said, &told, part);
         }
         let says_so = is_short && !part.contains('?');
         match (said.by)() {
             Some(Role::Assistant) if behind == Some(1) && (says_so && self.content().all(is_there) || self.is_taken_up(part)) => true,
-            Some(Role::Assistant) => says_so && self.is_repeated(&told, &TO_THE_USER),
+            Some(Role::Assistant) => says_so && self.is_repeated(&told, &TO_THE_USER) || self.is_answer(said, &told, part),
             Some(Role::User) => says_so && self.is_repeated(&told, &OF_ONESELF),
             _ => false,
         }
@@ -144,6 +163,32 @@ impl Replaced {
             && reply.lines().flat_map(sentences).any(has_it)
             && reply.lines().flat_map(sentences).all(|sentence| has_it(sentence) || says_little(sentence))
             && reply.lines().flat_map(sentences).flat_map(specific).all(|word| is_known(&word.to_lowercase()))
+    }
+
+    /// Whether it is a reply that gave the value to a question for it: "You have a Golf." behind "Which car do I have?". The question has no
+    /// word of anything else, and a sentence of the reply has all words that are gone, but for those that the question has. What a reply adds
+    /// to it ("so you have three weeks left") makes it no less outdated.
+    fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> bool {
+        let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
+        let is_of_another = |word: &Box<str>| OF_ANOTHER.contains(&&**word);
+        if !self.words.iter().any(|word| is_there(word)) || told.iter().any(is_of_another) || (said.by)() != Some(Role::Assistant) {
+            return false;
+        }
+        let Some(question) = (said.behind)().filter(|question| question.contains('?')) else { return false };
+        let asked: Vec<Box<str>> = all_words(&question).collect();
+        let is_own = asked.iter().any(|word| OF_ONESELF.contains(&&**word) || OF_US.contains(&&**word));
+        let has = |word: &str| self.topic.contains(&stem(word));
+        let content = || asked.iter().map(|word| &**word).filter(|word| !is_filler(word.as_bytes()) && *word != "s");
+        let is_asked = content().any(has) && content().all(|word| has(word) || ASKING.iter().any(|asking| is_same(asking, word)));
+        if !is_asked || asked.iter().any(is_of_another) || self.of_user && !is_own {
+            return false;
+        }
+        let in_question = |word: &str| asked.iter().any(|other| stem(other) == stem(word));
+        part.lines().flat_map(sentences).filter(|sentence| !sentence.contains('?')).any(|sentence| {
+            let told: Vec<Box<str>> = all_words(sentence).collect();
+            let mut gone = self.words.iter().filter(|word| !in_question(word)).peekable();
+            gone.peek().is_some() && gone.all(|word| told.iter().any(|other| is_same(word, other)))
+        })
     }
 
     /// The words of the value that say something, but for the user's own.
@@ -174,6 +219,38 @@ const USER: &str = "user";
 /// How the user speaks of themselves, and the model of them.
 const OF_ONESELF: [&str; 4] = ["i", "my", "me", "mine"];
 const TO_THE_USER: [&str; 3] = ["you", "your", "yours"];
+const OF_US: [&str; 3] = ["we", "our", "us"];
+/// Words by which a question or its answer is about somebody else, or denies something.
+const OF_ANOTHER: [&str; 14] =
+    ["he", "she", "they", "him", "his", "her", "hers", "their", "them", "not", "t", "never", "longer", "anymore"];
+/// Words that a question for a value has beside those that name it.
+const ASKING: [&str; 25] = [
+    "re",
+    "again",
+    "now",
+    "currently",
+    "time",
+    "day",
+    "date",
+    "number",
+    "name",
+    "called",
+    "long",
+    "many",
+    "much",
+    "old",
+    "kind",
+    "sort",
+    "go",
+    "leave",
+    "start",
+    "begin",
+    "end",
+    "get",
+    "like",
+    "use",
+    "cost",
+];
 /// Words that say no more than that it is said again, and what an apostrophe leaves.
 const SAID_AGAIN: [&str; 14] =
     ["said", "told", "mentioned", "already", "note", "noted", "remember", "got", "ok", "okay", "yes", "s", "m", "re"];
@@ -209,6 +286,11 @@ fn is_grown(short: &str, long: &str) -> bool {
 
 const SHORTEST_GROWN: usize = 3;
 
+/// The stem of a word.
+fn stem(word: &str) -> Box<str> {
+    with_stem(word.as_bytes(), |[begin, end]| String::from_utf8_lossy(&[begin, end].concat()).into())
+}
+
 /// Whether two words are one, but for the "s" of a verb or a plural.
 fn is_same(one: &str, other: &str) -> bool {
     let stem = |word: &str| if word.len() > SHORTEST_GROWN { word.strip_suffix('s').map_or(word.len(), str::len) } else { word.len() };
@@ -237,6 +319,13 @@ fn specific(sentence: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// What the user said in the message before one; `None` where another spoke, or what was said is gone.
+pub(in crate::session) fn said_before<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Option<String> {
+    let record = MessageRecord::read(pages, place, index.checked_sub(1)?).ok().flatten()?;
+    let message = record.whole(pages, place).ok()?;
+    (speaker_of(&message, &record) == Some(Role::User)).then(|| text_of(&message))
+}
+
 /// Who speaks a message; `None` where that is a user who is named.
 pub(in crate::session) fn speaker_of(message: &Message, record: &MessageRecord) -> Option<Role> {
     let role = message.speaker();
@@ -248,8 +337,8 @@ mod tests {
     use super::*;
 
     fn is_told((older, current): (&str, &str), (index, at): (u64, i64), role: Role, text: &str) -> bool {
-        let replaced = Replaced::new(1, Some(("s".into(), 4)), (older, current), (100, 100));
-        replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Some(role) }, text)
+        let replaced = Replaced::of((1, Some(("s".into(), 4))), (older, current), "", (100, 100));
+        replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Some(role), behind: &|| None }, text)
     }
 
     const LOCKER: (&str, &str) = ("The user's locker number is 14.", "The user's locker number is 92.");
@@ -277,6 +366,49 @@ mod tests {
         let rotated = ("API keys are rotated every 30 days", "API keys are rotated every 90 days");
         assert!(is_told(rotated, (9, 50), Role::User, "The API keys are rotated every 30 days."));
         assert!(is_told(("The user lives in Lisbon", "The user lives in Porto"), (9, 50), Role::User, "I live in Lisbon"));
+    }
+
+    #[test]
+    fn an_answer_to_a_question_for_the_value_told_it() {
+        let is_answer = |(older, current, slot): (&str, &str, &str), question: &str, reply: &str| {
+            let replaced = Replaced::of((1, None), (older, current), slot, (100, 100));
+            let (by, behind) = (|| Some(Role::Assistant), || Some(question.to_owned()));
+            replaced.is_told(&Said { partition: 1, session: "s", index: 9, at: 50, by: &by, behind: &behind }, reply)
+        };
+        let gym = ("The user's gym is Basic-Fit on Coupure.", "The user's gym is Oxygen in Mariakerke.", "gym");
+        let home = ("The user lives in Lisbon.", "The user lives in Porto.", "home");
+        let work = ("The user works for Initech.", "The user works for Hooli.", "employer");
+        let due = ("The deadline is June 21.", "The deadline is July 5.", "deadline");
+        let flight = ("The user's flight is at 14:20.", "The user's flight is 16:45.", "flight");
+        let scripts = ("I prefer Python for scripting", "I prefer Rust for scripting", "programming language for scripting");
+        for (values, question, reply) in [
+            (gym, "Which gym do I go to?", "You go to Basic-Fit on Coupure."),
+            (home, "Where do I live?", "Lisbon."),
+            (work, "Where do I work again?", "You work at Initech."),
+            (due, "When is the deadline?", "The deadline is June 21, so you have three weeks left."),
+            (due, "what's the date of the deadline now?", "June 21!"),
+            (flight, "When does my flight leave?", "Your flight leaves at 14:20. Leave home by 11:30."),
+            (flight, "what time is my flight?", "At 14:20."),
+            (scripts, "Which language do I like for scripts?", "You like Python for scripting."),
+        ] {
+            assert!(is_answer(values, question, reply), "{question} {reply}");
+        }
+        for (values, question, reply) in [
+            (gym, "Which gym does my wife go to?", "She goes to Basic-Fit on Coupure."),
+            (gym, "Which gym does my wife go to?", "Basic-Fit on Coupure."),
+            (gym, "Which gym is nearest?", "Basic-Fit on Coupure."),
+            (gym, "Which gym do I go to?", "You do not go to Basic-Fit on Coupure."),
+            (gym, "Which gym do I go to?", "You went to Basic-Fit on Coupure, and go to Oxygen."),
+            (gym, "Which gym do I go to?", "Is it Basic-Fit on Coupure?"),
+            (gym, "I go to a gym.", "Basic-Fit on Coupure has a sauna."),
+            (home, "What is the weather in Lisbon?", "In Lisbon it is 24 degrees."),
+            (home, "Where does she live?", "In Lisbon."),
+            (home, "Where do you live?", "In Lisbon."),
+            (work, "Where does Ana work?", "Ana works for Initech."),
+            (due, "When is the deadline of the tax office?", "June 21."),
+        ] {
+            assert!(!is_answer(values, question, reply), "{question} {reply}");
+        }
     }
 
     #[test]

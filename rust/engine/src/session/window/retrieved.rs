@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::excerpt::{self, Excerpts};
-use super::replaced::{Replaced, Said, speaker_of};
+use super::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
@@ -293,7 +293,8 @@ impl Asked<'_> {
         }
         let by = || speaker_of(&told.message, &told.record);
         let (session, at) = (&*told.session_id, told.record.said_at());
-        let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by };
+        let behind = || said_before(pages, found.place, found.index);
+        let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by, behind: &behind };
         let newer = self.replaced.iter().filter(|one| one.is_told(&said, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
         let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
