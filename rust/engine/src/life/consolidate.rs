@@ -121,8 +121,11 @@ fn groups(cluster: &[Memory]) -> Vec<Group> {
     groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()
 }
 
-/// The parts in which two texts may not differ to be one, and the words that carry their meaning: all but function words, in order of the
-/// alphabet.
+/// More words than these are compared as they stand.
+const MOST_TURNED: usize = 64;
+
+/// The parts in which two texts may not differ to be one, and the words that carry their meaning: all but function words, in their order, but
+/// that the end may stand first ("On Fridays we deploy", "We deploy on Fridays"). "Ana reports to Bo" is not "Bo reports to Ana".
 fn marks(text: &str) -> Vec<String> {
     const LIGHT: [&str; 34] = [
         "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",
@@ -132,14 +135,15 @@ fn marks(text: &str) -> Vec<String> {
         word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !matches!(letter, '-' | '_' | '/' | '#' | '+' | '$' | '%'))
             .to_owned()
     };
-    let mut marks: Vec<String> = text
+    let marks: Vec<String> = text
         .split_whitespace()
         .map(trimmed)
         .filter(|word| !word.is_empty() && !LIGHT.contains(&word.to_lowercase().as_str()))
         .map(|word| if word.chars().skip(1).any(char::is_uppercase) { word } else { stem(&word.to_lowercase()) })
         .collect();
-    marks.sort_unstable();
-    marks
+    let turned = |at: usize| marks[at..].iter().chain(&marks[..at]);
+    let first = (0..marks.len()).filter(|_| marks.len() <= MOST_TURNED).min_by(|one, other| turned(*one).cmp(turned(*other)));
+    turned(first.unwrap_or(0)).cloned().collect()
 }
 
 /// A word without its ending: "running", "runs" and "run" are one.
@@ -148,4 +152,30 @@ fn stem(word: &str) -> String {
     let rest = ["ing", "ed", "s"].iter().find_map(|ending| word.strip_suffix(ending).filter(plain)).unwrap_or(word);
     let doubled = rest.len() > 3 && rest.len() < word.len() && rest.as_bytes()[rest.len() - 1] == rest.as_bytes()[rest.len() - 2];
     if doubled { rest[..rest.len() - 1].to_owned() } else { rest.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marks;
+
+    #[test]
+    fn who_does_it_to_whom_tells_two_texts_apart() {
+        for (one, other) in [
+            ("We replicate from fra-1 to ams-2", "We replicate from ams-2 to fra-1"),
+            ("Ana reports to Bo", "Bo reports to Ana"),
+            ("Room A is for Tom and room B for Lee", "Room B is for Tom and room A for Lee"),
+            ("The train leaves Ghent for Brussels at 8", "The train leaves Brussels for Ghent at 8"),
+            ("The bug is in lexer.py, not in parser.py", "The bug is in parser.py, not in lexer.py"),
+        ] {
+            assert_ne!(marks(one), marks(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("We deploy on Fridays.", "On Friday we deploy"),
+            ("The user really likes running", "Likes running"),
+            ("To ams-2 we replicate from fra-1", "We replicate from fra-1 to ams-2"),
+        ] {
+            assert_eq!(marks(one), marks(other), "{one} {other}");
+        }
+        assert!(marks("").is_empty());
+    }
 }
