@@ -29,6 +29,11 @@ const MOST_WORDS: usize = 40;
 const NAME_WORDS: usize = 3;
 /// Between these stand the words of such a name.
 const JOINED_BY: [&str; 3] = [" ", "_", "-"];
+/// Slots that `learn` gives, and the words by which people ask for what stands in them: "where do I live?" asks for a home that was told as
+/// "I moved to Porto".
+const ASKED_BY: [(&str, &str); 2] = [("home", "live reside address city"), ("employer", "work job company")];
+/// Words by which a question that has one of these asks for somebody else.
+const WITH: [&str; 2] = ["with", "whom"];
 /// "My" in other languages.
 const MY: [&str; 15] = [
     "mein",
@@ -90,6 +95,8 @@ struct Asked {
     living: Vec<String>,
     /// All of it as the names of slots are written.
     text: String,
+    /// The slots that it asks for by other words than their names, and by how much of its letters.
+    by_other_words: Vec<(&'static str, f64)>,
 }
 
 impl Asked {
@@ -98,7 +105,18 @@ impl Asked {
         let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
         let text = Words::of(question);
         let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
-        Self { words, begins, own, living: living_ones(&text).collect(), text: slot_key(question) }
+        let living: Vec<String> = living_ones(&text).collect();
+        let is_own = own && living.is_empty() && !text.bare.iter().any(|word| WITH.contains(&&*word.to_lowercase()));
+        let letters = words.iter().map(|(_, letters)| letters).sum::<usize>() as f64;
+        let share = |(slot, asking): &(&'static str, &str)| {
+            let asking = telling(asking);
+            let is_asking = |word: &Word| asking.iter().any(|(one, _)| one == word);
+            let matched = words.iter().filter(|(word, _)| is_asking(word)).map(|(_, letters)| letters).sum::<usize>() as f64;
+            (*slot, matched / letters.max(1.0))
+        };
+        let by_other_words =
+            ASKED_BY.iter().filter(|_| is_own).map(share).filter(|(_, share)| *share >= slotted::OF_OWN_QUESTION).collect();
+        Self { words, begins, own, living, text: slot_key(question), by_other_words }
     }
 
     /// The names that slots may have which it names as they are.
@@ -116,6 +134,9 @@ impl Asked {
             let share = name.chars().count() as f64 / self.text.chars().filter(|letter| letter.is_alphanumeric()).count() as f64;
             return (name.chars().nth(1).is_some() && share >= slotted::OF_TEXT && self.text.contains(name))
                 .then_some(SLOTTED * share.min(1.0));
+        }
+        if let Some((_, share)) = self.by_other_words.iter().find(|(slot, _)| *slot == name) {
+            return Some(SLOTTED * share);
         }
         let apart = || name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
         if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
@@ -181,6 +202,36 @@ mod tests {
         let (whole, part) = (nominated(&pages, seed, "What's my dog's name?"), nominated(&pages, seed, "What is my dog called?"));
         assert!(whole[&1].relevance > part[&1].relevance);
         assert_eq!(whole[&1].path, "the slot \u{201C}dog name\u{201D}");
+    }
+
+    #[test]
+    fn a_home_and_an_employer_are_asked_for_by_other_words() {
+        let (mut pages, seed) = (MemoryPages::new(), Secret::default().seed(b"u"));
+        for (at, name) in ["home", "employer", "gym"].iter().enumerate() {
+            let slot = Slot { name: (*name).to_owned(), multi: false, current: vec![at as u32] };
+            slots::put(&mut pages, 3, seed, &slot).expect("put");
+        }
+        for (question, number) in [
+            ("Where do I live?", 0),
+            ("What city do I live in?", 0),
+            ("what's my address?", 0),
+            ("Where am I living now?", 0),
+            ("Who do I work for?", 1),
+            ("Which company do I work for?", 1),
+        ] {
+            let found = nominated(&pages, seed, question);
+            assert_eq!(found.keys().copied().collect::<Vec<_>>(), [number], "{question}");
+        }
+        for question in [
+            "Where does my sister live?",
+            "Who do I live with?",
+            "Whom do I work with?",
+            "Where do you live?",
+            "Which city is the largest?",
+            "Can I get tickets to the live broadcast of the championship final?",
+        ] {
+            assert!(nominated(&pages, seed, question).is_empty(), "{question}");
+        }
     }
 
     #[test]
