@@ -94,20 +94,22 @@ impl Fixed {
     }
 }
 
-/// Which candidates for pinned memory fit into `room` tokens, in their order (most important first), one too large passed over.
+/// Which candidates for pinned memory fit into `room` tokens, in their order; `by_worth` has the place of each, the most needed first. One too
+/// large is passed over.
 ///
 /// A memory that does not fit is not lost: it is a candidate of the volatile block like any other memory.
 #[must_use]
-pub fn choose_pinned(candidates: Vec<Item>, room: u64, framing: &Framing, counter: &dyn Counter) -> (Vec<Item>, Vec<Item>) {
+pub fn choose_pinned(candidates: Vec<Item>, by_worth: &[usize], room: u64, framing: &Framing, counter: &dyn Counter) -> Vec<Item> {
     let mut left = room.saturating_sub(framing.text(Role::System, "<pinned note=\"what holds for this user\">\n</pinned>\n", counter));
-    let fits = |item: &Item| match counter.count_within(&chunk(&Item { section: section::PINNED.into(), ..item.clone() }), left) {
-        Some(tokens) => {
+    let mut chosen = vec![false; candidates.len()];
+    for &at in by_worth {
+        let text = chunk(&Item { section: section::PINNED.into(), ..candidates[at].clone() });
+        if let Some(tokens) = counter.count_within(&text, left) {
             left -= tokens;
-            true
+            chosen[at] = true;
         }
-        None => false,
-    };
-    candidates.into_iter().partition(fits)
+    }
+    candidates.into_iter().zip(chosen).filter_map(|(item, is_chosen)| is_chosen.then_some(item)).collect()
 }
 
 #[cfg(test)]

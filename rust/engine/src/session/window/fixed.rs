@@ -18,8 +18,8 @@ use crate::store::envelope;
 use crate::store::pages::Pages;
 use crate::tokens::CachedCounter;
 
-/// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave,
-/// so that what somebody remembers can never make a session's instructions too large; `new` is a summary that is not written yet.
+/// The fixed sections of an epoch that begins now, and what is pinned in them: as much as an eighth of what the instructions leave
+/// (of little a quarter), so that what somebody remembers can never make a session's instructions too large; `new` is a summary that is not written yet.
 pub(in crate::session) fn fixed_for<P: Pages>(
     pages: &P,
     place: SessionKey,
@@ -36,14 +36,18 @@ pub(in crate::session) fn fixed_for<P: Pages>(
     if let Some(new) = new {
         fixed.summary = summary_text(new, model);
     }
-    let room = model.factor.room(limit).saturating_sub(fixed.tokens(framing)) / PINNED_SHARE;
-    let (items, _) = choose_pinned(std::mem::take(&mut pinned.items), room, framing, &counter);
+    let left = model.factor.room(limit).saturating_sub(fixed.tokens(framing));
+    let room = (left / PINNED_SHARE).max((left / PINNED_SHARE_OF_LITTLE).min(PINNED_OF_LITTLE));
+    let items = choose_pinned(std::mem::take(&mut pinned.items), &pinned.by_worth, room, framing, &counter);
     fixed.pinned = FixedText::pinned(items.clone(), framing, &counter);
     Ok((fixed, Pinned { items, ..pinned }))
 }
 
 /// Pinned memory may have one part in so many.
 const PINNED_SHARE: u64 = 8;
+/// Of little room it may have one part in so many, up to so many tokens: some twenty constraints, of which each may be vital.
+const PINNED_SHARE_OF_LITTLE: u64 = 4;
+const PINNED_OF_LITTLE: u64 = 1_000;
 
 /// The scopes whose memory a session sees: its own first.
 pub(in crate::session) fn scopes(own: &Scope, record: &SessionRecord) -> Vec<Scope> {

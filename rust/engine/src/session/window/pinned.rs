@@ -1,9 +1,11 @@
 //! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
 //!
-//! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. A
+//! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. Where there
+//! is no room for all, of equals the newest are kept. A
 //! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once. A
 //! memory that the pinned block had no room for has not changed: it is recalled like any other.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,6 +36,8 @@ pub(in crate::session) struct Pinned {
     pub expires_at: Option<i64>,
     /// When each was written, and since when another memory says otherwise.
     pub changed: HashMap<MemoryRef, (i64, Option<i64>)>,
+    /// The places of all, the most needed first.
+    pub by_worth: Vec<usize>,
     /// The messages that told what some of them replaced.
     pub replaced: Vec<Replaced>,
 }
@@ -55,6 +59,12 @@ impl Pinned {
         let rank = |kind: Kind| PINNED_KINDS.iter().position(|pinned| *pinned == kind);
         let importance = |memory: &Memory| (memory.importance * 1e6) as i64;
         found.sort_by_key(|(_, memory)| (rank(memory.kind), -importance(memory)));
+        pinned.by_worth = (0..found.len()).collect();
+        // Of equals the newest are kept, since old rules are the first that nobody needs any more.
+        pinned.by_worth.sort_by_key(|at| {
+            let (_, memory) = &found[*at];
+            (rank(memory.kind), -importance(memory), Reverse((memory.known_from, memory.number)))
+        });
         for (partition, memory) in &found {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
             let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
