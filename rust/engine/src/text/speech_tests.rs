@@ -319,7 +319,14 @@ fn courtesies_say_nothing() {
     for text in ["Noted!", "Got it, thanks.", "ok", "Understood. Will do!", "Danke!"] {
         assert!(acknowledges(text), "{text}");
     }
+    for text in ["- Congrats!", "wow", "Great idea!", "Sorry to hear that.", "Glad to hear it!", "You're welcome!", "Sounds good", "Saved."]
+    {
+        assert!(acknowledges(text), "{text}");
+    }
     for text in [
+        "Congratulations to Ana!",
+        "my ideas",
+        "Sounds like port 8443.",
         "Noted: payments-api listens on 8443",
         "yes",
         "no thanks",

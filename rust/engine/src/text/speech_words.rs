@@ -396,8 +396,45 @@ const TELLERS: [&str; 31] = [
 ];
 
 /// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.
-const ACKNOWLEDGEMENTS: [&str; 15] =
-    ["noted", "got", "it", "understood", "will", "do", "done", "thats", "that", "all", "right", "alright", "cool", "nice", "bye"];
+const ACKNOWLEDGEMENTS: [&str; 37] = [
+    "noted",
+    "got",
+    "it",
+    "understood",
+    "will",
+    "do",
+    "done",
+    "thats",
+    "that",
+    "all",
+    "right",
+    "alright",
+    "cool",
+    "nice",
+    "bye",
+    "congrats",
+    "congratulations",
+    "wow",
+    "awesome",
+    "amazing",
+    "wonderful",
+    "lovely",
+    "excellent",
+    "fantastic",
+    "saved",
+    "sounds",
+    "idea",
+    "glad",
+    "happy",
+    "hear",
+    "hope",
+    "helps",
+    "enjoy",
+    "anytime",
+    "youre",
+    "to",
+    "for",
+];
 
 /// A clause of such words alone says nothing.
 const COURTESY_WORDS: [&str; 50] = [
