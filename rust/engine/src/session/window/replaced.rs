@@ -171,7 +171,7 @@ impl Replaced {
     fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> bool {
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
         let is_of_another = |word: &Box<str>| OF_ANOTHER.contains(&&**word);
-        if !self.words.iter().any(|word| is_there(word)) || told.iter().any(is_of_another) || (said.by)() != Some(Role::Assistant) {
+        if !self.words.iter().any(|word| is_there(word)) || (said.by)() != Some(Role::Assistant) {
             return false;
         }
         let Some(question) = (said.behind)().filter(|question| question.contains('?')) else { return false };
@@ -184,10 +184,11 @@ impl Replaced {
             return false;
         }
         let in_question = |word: &str| asked.iter().any(|other| stem(other) == stem(word));
+        let has_all = self.words.iter().all(|word| in_question(word));
         part.lines().flat_map(sentences).filter(|sentence| !sentence.contains('?')).any(|sentence| {
             let told: Vec<Box<str>> = all_words(sentence).collect();
-            let mut gone = self.words.iter().filter(|word| !in_question(word)).peekable();
-            gone.peek().is_some() && gone.all(|word| told.iter().any(|other| is_same(word, other)))
+            let mut gone = self.words.iter().filter(|word| has_all || !in_question(word));
+            gone.all(|word| told.iter().any(|other| is_same(word, other))) && !told.iter().any(is_of_another)
         })
     }
 
@@ -385,10 +386,11 @@ mod tests {
             (gym, "Which gym do I go to?", "You go to Basic-Fit on Coupure."),
             (home, "Where do I live?", "Lisbon."),
             (work, "Where do I work again?", "You work at Initech."),
+            (work, "Do I work at Initech?", "Yes, you work at Initech."),
             (due, "When is the deadline?", "The deadline is June 21, so you have three weeks left."),
             (due, "what's the date of the deadline now?", "June 21!"),
             (flight, "When does my flight leave?", "Your flight leaves at 14:20. Leave home by 11:30."),
-            (flight, "what time is my flight?", "At 14:20."),
+            (flight, "what time is my flight?", "At 14:20. Don't forget your passport!"),
             (scripts, "Which language do I like for scripts?", "You like Python for scripting."),
         ] {
             assert!(is_answer(values, question, reply), "{question} {reply}");
@@ -405,6 +407,7 @@ mod tests {
             (home, "Where does she live?", "In Lisbon."),
             (home, "Where do you live?", "In Lisbon."),
             (work, "Where does Ana work?", "Ana works for Initech."),
+            (work, "Do I work at Initech?", "Yes."),
             (due, "When is the deadline of the tax office?", "June 21."),
         ] {
             assert!(!is_answer(values, question, reply), "{question} {reply}");
