@@ -24,7 +24,7 @@ lists! { "over":
     NO_NAME,
 }
 
-/// What a claim ends that denies an allergy; the cause follows.
+/// The words before the cause of an allergy in what a claim ends that denies it.
 const ALLERGIC_TO: &str = "allergic to ";
 
 /// Whether what a claim ends is an allergy.

@@ -1,4 +1,4 @@
-//! What a rule reads in a sentence: the category, the slot with its value, and what the claim replaces or ends.
+//! The reading of a sentence by a rule: the category, the slot with its value, and what the claim replaces or ends.
 
 use super::Category;
 

@@ -1,4 +1,4 @@
-//! What somebody is allergic to, has, takes and may not eat.
+//! Sentences about the allergies, conditions and medicines of somebody, and about food that they may not eat.
 
 use super::*;
 
