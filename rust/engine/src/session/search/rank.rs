@@ -117,8 +117,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         field.identify((snapshot, terms), question)?;
         // A message that asks is the best itself.
         let asks_itself = request.asking != Asking::ByCaller;
-        let share_of_best =
-            if question.is_known() || asks_itself { 1.0 } else { field.share_of_best(terms.of_all(|at| question.asks_for(at))) };
+        let share_of_best = if question.is_known() || asks_itself {
+            1.0
+        } else {
+            field.share_of_best(terms.of_all(&question.terms, |at| question.asks_for(at)))
+        };
         let meaning = question.meaning(&speakers, &terms.rarity());
         let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
         let mut ranking = Self {
