@@ -187,3 +187,69 @@ def test_rewinding_is_of_one_session(user: memspan.Scope, session: memspan.Sessi
     session.rewind(0)
     assert (len(session.messages), len(copy.messages)) == (0, 4)
     assert {hit.session_id for hit in user.search_transcripts(ASKED) if NUMBER in hit.text} == {"copy"}
+
+
+def line(number: int) -> str:
+    things = ("invoice", "flight", "dentist", "budget", "kitchen", "release", "plumber", "garden", "school")
+    return f"They paid the {things[number % 9]} of the {things[number * 5 % 7]} number {number} on day {number % 31}"
+
+
+def test_messages_without_words_and_other_sessions_stand_between_copies(user: memspan.Scope) -> None:
+    talk, other = user.session("talk", model="gpt-4o"), user.session("other", model="gpt-4o")
+    for number in range(40):
+        talk.add(said(line(number)))
+        call = {"id": f"c-{number}", "type": "function", "function": {"name": "pay", "arguments": "{}"}}
+        talk.add_many(
+            [{"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": f"c-{number}", "content": ""}]
+        )
+        if number % 5 == 4:
+            talk.fork(f"fork {number}")
+            other.add(said(f"The plumber of the kitchen sent receipt {number}"))
+    for question, found_in in (("who paid the plumber of the kitchen?", {"talk", "other"}), ("which receipt?", {"other"})):
+        hits = user.search_transcripts(question, 40)
+        plumbers = [hit.text for hit in hits if "plumber" in hit.text]
+        assert len(set(plumbers)) == len(plumbers)
+        assert {hit.session_id for hit in hits if "plumber" in hit.text} == found_in
+    assert sum("receipt" in hit.text for hit in user.search_transcripts("which receipt?", 40)) == 8
+
+
+@pytest.mark.parametrize("forks", [1, 12, 70])
+def test_forks_change_nothing_of_what_is_found(user: memspan.Scope, forks: int) -> None:
+    talk = user.session("talk", model="gpt-4o")
+    talk.add_many([said(line(number), ("user", "assistant")[number % 2]) for number in range(120)])
+    questions = ("who paid the plumber of the kitchen?", "number 17", "which invoice was paid?")
+    before = {question: user.search_transcripts(question)[0].text for question in questions}
+    for number in range(forks):
+        talk.fork(f"fork {number}", at=(120, 60, 117)[number % 3])
+    for question in questions:
+        for limit in (1, 10, 40):
+            hits = user.search_transcripts(question, limit=limit)
+            assert len(hits) == limit
+            assert len({hit.text for hit in hits}) == limit, "each once"
+            assert {hit.session_id for hit in hits} == {"talk"}, "as it was said"
+            assert hits[0].text == before[question]
+
+
+def test_a_fork_that_alone_matches_answers_for_its_session(user: memspan.Scope) -> None:
+    talk = user.session("talk", model="gpt-4o", metadata={"project": "apollo"})
+    talk.add_many([said(line(number)) for number in range(30)])
+    for number in range(8):
+        talk.fork(f"fork {number}")
+    talk.delete()
+    assert len({hit.text for hit in user.search_transcripts("which plumber?", 20)}) == 20
+    assert len({hit.session_id for hit in user.search_transcripts("which plumber?", 20)}) == 1
+    user.session("fork 3", metadata={"project": "zeus"})
+    for project, found_in in (("zeus", {"fork 3"}), ("apollo", {"fork 0"})):
+        hits = user.search_transcripts("which plumber?", 20, where={"project": project})
+        assert (len({hit.text for hit in hits}), {hit.session_id for hit in hits}) == (20, found_in)
+
+
+def test_a_fork_recalls_its_own_messages(user: memspan.Scope, session: memspan.Session) -> None:
+    copies = [session.fork(f"copy {number}") for number in range(6)]
+    asking = copies[2]
+    asking.add(said(ASKED))
+    shown = str(asking.assemble().messages)
+    assert shown.count(SAID) == 1, "its window has it"
+    other = user.session("other", model="gpt-4o")
+    other.add(said(ASKED))
+    assert str(other.assemble().messages).count(SAID) == 1

@@ -10,6 +10,7 @@
 //! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
+mod forks;
 mod overview;
 mod question;
 mod rank;
@@ -65,6 +66,8 @@ pub struct Request {
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
     /// Who asks.
     pub asking: Asking,
+    /// Of the copies that forks have of a message, that of this session is found; otherwise the one that the others were copied from.
+    pub preferred_session: Option<u32>,
 }
 
 /// Who asks a question.
@@ -82,7 +85,16 @@ impl Request {
     #[must_use]
     pub fn new(text: &str, limit: usize, now: i64) -> Self {
         let preferred = when::read(text, now, 0);
-        Self { text: text.to_owned(), limit, now, said: Range::default(), preferred, metadata: Vec::new(), asking: Asking::default() }
+        Self {
+            text: text.to_owned(),
+            limit,
+            now,
+            said: Range::default(),
+            preferred,
+            metadata: Vec::new(),
+            asking: Asking::default(),
+            preferred_session: None,
+        }
     }
 }
 
@@ -199,7 +211,7 @@ pub(super) fn found<P: Pages>(
         drop(words);
         return found(pages, partition, scope, request, &own);
     }
-    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)?;
+    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit, seed)?;
     if let Asking::ByMessage(..) = request.asking {
         for one in found.iter_mut().filter(|one| one.may_be_copy()).take(MOST_ECHOES) {
             let text = stored_message(pages, one.place, one.index)?.text;

@@ -143,6 +143,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let request = search::Request {
         preferred: asked.preferred,
         asking: asked.asking,
+        preferred_session: Some(asked.place.session),
         ..search::Request::new(asked.question.text(), limit, asked.now)
     };
     let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
