@@ -235,3 +235,50 @@ def test_messages_that_were_dated_by_day_are_no_copies(user: memspan.Scope) -> N
     for name, text in (("one", "Task deploy: \u2705"), ("two", "Task deploy: \u274c")):
         user.session(name, model="gpt-4o").add({"role": "user", "content": text}, created_at=day)
     assert len(user.search_transcripts("what became of the task deploy?")) == 2
+
+
+def test_a_learnt_text_is_there_once(user: memspan.Scope) -> None:
+    session = user.session("plumbing", model="gpt-4o")
+    said = [
+        "Paid the plumber 240 euro for INV-3391",
+        "The plumber comes again on May 4",
+        "The plumber's name is Karel",
+        "Karel the plumber has the spare key",
+    ]
+    for text in said:
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "ok"})
+    user.learn(session)
+    assert [memory.text.rstrip(".") for memory in user.memories()][-4:] == said, "the control"
+    assert len({hit.text for hit in user.search("plumber", 2)}) == 2
+    hits = user.search("plumber", 4)
+    assert sorted(hit.text.rstrip(".") for hit in hits) == sorted(said)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.text for hit in user.search("plumber", 4, sources=("memories",))] == [hit.text for hit in user.recall("plumber", 4)]
+
+
+@pytest.mark.parametrize(
+    ("memory", "message", "count"),
+    [
+        ("The plumber is Karel.", "the plumber is Karel", 1),
+        ("The plumber is Karel", "The plumber is Karel!", 1),
+        ("The plumber is Karel.", "  The plumber is Karel. ", 1),
+        ("The plumber is Karel", "The plumber is Karel?", 2),
+        ("The plumber is karel", "The plumber is Karel", 2),
+        ("The plumber costs 15", "The plumber costs 1.5", 2),
+        ("The plumber costs 15", "The plumber costs -15", 2),
+        ("The plumber is Karel.", "The plumber is Karel. He is late.", 2),
+        ("The plumber is not Karel.", "The plumber is Karel.", 2),
+    ],
+)
+def test_only_the_same_words_are_the_same_text(user: memspan.Scope, memory: str, message: str, count: int) -> None:
+    user.remember(memory)
+    user.session("s-2", model="gpt-4o").add({"role": "user", "content": message})
+    assert len([hit for hit in user.search("the plumber") if "plumber" in hit.text]) == count
+
+
+def test_two_messages_that_say_the_same_are_two(user: memspan.Scope) -> None:
+    for day, name in enumerate(("s-2", "s-3"), 1):
+        at = datetime(2026, 3, day, tzinfo=UTC)
+        user.session(name, model="gpt-4o").add({"role": "user", "content": "The plumber is Karel"}, created_at=at)
+    assert {hit.session_id for hit in user.search("plumber") if isinstance(hit, memspan.TranscriptHit)} == {"s-2", "s-3"}

@@ -42,7 +42,7 @@ class Session(Calls, Compacting):
     __slots__ = ()
 
     def fork(self, new_id: str, *, at: int | None = None) -> Session:
-        """Copies the session under another id; from then on the two go their own ways.
+        """Copies the session under another id; from then on the two go their own ways, but that `redact` reaches every copy of a message.
 
         Args:
             new_id: The id of the copy, which no session of the scope has.
@@ -70,7 +70,7 @@ class Session(Calls, Compacting):
         self._core.end()
 
     def delete(self) -> None:
-        """Deletes the session with everything in it. Its id is free again."""
+        """Deletes the session with everything in it. Its id is free again. Forks keep what they copied."""
         self._core.delete()
 
     def task(self, name: str, *, ttl_seconds: float | None = None) -> Task:

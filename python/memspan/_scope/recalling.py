@@ -136,8 +136,8 @@ class Recalling(ScopePart):
     ) -> Answer[AnyHit]:
         """Finds what answers a question in memories, transcripts and collections, all in one order.
 
-        Each hit's score is its own, weighed by how sure its source is. Cost: one read transaction and one vector of the question; in it a
-        search per source, scope and collection.
+        Each hit's score is its own, weighed by how sure its source is. A text that two sources have is there once. Cost: one read
+        transaction and one vector of the question; in it a search per source, scope and collection.
 
         Args:
             query: The question. An empty one finds nothing.

@@ -183,6 +183,7 @@ class Transcript(SessionPart):
     def rewind(self, index: int) -> None:
         """Takes back message `index` and everything behind it, with its words, its calls and their ledger. A new epoch begins.
 
+        It changes this session alone: forks keep what they copied, and prompts may recall it from there. `redact` takes a text out of all.
         Memories that were learnt from those messages alone are forgotten with them, and a partial reply is dropped.
 
         Raises:
@@ -199,6 +200,9 @@ class Transcript(SessionPart):
 
     def redact(self, index: int, *, reason: str | None = None) -> bool:
         """Takes the text out of a message, for good: out of the transcript, the index and every prompt to come.
+
+        So it does in the same transaction with the copies of the message: in forks of this session, in the session that it is a fork of,
+        and in other forks of that one. Forks made before 0.12.0 do not say where theirs came from, and keep it.
 
         Its role, its place and the ids of its tool calls stay. The bytes on disk are overwritten by `Engine.maintain(compact=True)`. In
         the same transaction memories that were learnt from it alone are forgotten, and a partial reply is dropped. A memory stays if

@@ -58,8 +58,13 @@ fn apply(talks: &mut Talks, operation: &Value, done: Option<&Value>) {
             talk.calls.retain(|call| call.3 < talk.messages.len() as u64);
         }
         "redact" => {
-            talk.messages[number(&operation["index"]) as usize] = None;
-            talk.redacted = true;
+            // It goes from every copy too: no two messages of a writer say the same.
+            let index = number(&operation["index"]) as usize;
+            let given = talk.messages[index].clone();
+            for talk in talks.values_mut().filter(|talk| talk.messages.get(index) == Some(&given)) {
+                talk.messages[index] = None;
+                talk.redacted = true;
+            }
         }
         "fork" => {
             let (mut copy, at) = (talk.clone(), number(&operation["at"]));

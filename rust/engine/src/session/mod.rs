@@ -13,6 +13,7 @@ mod add;
 mod asking;
 mod codec;
 mod compact;
+mod copies;
 mod core;
 pub(crate) mod doctor;
 mod edit;

@@ -24,6 +24,8 @@ use crate::{Error, ErrorKind, Result};
 const SCHEMA: u8 = 1;
 /// Of the record of a session that names its reserve for the reply.
 const NAMED_OUTPUT_SCHEMA: u8 = 2;
+/// Fields of the record of a session that says where its messages were copied from.
+const WITH_ORIGINS: u32 = 17;
 
 /// The state of a session, which decides what may be done with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,9 +260,9 @@ impl SessionRecord {
         let recalls = copied || self.recalls != Recalls::default();
         let collections = recalls || !self.collections.is_empty();
         let fields = if self.clock.is_some() {
-            18
+            WITH_ORIGINS + 1
         } else if copied {
-            17
+            WITH_ORIGINS
         } else if recalls {
             16
         } else if collections {
@@ -387,6 +389,16 @@ impl SessionRecord {
         let key = place.record();
         let Some((_, body)) = chunks::get(pages, key)? else { return Ok(None) };
         Ok(Some(Reader::array(key.as_slice(), &body)?.text()?.to_owned()))
+    }
+
+    /// The record of a session that has messages of others; `None` of every other, of which next to nothing is decoded.
+    pub(super) fn read_fork<P: Pages>(pages: &P, place: SessionKey) -> Result<Option<Self>> {
+        let key = place.record();
+        let Some((schema, body)) = chunks::get(pages, key)? else { return Ok(None) };
+        if Reader::array(key.as_slice(), &body)?.fields_left() < WITH_ORIGINS {
+            return Ok(None);
+        }
+        Ok(Some(Self::decode(key.as_slice(), schema, &body)?).filter(|record| !record.origins.is_empty()))
     }
 
     /// The record of a session, whatever its state.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::add::check_name;
+use super::copies;
 use super::core::SessionCore;
 use super::edit;
 use super::key::SessionKey;
@@ -234,7 +235,7 @@ impl Session<'_> {
         })
     }
 
-    /// Takes back message `index` and all behind it. Up to 256 messages are one transaction; more are several, from the end.
+    /// Takes back message `index` and all behind it, in this session: forks keep theirs. Up to 256 messages are one transaction; more are several, from the end.
     pub fn rewind(&self, index: u64, now: i64) -> Result<()> {
         reserve::freeing(|| {
             while self.edit("rewinding", now, move |writer| writer.rewind_step(index))? {}
@@ -242,17 +243,11 @@ impl Session<'_> {
         })
     }
 
-    /// Takes the text out of a message, for good; `false` where that was done before.
+    /// Takes the text out of a message and of its copies in forks, for good, in one transaction; `false` where that was done before.
     pub fn redact(&self, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
         check_name("reason", reason)?;
         let reason = reason.map(str::to_owned);
-        let redact = move |txn: &mut WriteTransaction<'_>, scope: &Scope, id: &str| {
-            let mut writer = SessionWriter::open(txn, scope, id, now)?;
-            let done = writer.redact(index, reason.as_deref())?;
-            writer.finish()?;
-            Ok(done)
-        };
-        reserve::freeing(|| self.write(redact))
+        reserve::freeing(|| self.write(move |txn, scope, id| copies::redact(txn, scope, id, index, reason.as_deref(), now)))
     }
 
     /// Ends the session: it can be read and forked from then on.

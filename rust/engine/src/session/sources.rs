@@ -5,11 +5,12 @@
 //! weighed    score of a hit / score of the best of its answer * how sure that answer is (docs/ranking.md)
 //! outdated   a message that told the older value of a slot whose current one is among the hits has a quarter of that, and no more than it
 //! order      weighed score descending; of equals the source that comes first, then the answer, then the place in it
+//! once       a text that a better hit of another source has is left out, as a message that a memory was learnt from ([`wording`])
 //! ```
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
 use super::window::replaced::{Replaced, Said, said_before, speaker_of};
@@ -183,18 +184,27 @@ fn passages<P: Pages>(
     question: &Question,
     (vector, embedder_failed): (Option<&Query>, Option<&str>),
 ) -> Result<Vec<collection::Search>> {
-    let mut answers = Vec::new();
+    let mut names = Vec::new();
     for scope in &every.scopes {
         for (_, name) in collection::list(pages, scope)? {
-            let named = vec![CollectionName::new(scope, &name)?];
-            let mut request = collection::Request::new(every.text.as_str(), named, every.limit, every.filter.now);
-            request.vector = vector.cloned();
-            request.embedder_failed = embedder_failed.map(str::to_owned);
-            request.metadata.clone_from(&every.filter.metadata);
-            request.relevant_only = every.filter.relevant_only;
-            request.updated = Range { since: every.filter.since, until: every.filter.until };
-            answers.push(collection::search::search(core, pages, &request, question)?);
+            names.push(CollectionName::new(scope, &name)?);
         }
+    }
+    // A word that any of them has is not misspelt.
+    let repaired = collection::repaired(pages, &names, question)?;
+    let question = repaired.as_ref().map_or(question, |(read, _)| read);
+    let mut answers = Vec::with_capacity(names.len());
+    for name in names {
+        let mut request = collection::Request::new(every.text.as_str(), vec![name], every.limit, every.filter.now);
+        request.vector = vector.cloned();
+        request.embedder_failed = embedder_failed.map(str::to_owned);
+        request.metadata.clone_from(&every.filter.metadata);
+        request.relevant_only = every.filter.relevant_only;
+        request.updated = Range { since: every.filter.since, until: every.filter.until };
+        if repaired.is_some() {
+            request = request.read_otherwise(core);
+        }
+        answers.push(collection::search::search(core, pages, &request, question)?);
     }
     Ok(answers)
 }
@@ -238,6 +248,14 @@ fn by_meaning(hits: &[TranscriptHit]) -> bool {
 /// The hits of the first answer of a source, with their own scores.
 fn ranked(source: Source, scores: impl Iterator<Item = f64>) -> Vec<Ranked> {
     scores.enumerate().map(|(place, score)| Ranked { source, answer: 0, place, score }).collect()
+}
+
+/// The words of a text as they are compared: learning makes a sentence of what was said, with a capital in front and a full stop behind.
+fn wording(text: &str) -> (Option<char>, &str) {
+    let text = text.trim().trim_end_matches(['.', '!']).trim_end();
+    let mut letters = text.chars();
+    let first = letters.next().and_then(|first| first.to_lowercase().next());
+    (first, letters.as_str())
 }
 
 fn score_of(hit: &TranscriptHit) -> f64 {
@@ -299,6 +317,7 @@ impl Answer {
         if order.iter().any(|one| self.said_or_done(*one).is_some()) {
             order = self.in_order_of_time(order, asked.limit);
         }
+        self.leave_out_repeated(&mut order);
         order.truncate(asked.limit);
         let mut left = asked.max_tokens;
         let mut fits = |one: &Ranked| {
@@ -308,6 +327,12 @@ impl Answer {
         let count = order.iter().take_while(|one| fits(one)).count();
         order.truncate(count);
         self.order = order;
+    }
+
+    /// Leaves out what a better hit of another source says in the same words. A source itself tells its hits apart: two messages may say the same.
+    fn leave_out_repeated(&self, order: &mut Vec<Ranked>) {
+        let mut known = HashMap::with_capacity(order.len());
+        order.retain(|one| *known.entry(wording(self.text(*one))).or_insert(one.source) == one.source);
     }
 
     /// Gives what told an older value a quarter of its score, and no more than the memory has that says otherwise now. Of equals memories come

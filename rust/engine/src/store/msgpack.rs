@@ -116,6 +116,12 @@ impl<'b> Reader<'b> {
         Ok(reader)
     }
 
+    /// The fields that it has yet.
+    #[must_use]
+    pub fn fields_left(&self) -> u32 {
+        self.left
+    }
+
     #[cold]
     fn wrong(&self, expected: &str) -> Error {
         damaged(self.key, &format!("at byte {} of its body there is no {expected}", self.at))

@@ -11,6 +11,7 @@
 //! question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
+mod forks;
 mod overview;
 mod question;
 mod rank;
@@ -66,6 +67,8 @@ pub struct Request {
     pub metadata: Vec<(String, Vec<Vec<u8>>)>,
     /// Who asks.
     pub asking: Asking,
+    /// Of the copies that forks have of a message, that of this session is found; otherwise the one that the others were copied from.
+    pub preferred_session: Option<u32>,
 }
 
 /// Who asks a question.
@@ -83,7 +86,16 @@ impl Request {
     #[must_use]
     pub fn new(text: &str, limit: usize, now: i64) -> Self {
         let preferred = when::read(text, now, 0);
-        Self { text: text.to_owned(), limit, now, said: Range::default(), preferred, metadata: Vec::new(), asking: Asking::default() }
+        Self {
+            text: text.to_owned(),
+            limit,
+            now,
+            said: Range::default(),
+            preferred,
+            metadata: Vec::new(),
+            asking: Asking::default(),
+            preferred_session: None,
+        }
     }
 }
 
@@ -203,7 +215,7 @@ pub(super) fn found<P: Pages>(
         drop(words);
         return found(pages, partition, scope, request, &own);
     }
-    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit)?;
+    let mut found = Ranking::new(pages, (&snapshot, &terms), words, &question, request)?.best(request.limit, seed)?;
     if let Asking::ByMessage(..) = request.asking {
         for one in found.iter_mut().filter(|one| one.may_be_copy()).take(MOST_ECHOES) {
             let text = stored_message(pages, one.place, one.index)?.text;

@@ -16,7 +16,7 @@ use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::Features;
 use super::sight::{Dated, Field};
-use super::{Asking, Found, Request, stored_message};
+use super::{Asking, Found, Request, forks, stored_message};
 use crate::Result;
 use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
@@ -25,6 +25,7 @@ use crate::recall::filter::has_metadata;
 use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::speech::acknowledges;
@@ -141,13 +142,16 @@ impl<'r, P: Pages> Ranking<'r, P> {
         Ok(ranking)
     }
 
-    /// The best `limit` messages: score descending, of equals the newest document.
-    pub fn best(&mut self, limit: usize) -> Result<Vec<Found>> {
-        let (mut wanted, mut sessions) = (limit, BTreeMap::new());
+    /// The best `limit` messages: score descending, of equals the newest document. `seed` is that of the scope.
+    pub fn best(&mut self, limit: usize, seed: Seed) -> Result<Vec<Found>> {
+        let (mut wanted, mut sessions, mut knows_forks) = (limit, BTreeMap::new(), false);
         let vectors = vectors(self.partition);
         loop {
             let (numbers, all) = self.field.promising(self.pages, &vectors, &self.meaning, wanted.saturating_add(BEYOND))?;
-            let found = self.score(numbers, limit, &mut sessions)?;
+            let (found, has_copies) = self.score(numbers, limit, &mut sessions)?;
+            if has_copies && !std::mem::replace(&mut knows_forks, true) && self.leave_out_copies(seed)? {
+                continue;
+            }
             if found.len() >= limit || all {
                 return Ok(found);
             }
@@ -155,7 +159,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         }
     }
 
-    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<Vec<Found>> {
+    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<(Vec<Found>, bool)> {
         numbers.sort_unstable();
         self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
         let rows = self.rows(&numbers)?;
@@ -198,9 +202,9 @@ impl<'r, P: Pages> Ranking<'r, P> {
         self.finish(ranked, &rows, limit)
     }
 
-    /// Adds what only all candidates together tell; the best `limit` in order, each once. A question that the built-in embedding does not know
+    /// Adds what only all candidates together tell; the best `limit` in order, each once, and whether there were copies of them. A question that the built-in embedding does not know
     /// goes by words alone, and so does how sure its answers are.
-    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<Vec<Found>> {
+    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<(Vec<Found>, bool)> {
         let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
         for one in &mut ranked {
             let found = &mut one.found;
@@ -214,7 +218,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
         found.extend(ranked.into_iter().map(|one| one.found));
         let order = |a: &Found, b: &Found| (b.score, b.number).cmp(&(a.score, a.number));
         first_in_order(&mut found, limit, order);
-        if has_copies(&found[..limit.min(found.len())], rows) {
+        let has_copies = has_copies(&found, limit, rows);
+        if has_copies {
             found.sort_unstable_by(order);
             found = self.without_copies(found, rows)?;
         }
@@ -224,7 +229,13 @@ impl<'r, P: Pages> Ranking<'r, P> {
             let words = (one.features.words * self.share_of_best).min(1.0);
             one.confidence = if self.question.is_known() { one.features.confidence(named) } else { words };
         }
-        Ok(found)
+        Ok((found, has_copies))
+    }
+
+    /// Leaves what forks have of other sessions out of the candidates; whether there is any.
+    fn leave_out_copies(&mut self, seed: Seed) -> Result<bool> {
+        let copies = forks::copied(self.pages, self.partition, seed, self.request)?;
+        Ok(self.field.leave_out(&copies))
     }
 
     /// The first of the copies of each message. A message that seems to be one is read: of two that were dated by day one may have another sign.
@@ -488,10 +499,12 @@ fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
     row.at.filter(|_| is_told).map(|at| (at, row.index, found.features.words.to_bits(), xxh3_64(&row.tokens)))
 }
 
-fn has_copies(found: &[Found], rows: &[ReadRow<'_>]) -> bool {
-    let mut known: Vec<_> = found.iter().filter_map(|one| copied(one, rows)).collect();
+/// Whether there seem to be copies of the first `limit`.
+fn has_copies(found: &[Found], limit: usize, rows: &[ReadRow<'_>]) -> bool {
+    let marked = |(at, one)| copied(one, rows).map(|marks| (marks, at >= limit));
+    let mut known: Vec<_> = found.iter().enumerate().filter_map(marked).collect();
     known.sort_unstable();
-    known.windows(2).any(|two| two[0] == two[1])
+    known.windows(2).any(|two| two[0].0 == two[1].0 && !two[0].1)
 }
 
 /// The candidate that has more before it is known how good its session is, of equals the newer.

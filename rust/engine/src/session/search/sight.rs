@@ -64,6 +64,8 @@ pub(super) struct Field {
     identified: Vec<u32>,
     /// Those that hold one that says what it is about, which a time does not; `None` where there is none.
     of_it: Option<Vec<u32>>,
+    /// Documents that are never among the best: a bit for each of a chunk; empty where there are none.
+    left_out: Vec<u64>,
     /// Documents that were said when the question asks about.
     pub dated: Dated,
 }
@@ -89,7 +91,7 @@ impl Field {
         arrays.words.clear();
         arrays.peaks.clear();
         let (identified, of_it, dated) = (Vec::new(), None, Dated::default());
-        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, of_it, dated }
+        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, of_it, left_out: Vec::new(), dated }
     }
 
     pub fn last(&self) -> u32 {
@@ -219,6 +221,26 @@ impl Field {
     /// Which share of a score by words the document has that has most of them.
     pub fn share_of_best(&self, score: f64) -> f64 {
         self.best_words / score.max(1.0)
+    }
+
+    /// Leaves documents out of the best; whether that is new of any. The words of those beside them stay what they are.
+    pub fn leave_out(&mut self, documents: &[Range<u32>]) -> bool {
+        let last = self.last();
+        if self.left_out.is_empty() {
+            self.left_out = vec![0; last as usize / CHUNK + 1];
+        }
+        let mut is_new = false;
+        for number in documents.iter().flat_map(|range| range.start..range.end.min(last.saturating_add(1))) {
+            let (chunk, bit) = (&mut self.left_out[number as usize / CHUNK], 1 << (number as usize % CHUNK));
+            is_new |= *chunk & bit == 0;
+            *chunk |= bit;
+        }
+        is_new
+    }
+
+    /// Those of the chunk from `first` on that are left out.
+    fn left_out(&self, first: u32) -> u64 {
+        self.left_out.get(first as usize / CHUNK).copied().unwrap_or(0)
     }
 
     pub fn is_identified(&self, number: u32) -> bool {

@@ -123,7 +123,7 @@ impl Field {
     /// The documents of the chunk from `first` on that have so much without their vectors.
     fn chunk_from(&self, first: u32, least: f32) -> Places {
         let words = self.kept.0.words[first as usize..].first_chunk();
-        words.map_or_else(Places::default, |words| Places::of(first, self.last(), words, least))
+        words.map_or_else(Places::default, |words| Places::of(first, self.last(), words, least).without(self.left_out(first)))
     }
 
     fn enter_cosines<P: Pages>(&mut self, pages: &P, vectors: &VectorSet, meaning: &Meaning, numbers: &[u32]) -> Result<()> {
@@ -162,7 +162,7 @@ impl Field {
             if highest < bar {
                 continue;
             }
-            for number in Places::of(first, self.last(), &estimates, bar) {
+            for number in Places::of(first, self.last(), &estimates, bar).without(self.left_out(first)) {
                 if self.may_be_hit(number) {
                     best.offer((self.sight(number), number));
                 }
@@ -196,6 +196,11 @@ impl Places {
         let bits = wide::reaching(amounts, least);
         let is_there = u64::MAX >> (CHUNK as u32 - 1).saturating_sub(last - first);
         Self { first, bits: bits & is_there & !u64::from(first == 0) }
+    }
+
+    /// The others.
+    fn without(self, bits: u64) -> Self {
+        Self { bits: self.bits & !bits, ..self }
     }
 }
 
