@@ -348,6 +348,8 @@ class Collection:
     ) -> Answer[Passage]:
         r"""Finds the chunks that answer a question: by their words and, where there is an embedder, by their meaning.
 
+        A misspelt word that no chunk has is read as one that some have; identifiers never are.
+
         Deterministic: the same store, clock and question give the same answer. Never waits for a disk. Cost: one read transaction.
 
         Args:

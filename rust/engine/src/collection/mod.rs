@@ -22,6 +22,7 @@ pub(crate) mod rehash;
 pub mod remove;
 pub mod search;
 mod sweep;
+mod typos;
 mod writer;
 
 pub use add::{Action, Added, NewDocument, Prepared};
@@ -41,3 +42,4 @@ pub(crate) use sweep::{drop_unfinished, dropped as sweep_dropped, sweep_unfinish
 
 /// The words of chunks, among the indexes of a partition.
 const CHUNKS: u8 = 2;
+pub(crate) use typos::repaired;

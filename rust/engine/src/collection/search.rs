@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! nominate   every collection: BM25 over its chunks, a scan of their vectors or a walk of their graph, chunks that hold all identifiers
+//! repair     words that are misspelt and that no chunk has, before all that (`typos`), where the caller does not know the reading
 //! fuse       as memories are (`recall/fusion.rs`): a weighted sum of normalised scores
 //! ```
 //!
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use super::name::CollectionName;
 use super::record::{self, ChunkRecord, Document, Revision, State};
+use super::typos::repaired;
 use super::writer;
 use crate::Result;
 use crate::index::bm25::runs::{Runs, Snapshot};
@@ -28,7 +30,7 @@ use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::memories::{FEWEST, PER_ANSWER};
 use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
-use crate::recall::{Question, check_conditions, check_min_score, confidence, question_vector, why_degraded};
+use crate::recall::{Question, check_conditions, check_min_score, confidence, is_built_in, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -81,6 +83,14 @@ impl Request {
             each_once: false,
             now,
         }
+    }
+
+    /// The same for a question that is read otherwise than it was written: a vector that a caller's own embedder made stays, and that of the
+    /// built-in one is made anew.
+    #[must_use]
+    pub(crate) fn read_otherwise(&self, engine: &Core) -> Self {
+        let vector = self.vector.clone().filter(|_| !is_built_in(engine));
+        Self { vector, ..self.clone() }
     }
 }
 
@@ -144,14 +154,17 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
     check_min_score("searching a collection", request.min_score)?;
     check_conditions("searching a collection", &request.metadata)?;
     let question = Question::new(&request.text);
-    let answer = engine.store().read(|pages| search(engine, pages, request, &question))?;
+    let answer = engine.store().read(|pages| match repaired(pages, &request.collections, &question)? {
+        Some((read, _)) => search(engine, pages, &request.read_otherwise(engine), &read),
+        None => search(engine, pages, request, &question),
+    })?;
     let metrics = engine.store().metrics();
     add(&metrics.searches, 1);
     add(&metrics.searches_degraded, u64::from(answer.degraded.is_some()));
     Ok(answer)
 }
 
-/// Answers a question from the snapshot that its caller holds; `question` is what the request asks.
+/// Answers a question from the snapshot that its caller holds; `question` is what the request asks, misspelt words repaired.
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &Question) -> Result<Search> {
     let own = if request.vector.is_none() { question_vector(engine, question) } else { None };
     let asked = Asked { request, question, vector: request.vector.as_ref().or(own.as_ref()) };

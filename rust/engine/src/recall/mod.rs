@@ -331,7 +331,8 @@ fn chosen<'m>(request: &Request, contenders: Vec<Contender<'m>>) -> Vec<Contende
     chosen
 }
 
-fn is_built_in(engine: &Core) -> bool {
+/// Whether the engine embeds with the built-in embedding.
+pub(crate) fn is_built_in(engine: &Core) -> bool {
     engine.embedding().is_some_and(Embedding::is_built_in)
 }
 

@@ -183,18 +183,27 @@ fn passages<P: Pages>(
     question: &Question,
     (vector, embedder_failed): (Option<&Query>, Option<&str>),
 ) -> Result<Vec<collection::Search>> {
-    let mut answers = Vec::new();
+    let mut names = Vec::new();
     for scope in &every.scopes {
         for (_, name) in collection::list(pages, scope)? {
-            let named = vec![CollectionName::new(scope, &name)?];
-            let mut request = collection::Request::new(every.text.as_str(), named, every.limit, every.filter.now);
-            request.vector = vector.cloned();
-            request.embedder_failed = embedder_failed.map(str::to_owned);
-            request.metadata.clone_from(&every.filter.metadata);
-            request.relevant_only = every.filter.relevant_only;
-            request.updated = Range { since: every.filter.since, until: every.filter.until };
-            answers.push(collection::search::search(core, pages, &request, question)?);
+            names.push(CollectionName::new(scope, &name)?);
         }
+    }
+    // A word that any of them has is not misspelt.
+    let repaired = collection::repaired(pages, &names, question)?;
+    let question = repaired.as_ref().map_or(question, |(read, _)| read);
+    let mut answers = Vec::with_capacity(names.len());
+    for name in names {
+        let mut request = collection::Request::new(every.text.as_str(), vec![name], every.limit, every.filter.now);
+        request.vector = vector.cloned();
+        request.embedder_failed = embedder_failed.map(str::to_owned);
+        request.metadata.clone_from(&every.filter.metadata);
+        request.relevant_only = every.filter.relevant_only;
+        request.updated = Range { since: every.filter.since, until: every.filter.until };
+        if repaired.is_some() {
+            request = request.read_otherwise(core);
+        }
+        answers.push(collection::search::search(core, pages, &request, question)?);
     }
     Ok(answers)
 }

@@ -13,6 +13,7 @@
 
 use super::TermClass;
 use super::filler::is_filler;
+use super::porter::stem;
 use crate::Result;
 use crate::units::term_key::TermKey;
 
@@ -122,13 +123,18 @@ impl Spelling {
         self
     }
 
-    fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[1..self.length as usize]).unwrap_or_default() // ASCII
     }
 
-    /// The hash of the word as a term, by the scope's key.
-    pub fn hash(&self, key: TermKey) -> u64 {
-        key.hash(&self.bytes[..self.length as usize])
+    /// The hash of the word as a term, by the scope's key: of its stem, where words are indexed by that alone.
+    pub fn hash(mut self, key: TermKey) -> u64 {
+        let mut length = self.length as usize;
+        if key.stems {
+            self.bytes[0] = TermClass::Stem as u8;
+            length = 1 + stem(&mut self.bytes[1..length]);
+        }
+        key.hash(&self.bytes[..length])
     }
 }
 

@@ -325,7 +325,7 @@ fn gather<'s, P: Pages>(
         let asked =
             Asked { scope, place, record: &record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced };
         let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
-        for one in corrections {
+        for one in corrections.into_iter().chain(passages.2) {
             if !answer.corrections.contains(&one) {
                 answer.corrections.push(one);
             }

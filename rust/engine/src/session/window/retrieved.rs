@@ -417,23 +417,28 @@ fn head(text: &str) -> Arc<str> {
     format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
-/// Passages of the session's collections that answer the question, and why vectors were not used where that is so. Copies of a text are one
-/// passage, the best of them.
+/// Passages of the session's collections that answer the question, why vectors were not used where that is so, and the words of the question
+/// that were read as others. Copies of a text are one passage, the best of them.
 pub(in crate::session) fn passages<P: Pages>(
     engine: &Core,
     pages: &P,
     record: &SessionRecord,
     request: &Request,
     question: &Question,
-) -> Result<(Vec<Item>, Option<String>)> {
+) -> Result<(Vec<Item>, Option<String>, Corrections)> {
     let recalls = &record.recalls;
     if record.collections.is_empty() || recalls.passages == 0 {
-        return Ok((Vec::new(), None));
+        return Ok(Default::default());
     }
     let most = recalls.passages as usize;
     let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), most, request.filter.now);
     asked.vector.clone_from(&request.vector);
     asked.each_once = true;
+    let repaired = collection::repaired(pages, &record.collections, question)?;
+    if repaired.is_some() {
+        asked = asked.read_otherwise(engine);
+    }
+    let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut answer = collection::search::search(engine, pages, &asked, question)?;
     for _ in 0..MOST_ASKED_AGAIN {
         if !answer.lacks_others || answer.hits.len() >= most {
@@ -467,7 +472,7 @@ pub(in crate::session) fn passages<P: Pages>(
             score: Some((sure * SCORE_UNIT) as i64),
         });
     }
-    Ok((items, answer.degraded))
+    Ok((items, answer.degraded, corrections.to_vec()))
 }
 
 #[cfg(test)]
