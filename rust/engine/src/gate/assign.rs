@@ -6,7 +6,7 @@ use super::beings::is_living;
 use super::guards::is_comparative;
 use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{COLORS, PREPOSITIONS, THINGS, ValueKind, identifies, kind_of, present, spelled};

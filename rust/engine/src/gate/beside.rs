@@ -5,7 +5,9 @@ use super::guards::ASKS;
 use super::left::{LEFT_WORK, WITHOUT_WORK};
 use super::lexicon::NUMBERS;
 use super::lists::lists;
-use super::rules::{self, Reading};
+use super::prefers::slot_of;
+use super::reading::Reading;
+use super::rules;
 use super::sentence::Sentence;
 use super::words::{among, starts};
 use super::{Category, health};
@@ -99,7 +101,7 @@ fn is_sure(s: &Sentence<'_>, reading: &Reading) -> bool {
 /// "I use Postgres 14": by a name, or by one that is known.
 fn used(s: &Sentence<'_>) -> Option<Reading> {
     let at = ["i use", "we use", "i now use", "we now use"].iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let named = s.words.get(at)?.capital || rules::slot_of(s.word(at), None).is_some();
+    let named = s.words.get(at)?.capital || slot_of(s.word(at), None).is_some();
     (named && !among(&NO_TOOL, s.word(at))).then(|| Reading::new(Category::Semantic, "used"))
 }
 

@@ -2,7 +2,8 @@
 //! for a trial, and not of the user: it is kept whole, without a slot, and stands in no prompt by itself.
 
 use super::lists::lists;
-use super::rules::{self, Reading};
+use super::reading::Reading;
+use super::rules;
 use super::sentence::Sentence;
 use super::words::{among, starts};
 use super::{Category, MOST_CLAUSES};

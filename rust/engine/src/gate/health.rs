@@ -3,7 +3,8 @@
 use super::beings::is_being;
 use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
-use super::rules::{self, Reading};
+use super::reading::Reading;
+use super::rules;
 use super::sentence::{ENDS_VALUE, Sentence};
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, has, starts, words};

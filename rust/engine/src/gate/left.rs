@@ -6,7 +6,7 @@
 
 use super::lexicon::NUMBERS;
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::words::{Word, among, starts};
 use super::{Category, DENIAL};
@@ -17,6 +17,8 @@ lists! { "left":
     QUIT,
     /// Verbs of those who work for nobody any more.
     NO_WORK,
+    /// The words of those verbs by which they are known, wherever they stand in a sentence.
+    LEAVES,
     /// How somebody says that they work for nobody.
     IS_WITHOUT_WORK,
     /// Verbs of those who live no more in a place. Its name follows.
@@ -49,6 +51,12 @@ enum How {
     Gone,
     /// They left something, which they may have done for an hour.
     Left,
+}
+
+/// Whether a word is one by which the verbs of those who left are known: "laid" of "I was laid off".
+#[must_use]
+pub fn leaves(word: &str) -> bool {
+    among(&LEAVES, word)
 }
 
 /// "I quit Initech", "I left Lisbon for Porto", "I retired".
@@ -183,6 +191,7 @@ fn is_over(s: &Sentence<'_>, mut at: usize, how: How) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{NO_WORK, QUIT, leaves};
     use crate::gate::DENIAL;
     use crate::gate::tests::stored;
 
@@ -190,6 +199,15 @@ mod tests {
     fn ends(text: &str) -> Vec<String> {
         let claims = stored(text).into_iter().filter(|claim| claim.doubt.is_none_or(|doubt| doubt == DENIAL));
         claims.filter_map(|claim| claim.ends.or(claim.slot.filter(|slot| slot == "employer"))).collect()
+    }
+
+    #[test]
+    fn each_verb_of_those_who_left_is_known_by_a_word() {
+        for verb in QUIT.iter().chain(&NO_WORK) {
+            // "Stopped" and "took" say it only with what is behind them.
+            let is_of_more = ["stopped working", "took early retirement"].iter().any(|more| verb.starts_with(more));
+            assert!(is_of_more || verb.split(' ').any(leaves), "{verb}");
+        }
     }
 
     #[test]

@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        assign, beings, beside, corrects, frames, guards, health, left, lexicon, manner, orders, others, over, relates, rules, sentence,
-        told, values,
+        assign, beings, beside, constraint, corrects, frames, guards, health, left, lexicon, manner, orders, others, over, person, prefers,
+        relates, rules, sentence, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -88,6 +88,7 @@ mod tests {
             assign::LISTS,
             beings::LISTS,
             beside::LISTS,
+            constraint::LISTS,
             corrects::LISTS,
             frames::LISTS,
             guards::LISTS,
@@ -98,6 +99,8 @@ mod tests {
             orders::LISTS,
             others::LISTS,
             over::LISTS,
+            person::LISTS,
+            prefers::LISTS,
             relates::LISTS,
             rules::LISTS,
             sentence::LISTS,

@@ -7,7 +7,7 @@ use super::Category;
 use super::guards::is_lasting;
 use super::lists::lists;
 use super::orders;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::words::{Word, among, has, starts};
 

@@ -8,10 +8,12 @@
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
 mod assign;
+mod attribute;
 mod beings;
 mod beside;
 mod blocks;
 mod claim;
+mod constraint;
 mod corrects;
 mod dates;
 mod frames;
@@ -25,6 +27,9 @@ mod model;
 mod orders;
 mod others;
 mod over;
+mod person;
+mod prefers;
+mod reading;
 mod relates;
 mod rules;
 mod sentence;
@@ -45,17 +50,19 @@ mod typed_tests;
 pub use beings::is_living;
 pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
+pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
 pub use health::is_degree;
+pub use left::leaves;
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
+pub use over::ends_allergy;
 pub use relates::{Stated, of_slot, related};
-pub use rules::begins_as_order;
 pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 
 use frames::Frame;
 use guards::Guard;
-use rules::Reading;
+use reading::Reading;
 use sentence::Sentence;
 use words::{Span, Word, sentences, words};
 

@@ -4,7 +4,7 @@ use super::health::{is_condition, is_degree};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, starts};
@@ -22,6 +22,15 @@ lists! { "over":
     STILL,
     /// Words before "allergy", and behind "allergy to", that are not what it is to.
     NO_NAME,
+}
+
+/// The words before the cause of an allergy in what a claim ends that denies it.
+const ALLERGIC_TO: &str = "allergic to ";
+
+/// Whether what a claim ends is an allergy.
+#[must_use]
+pub fn ends_allergy(ended: &str) -> bool {
+    ended.starts_with(ALLERGIC_TO)
 }
 
 /// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
@@ -87,7 +96,7 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     }
     let instead = s.words[end..].iter().any(|word| among(&INSTEAD, &word.lower));
     let mut reading = Reading::new(Category::Constraint, if instead { "allergic to another thing" } else { DENIAL });
-    reading.ends = Some(format!("allergic to {value}"));
+    reading.ends = Some(format!("{ALLERGIC_TO}{value}"));
     Some(reading)
 }
 
@@ -116,7 +125,7 @@ fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
     if plain || !s.says_more(end) {
         return Some(not_allergic_to(&value));
     }
-    Some(Reading { ends: Some(format!("allergic to {value}")), ..Reading::new(Category::Constraint, DENIAL) })
+    Some(Reading { ends: Some(format!("{ALLERGIC_TO}{value}")), ..Reading::new(Category::Constraint, DENIAL) })
 }
 
 /// Whether nothing but the reason stands behind a word: "because I was tested", ", the test was negative". Whatever else is said may take the

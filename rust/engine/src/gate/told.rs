@@ -5,7 +5,7 @@ use super::beings::is_kin;
 use super::health::of_health;
 use super::lexicon::{FILLERS, NUMBERS, TIMES};
 use super::lists::lists;
-use super::rules::Reading;
+use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::is_apostrophe;
 use super::values::{PREPOSITIONS, is_judged, is_no_name};

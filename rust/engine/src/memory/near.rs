@@ -269,7 +269,7 @@ impl Statement {
         }
         let (verb, behind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let is_plain = verb == "is" && slot.is_empty() && !["in", "at", "with"].contains(&behind);
-        if known.kind == Kind::Constraint || is_plain || named.starts_with("allergic to ") {
+        if known.kind == Kind::Constraint || is_plain || gate::ends_allergy(named) {
             // "I don't have asthma, that was a misdiagnosis": all that is known is denied. "I'm not diabetic" says nothing of "my son is".
             let is_all = |own: &mut dyn Iterator<Item = &str>| {
                 affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word))
@@ -298,12 +298,11 @@ impl Statement {
 
     /// Whether it says that the user left an employer or a home, by its verb. "I moved from Lyon to Nantes" says where they live.
     fn leaves(&self) -> bool {
-        const LEAVES: [&str; 10] = ["resigned", "left", "lost", "retired", "laid", "fired", "sacked", "let", "dismissed", "redundant"];
         let own = self.tokens.first().is_some_and(|token| ["i", "we", "i've", "we've"].contains(&token.form.as_str()));
         let near = || self.tokens.iter().take(MOST_NAME + 1);
         let other = || near().any(|token| is_denial(token) || !token.value && token.form.ends_with("ing") && token.form != "working");
         let stops = self.has("stopped") && self.has("working") || self.has("moved") && (self.has("out") || self.has("away"));
-        own && (stops || self.has("quit") || LEAVES.iter().any(|verb| self.has(verb))) && !other()
+        own && (stops || near().any(|token| gate::leaves(&token.form))) && !other()
     }
 
     /// Whether it says that the user left a home. Who left a place, and says no more, may be back in an hour.

@@ -11,9 +11,9 @@ use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::own::Own;
-use super::ranking::PRONOUNS_BESIDE;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
+use super::ranking::share_of_pronouns;
 use crate::embedding::{self, Content, TIME, Wanted, count_forms, distinct_tokens, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
@@ -111,7 +111,6 @@ impl<'q> Look<'q> {
         let (count, nearness) = (tokens.len() / 2, self.wanted.nearness(tokens));
         let is = |is: bool| f64::from(u8::from(is));
         let [first_person, second_person, times] = count_forms(tokens);
-        let share = |of: usize| of as f64 / (count as f64 + PRONOUNS_BESIDE);
         let has = |name: &Vec<u8>| name.as_chunks::<2>().0.iter().all(|token| tokens.as_chunks::<2>().0.contains(token));
         let names = self.question.name_tokens();
         let is_named = names.iter().any(|name| !name.is_empty() && tokens.starts_with(name));
@@ -124,8 +123,8 @@ impl<'q> Look<'q> {
             phrase: nearness.phrase,
             name: own.max(names.iter().filter(|name| has(name)).count()).min(names.len()) as f64 / names.len().max(1) as f64,
             subject: is(is_named || own > 0),
-            own_words: if is_named { share(first_person) } else { 0.0 },
-            second_person: share(second_person),
+            own_words: if is_named { share_of_pronouns(first_person, count) } else { 0.0 },
+            second_person: share_of_pronouns(second_person, count),
             time_asked: is(times > 0 && self.question.asks_when()),
         }
     }

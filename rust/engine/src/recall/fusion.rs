@@ -42,9 +42,7 @@ pub struct Parts {
     pub dense_normalised: f64,
     /// The weight of the vectors.
     pub dense_weight: f64,
-    /// The words of it and of the events told beside it, and those of the latter alone, over those of the best candidate with its own.
-    pub window: f64,
-    /// See [`Self::window`].
+    /// The words of the events told beside it, over those of the best candidate with its own.
     pub around: f64,
     /// The result of a closer look at a memory, with the weight of each part; `None` where there was none.
     pub closer: Option<(Features, [f64; WEIGHTS.len()])>,
@@ -256,7 +254,6 @@ fn weighted((lexical_weight, dense_weight): (f64, f64), scale: &Scale, candidate
         dense: candidate.dense,
         dense_normalised: dense,
         dense_weight,
-        window: scale.window(candidate.window),
         around: scale.window(candidate.window - WINDOW[0] * candidate.lexical),
         identified: candidate.identified,
         related: candidate.related.as_ref().map_or(0.0, |related| related.relevance),

@@ -43,6 +43,7 @@ mod words;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
+pub(crate) use explain::identifiers_of_time;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
@@ -52,6 +53,7 @@ pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub(crate) use shares::is_sure;
+pub(crate) use sure::moved_odds;
 pub use sure::{Beside, confidence};
 pub use table::HitExplanation;
 
@@ -69,7 +71,6 @@ use crate::tokens;
 use candidates::{Nominated, Opened};
 use closer::Look;
 use explain::LexicalQuery;
-pub(crate) use explain::identifiers_of_time;
 use own::Own;
 use priors::Moment;
 use ranking::memories::SAME_UP_TO;

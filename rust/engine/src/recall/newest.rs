@@ -188,7 +188,7 @@ struct Asked {
     persons: Vec<String>,
     /// Its words: whatever has something may stand among them.
     words: Vec<String>,
-    /// Its words.
+    /// The same, as they are compared with those of memories.
     contrast: Contrast,
 }
 

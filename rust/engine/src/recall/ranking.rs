@@ -147,7 +147,12 @@ pub(crate) const NEAR: f64 = 0.3;
 /// From so many distinct tokens on a message does not count as longer.
 pub(crate) const LONG: usize = 64;
 /// Tokens that a share of pronouns is smoothed by.
-pub(crate) const PRONOUNS_BESIDE: f64 = 3.0;
+const PRONOUNS_BESIDE: f64 = 3.0;
+
+/// The share of `count` pronouns in `tokens` distinct tokens, of a memory as of a message.
+pub(crate) fn share_of_pronouns(count: usize, tokens: usize) -> f64 {
+    count as f64 / (tokens as f64 + PRONOUNS_BESIDE)
+}
 
 /// The weights of a score that is known before the sessions are, beside 1 for its words and its meaning: set.
 pub(crate) const CHEAP: Cheap = Cheap { before: 0.5, closeness: 1.5, speaker: 0.6 };

@@ -52,9 +52,14 @@ impl Beside {
     }
 
     fn moved(&self, sure: f64) -> f64 {
-        let moved = libm::exp(MARGIN * self.margin + NAMED * self.named);
-        (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
+        moved_odds(sure, MARGIN * self.margin + NAMED * self.named)
     }
+}
+
+/// A confidence whose odds are moved by so much, in logarithms.
+pub(crate) fn moved_odds(sure: f64, by: f64) -> f64 {
+    let moved = libm::exp(by);
+    (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
 }
 
 /// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has.

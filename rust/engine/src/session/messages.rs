@@ -84,7 +84,7 @@ impl StoredMessage {
                 Cow::Borrowed(_) => text,
                 Cow::Owned(left) => left,
             },
-            at: Some(record.created_at.unwrap_or(record.added_at)),
+            at: Some(record.said_at()),
             added_at: Some(record.added_at),
             origin: None,
         })

@@ -2,6 +2,7 @@
 
 use super::properties::{Folder, engine};
 use super::*;
+use crate::context::explain::Why;
 use crate::context::limit::section;
 use crate::context::{Item, Share};
 use crate::engine::Engine;
@@ -111,4 +112,25 @@ fn an_old_call_of_a_sliding_window_gives_its_bytes() {
         }
     }
     assert!(gave_way > 0, "the control: some blocks gave way");
+}
+
+#[test]
+fn a_question_is_read_alike_behind_its_message_and_behind_a_tool_result() {
+    let (folder, scope) = (Folder::new(), user());
+    let engine = engine(&folder.0);
+    let before = Session { engine: &engine, scope: &scope, id: "before" };
+    before.open(Options { model: Some(Model::named("gpt-4o").unwrap()), ..Options::default() }, 1).unwrap();
+    add(before, &serde_json::json!({"role": "user", "content": "The checkout service pages the team called Kestrel."}));
+    let session = begun(&engine, &scope, SessionBudget::default());
+    let log = "2026-06-01 10:00:00 INFO handled req 1\n2026-06-01 10:00:01 INFO handled req 2\n2026-06-01 10:00:02 WARN slow";
+    add(session, &serde_json::json!({"role": "user", "content": format!("Which team does the chekcout service page?\n\n{log}")}));
+    let read_as = || {
+        let explained = assembled(session).prompt.explained;
+        explained.iter().filter(|one| matches!(one.why, Why::ReadAs { .. })).map(|one| one.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(read_as(), ["chekcout"]);
+    let call = serde_json::json!({"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}});
+    add(session, &serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+    add(session, &serde_json::json!({"role": "tool", "tool_call_id": "c", "content": "no page was sent"}));
+    assert_eq!(read_as(), ["chekcout"], "the user's message is the question, and not the result behind it");
 }

@@ -177,7 +177,7 @@ impl Session<'_> {
             let status = self.expect(pages)?;
             let view = View::cold(pages, status.place, &status.record, &status.epoch);
             let frozen = status.record.sent.is_some_and(|sent| sent.turn + 1 == status.record.tally.turns) && carries_block(&view)?;
-            if frozen { Ok(None) } else { assemble::newest_question(&view) }
+            if frozen { Ok(None) } else { Ok(assemble::newest_question(&view)?.map(|(_, text)| text)) }
         })
     }
 

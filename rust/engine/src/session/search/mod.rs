@@ -6,8 +6,9 @@
 //! score        `score`: those and closeness token by token, who speaks, the session and the time, over the rows of the documents
 //! ```
 //!
-//! Only messages that are returned are read themselves. A message is a hit only if it, or one of the two
-//! messages on either side of it in its session, shares a word with the question, or its vector is near. It does not expand the question and asks no model.
+//! A message is read itself where it is returned, or where its row does not tell whether it is a copy of another one, the question again, or
+//! about another thing. A message is a hit only if it, or one of the two messages on either side of it in its session, shares a word with the
+//! question, or its vector is near. It does not expand the question and asks no model.
 
 pub(super) mod fill;
 mod overview;
@@ -135,8 +136,9 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, a
 /// So many times as many messages as are asked for are looked at, where there are copies among the first.
 const MOST_COPIES: usize = 8;
 
-/// The first of what was found, without copies: what a fork has of its session, and what answers nothing and was said before, as a question
-/// that is asked again.
+/// The first of what was found, without copies: what answers nothing and was said before, as a question that is asked again, and what a fork
+/// has of its session. [`Ranking`] leaves out the copies of forks by their rows, so that they take no places. Rows before format 4 do not
+/// tell, and what answers by its time is not ranked.
 fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec<TranscriptHit>> {
     let (mut hits, mut ids): (Vec<TranscriptHit>, _) = (Vec::with_capacity(limit.min(64)), SessionIds::default());
     let mut known: HashMap<u64, Vec<usize>> = HashMap::new();

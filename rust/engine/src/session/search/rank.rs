@@ -22,7 +22,7 @@ use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
-use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM};
+use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::keys::{Key, Partition, Table, u32_at};
@@ -117,8 +117,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
         field.identify((snapshot, terms), question)?;
         // A message that asks is the best itself.
         let asks_itself = request.asking != Asking::ByCaller;
-        let share_of_best =
-            if question.is_known() || asks_itself { 1.0 } else { field.share_of_best(terms.of_all(|at| question.asks_for(at))) };
+        let share_of_best = if question.is_known() || asks_itself {
+            1.0
+        } else {
+            field.share_of_best(terms.of_all(&question.terms, |at| question.asks_for(at)))
+        };
         let meaning = question.meaning(&speakers, &terms.rarity());
         let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
         let mut ranking = Self {
@@ -289,7 +292,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let mine = at.nearness_of(0);
         let around = [mine, at.nearness_of(-1), at.nearness_of(1)];
         let speaks = self.speakers.iter().any(|speaker| **speaker == *row.speaker);
-        let first_person = Features::share(first_persons, tokens);
+        let first_person = share_of_pronouns(first_persons, tokens);
         let (within, behind) = self.dates(row)?;
         Ok(Features {
             words: field.words(number),
@@ -309,7 +312,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
             name: is(field.has_name(number)),
             first_person,
             own_words: if speaks { first_person } else { 0.0 },
-            second_person: Features::share(second_persons, tokens),
+            second_person: share_of_pronouns(second_persons, tokens),
             by_model: is(row.by_model == Some(true) && !self.speaks_to_model),
             time_asked: is(self.question.asks_when() && times > 0),
             opening: is(row.index < OPENING),

@@ -3,8 +3,8 @@
 //! [`crate::recall::ranking`] says what the parts mean and what they weigh.
 
 use crate::process::Lazy;
-
-use crate::recall::ranking::{CHEAP, LONG, NAMED_CLOSER, NEAR_MESSAGES, PRONOUNS_BESIDE, SIGHT, Sight, WEIGHTS};
+use crate::recall::moved_odds;
+use crate::recall::ranking::{CHEAP, LONG, NAMED_CLOSER, NEAR_MESSAGES, SIGHT, Sight, WEIGHTS};
 pub use crate::recall::ranking::{FEATURES, Features};
 
 /// Units of a score in 1.0.
@@ -88,18 +88,12 @@ impl Features {
     /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
     /// question names come to it than others.
     pub(super) fn confidence(&self, named: f64) -> f64 {
-        let (sure, moved) = (self.sureness(), libm::exp(NAMED_CLOSER * named));
-        (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
+        moved_odds(self.sureness(), NAMED_CLOSER * named)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
     pub(super) fn length_of(tokens: usize) -> f64 {
         LENGTHS[tokens.min(LONG)]
-    }
-
-    /// The share of `count` pronouns in `tokens` distinct tokens.
-    pub(super) fn share(count: usize, tokens: usize) -> f64 {
-        count as f64 / (tokens as f64 + PRONOUNS_BESIDE)
     }
 
     /// How near a message stands to another of its session: 1 beside it, a third three messages away.

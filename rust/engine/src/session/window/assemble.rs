@@ -305,11 +305,11 @@ fn gather<'s, P: Pages>(
     let stands: Vec<MemoryRef> = items_of(&fixed.fixed).iter().chain(&volatile).filter_map(|item| item.memory).collect();
     let mut recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
     let mut memories = Vec::new();
-    if let Some((_, _, answer)) = &recalled {
+    if let Some((_, _, answer, _)) = &recalled {
         memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut degraded, mut most_recalled) = (None, u64::MAX);
-    if let Some((request, question, answer)) = &mut recalled {
+    if let Some((request, question, answer, asking)) = &mut recalled {
         let passages = retrieved::passages(engine, pages, &record, request, question)?;
         let budget = effective(&record.budget, &epoch.model, ask);
         let limit = refused::limit(pages, place, &epoch.model.name, budget.limit(&epoch.model)?.0)?;
@@ -321,9 +321,7 @@ fn gather<'s, P: Pages>(
             Replaced::by(pages, answer.partition_of(hit), &hit.memory, &mut replaced)?;
         }
         let (replaced, room) = (&replaced[..], room.tokens);
-        let newest = record.tally.messages.saturating_sub(1);
-        let asking = if ask.query.is_some() { Asking::ByCaller } else { Asking::ByMessage(place.session, newest) };
-        let excerpts = OnceCell::new();
+        let (excerpts, asking) = (OnceCell::new(), *asking);
         let asked =
             Asked { scope, place, record: &record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced };
         let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
@@ -342,7 +340,7 @@ fn gather<'s, P: Pages>(
     }
     volatile.append(&mut memories);
     volatile.extend(ask.items.iter().cloned());
-    let recalled = recalled.map(|(request, _, answer)| (request, answer));
+    let recalled = recalled.map(|(request, _, answer, _)| (request, answer));
     Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded, most_recalled })
 }
 
@@ -376,12 +374,12 @@ fn recall<P: Pages>(
     view: &View<'_, P>,
     ask: &Ask,
     (memories, stands): (usize, &[MemoryRef]),
-) -> Result<Option<(Request, Question, Recall)>> {
-    let question = match &ask.query {
-        Some(query) => Some(query.clone()),
-        None => newest_question(view)?,
+) -> Result<Option<(Request, Question, Recall, Asking)>> {
+    let asked = match &ask.query {
+        Some(query) => Some((query.clone(), Asking::ByCaller)),
+        None => newest_question(view)?.map(|(index, text)| (text, Asking::ByMessage(view.place.session, index))),
     };
-    let Some(text) = question.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let Some((text, asking)) = asked.filter(|(text, _)| !text.trim().is_empty()) else { return Ok(None) };
     let mut request = memory_request(text, ask, scopes, memories);
     let question = Question::new(&request.text);
     let is_of_user = question.overview() == Some(Overview::User);
@@ -401,7 +399,7 @@ fn recall<P: Pages>(
         });
         answer.hits = hits;
     }
-    Ok(Some((request, question, answer)))
+    Ok(Some((request, question, answer, asking)))
 }
 
 /// A question to the memory of some scopes.
@@ -418,14 +416,14 @@ pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit:
     }
 }
 
-/// The user's last message, as a question to memory.
-pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<String>> {
+/// The index of the user's last message, and what it asks memory.
+pub(in crate::session) fn newest_question(history: &dyn History) -> Result<Option<(u64, String)>> {
     let Some(turn) = history.turns().checked_sub(1) else { return Ok(None) };
     let start = history.turn_start(turn)?;
     for index in (start..history.messages()).rev() {
         let stored = history.message(index)?;
         if stored.message.opens_turn() {
-            return Ok(Some(question(&stored.message)));
+            return Ok(Some((index, question(&stored.message))));
         }
     }
     Ok(None)

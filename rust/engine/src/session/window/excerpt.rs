@@ -276,6 +276,7 @@ pub(super) fn part(text: &str, span: Option<(u64, u64)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::testing::Random;
 
     fn shown(question: &str, text: &str, most: usize) -> String {
         part(text, Excerpts::of(question, 7.into()).answering(text, most))
@@ -319,23 +320,19 @@ mod tests {
 
     #[test]
     fn the_best_run_is_that_of_all_runs() {
-        let mut seed = 1_u64;
-        let mut random = |below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % below
-        };
+        let mut random = Random::new(1);
         for _ in 0..400 {
-            let (terms, is_close, mut start) = (random(4) as usize, random(2) == 0, 0);
-            let worths: Vec<i64> = (0..terms).map(|_| (random(3) * 1_000_000) as i64).collect();
+            let (terms, is_close, mut start) = (random.below(4) as usize, random.below(2) == 0, 0);
+            let worths: Vec<i64> = (0..terms).map(|_| (random.below(3) * 1_000_000) as i64).collect();
             let mut pieces = Vec::new();
-            for _ in 0..=random(30) {
-                let end = start + 1 + random(20) as usize;
-                let terms = (0..terms).filter(|_| random(4) == 0).collect();
-                let closeness = if is_close && random(3) == 0 { random(5) as f64 / 5.0 } else { 0.0 };
+            for _ in 0..=random.below(30) {
+                let end = start + 1 + random.below(20) as usize;
+                let terms = (0..terms).filter(|_| random.below(4) == 0).collect();
+                let closeness = if is_close && random.below(3) == 0 { random.below(5) as f64 / 5.0 } else { 0.0 };
                 pieces.push(Piece { start, end, is_torn: false, terms, closeness });
                 start = end;
             }
-            let most = 20 + random(100) as usize;
+            let most = 20 + random.below(100) as usize;
             assert_eq!(best_run(&pieces, &worths, most), best_of_all_runs(&pieces, &worths, most));
         }
     }

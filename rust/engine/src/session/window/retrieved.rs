@@ -399,7 +399,7 @@ impl Told {
     }
 
     fn date(&self) -> String {
-        iso_date(self.record.created_at.unwrap_or(self.record.added_at))
+        iso_date(self.record.said_at())
     }
 }
 

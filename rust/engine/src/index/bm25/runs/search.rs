@@ -67,8 +67,6 @@ pub struct Prepared<'p> {
     formula: Formula,
     /// By term, in the query's order.
     frequencies: Vec<u64>,
-    /// The same.
-    weights: Vec<f32>,
 }
 
 impl Prepared<'_> {
@@ -91,12 +89,12 @@ impl Prepared<'_> {
         self.matches.documents.iter().map(move |document| (document.number, score(document))).filter(|(_, score)| *score > 0)
     }
 
-    /// The score of a document of the average length that has each of some terms once, be there one or not; `counts` says of the number of a
-    /// term in the query whether it is one of them.
+    /// The score of a document of the average length that has each of some terms once, be there one or not. `terms` are those of the query,
+    /// and `counts` says of the number of a term in it whether it is one of them.
     #[must_use]
-    pub fn of_all(&self, counts: impl Fn(usize) -> bool) -> f64 {
-        let terms = self.weights.iter().zip(&self.frequencies).enumerate().filter(|(at, _)| counts(*at));
-        terms.map(|(_, (weight, frequency))| self.formula.factor(*weight, (*frequency).max(1))).sum::<f64>() / self.formula.gain()
+    pub fn of_all(&self, terms: &[QueryTerm], counts: impl Fn(usize) -> bool) -> f64 {
+        let counted = terms.iter().zip(&self.frequencies).enumerate().filter(|(at, _)| counts(*at));
+        counted.map(|(_, (term, frequency))| self.formula.factor(term.weight, (*frequency).max(1))).sum::<f64>() / self.formula.gain()
     }
 
     /// The inverse document frequency of each term, in the query's order.
@@ -216,8 +214,7 @@ impl<'r, P: Pages> Snapshot<'r, P> {
             frequencies[place] = cursor.postings().saturating_add_signed(*more);
             scorers.push(Scorer { cursor, factor: formula.factor(terms[place].weight, frequencies[place]) });
         }
-        let weights = terms.iter().map(|term| term.weight).collect();
-        Ok(Prepared { hashes, scorers, matches, formula, frequencies, weights })
+        Ok(Prepared { hashes, scorers, matches, formula, frequencies })
     }
 }
 

@@ -1,0 +1,79 @@
+//! Rules for what something of the user's is: "my timezone is CET", "timezone: CET". The words between are the slot.
+
+use super::Category;
+use super::beings::is_living;
+use super::lexicon::{NO_ATTRIBUTE, PROFILE};
+use super::reading::Reading;
+use super::sentence::Sentence;
+use super::signs::straight;
+use super::values::{identifies, present, spelled};
+use super::words::among;
+
+/// "my timezone is CET", "our staging cluster is eu-2": the words between are the slot.
+pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
+    let mine = ["my", "our"].contains(&s.word(0));
+    if !mine {
+        return titled(s);
+    }
+    let (named, verb, value) = named(s)?;
+    let first = s.word(1);
+    if s.word(verb) == "was"
+        || NO_ATTRIBUTE.contains(&first)
+        || s.negated(value)
+        || ["that", "to", "how", "why", "if", "whether", "what"].contains(&s.word(value))
+    {
+        return None;
+    }
+    let is = if s.word(verb) == "are" { "are" } else { "is" };
+    let begin = value + usize::from(["now", "currently"].contains(&s.word(value)));
+    let (value, end) = s.value(begin)?;
+    if s.word(begin).ends_with("ing") || end - begin > 7 && !(begin + 1..end).any(|at| s.parted(at)) {
+        return None;
+    }
+    let whole = named.to_lowercase();
+    let identifies = identifies(&present(&named).to_lowercase(), &value) && identifies(&whole, &value);
+    // How something is for now is said of the new one alone: "my new boss is strict".
+    let named = if identifies { present(&named) } else { &named };
+    let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
+    let (named, text) = match named.strip_suffix("'s name").filter(|bearer| identifies && is_living(&bearer.to_lowercase())) {
+        Some(bearer) => (bearer, format!("{owner} {bearer} is called {value}.")),
+        None => (named, format!("{owner} {named} {is} {value}.")),
+    };
+    let attribute = named.to_lowercase();
+    let favourite = ["favorite ", "favourite ", "preferred ", "usual ", "default "].iter().any(|word| attribute.starts_with(word));
+    let category = if favourite {
+        Category::Preference
+    } else if s.word(0) == "my" && PROFILE.contains(&attribute.as_str()) {
+        Category::Profile
+    } else {
+        Category::Semantic
+    };
+    // How something is for now stands beside what it is, and tells nothing of who somebody is.
+    let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
+    let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
+    Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
+}
+
+/// "timezone: CET", "new address: 2 High Street": an attribute of the user by its name alone, in small letters and a message of one line.
+fn titled(s: &Sentence<'_>) -> Option<Reading> {
+    let colon = (0..s.words.len().min(4)).find(|at| s.text[s.words[*at].end..].starts_with(": "))?;
+    let named = straight(&s.between(0, colon + 1)?);
+    let attribute = present(&named).to_owned();
+    let is_config = among(&["name", "title", "role", "language"], &attribute); // keys of any file
+    let alone = !s.text.trim_end().contains('\n') && !s.words[0].capital && !is_config && PROFILE.contains(&attribute.as_str());
+    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let value = s.between(colon + 1, last).filter(|value| alone && last - colon <= 8 && identifies(&attribute, value))?;
+    let text = format!("The user's {attribute} is {value}.");
+    Some(Reading::new(Category::Profile, "attribute").text(text).slot(spelled(&attribute)))
+}
+
+/// The name of an attribute behind "my" or "our", its verb, and where its value begins: "my birthday's on May 3" has both in one word.
+fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {
+    let most = s.words.len().min(7);
+    if let Some(verb) = (2..most).find(|at| ["is", "are", "was"].contains(&s.word(*at))) {
+        return Some((straight(&s.between(1, verb)?), verb, verb + 1));
+    }
+    let is_when = |at: usize| ["on", "at", "in"].contains(&s.word(at)) || s.words[at].is_number();
+    let last = (1..most.saturating_sub(1)).find(|at| s.word(*at).ends_with("'s")).filter(|at| is_when(at + 1))?;
+    Some((straight(&s.between(1, last + 1)?).strip_suffix("'s")?.to_owned(), last, last + 1))
+}

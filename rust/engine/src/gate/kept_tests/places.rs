@@ -1,0 +1,49 @@
+//! Who and what moved, and where to.
+
+use super::*;
+
+#[test]
+fn who_moved_from_one_place_to_another_lives_in_the_second() {
+    let (moved, why) = (one("We just moved from Lyon to Nantes btw"), one("I moved from Lyon to Nantes for work"));
+    assert_eq!((moved.text.as_str(), moved.slot.as_deref()), ("The user lives in Nantes.", Some("home")));
+    assert_eq!((why.text.as_str(), why.slot.as_deref()), ("I moved from Lyon to Nantes for work", Some("home")));
+    for text in ["We moved from Heroku to Fly", "I moved from sales to support", "We moved from Postgres to MySQL for billing"] {
+        assert!(kept(text).iter().all(|claim| claim.slot.as_deref() != Some("home")), "{text}");
+    }
+}
+
+#[test]
+fn who_moved_is_not_where_they_moved_to() {
+    for (text, slot, stored) in [
+        ("My grandparents moved to Bari", Some("grandparents' home"), "The user's grandparents live in Bari."),
+        ("My ex moved to Oslo", Some("ex's home"), "The user's ex lives in Oslo."),
+        ("My squad moved to Jira", None, "My squad moved to Jira"),
+        ("Our bakery moved to Ghent", Some("bakery"), "Our bakery is in Ghent."),
+        ("My appointment moved to 3 pm", Some("appointment"), "The user's appointment is 3 pm."),
+        ("Our staging cluster moved to eu-3", Some("staging cluster"), "Our staging cluster is eu-3."),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (slot, stored), "{claim:?}");
+    }
+}
+
+#[test]
+fn what_moved_to_a_numbered_place_is_not_that_place() {
+    for text in [
+        "My flight moved to gate B12.",
+        "My flight was moved to Terminal 2",
+        "My appointment moved to room 12",
+        "My train moved to platform 9",
+    ] {
+        assert_eq!((one(text).slot, one(text).text.as_str()), (None, text), "{text}");
+    }
+    for (text, slot) in [
+        ("My flight moved to TP999", "flight"),
+        ("My exam moved to May 3", "exam"),
+        ("My exam moved to next 3 May", "exam"),
+        ("My appointment was moved to 3 pm", "appointment"),
+        ("The room was moved to room 5", "room"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}

@@ -1,0 +1,128 @@
+//! The value of a sentence, its purpose, and its correction.
+
+use super::*;
+
+#[test]
+fn a_sentence_that_says_more_than_its_value_is_kept_whole() {
+    for (text, slot) in [
+        ("I weigh 71 kg but want to reach 68 by June", Some("weight")),
+        ("I'm 180 cm tall, without shoes", Some("height")),
+        ("I'm Ilse, a potter from Bruges", Some("name")),
+        ("I'm a paramedic, mostly on night shifts in Antwerp", Some("occupation")),
+        ("I'm a nurse but on leave since May", Some("occupation")),
+        ("I got a new job at Bosch, starting in May", Some("employer")),
+        ("I started a new job as a teacher at Westfield High", Some("occupation")),
+        ("I got a new job at Bosch but said no in the end", None),
+        ("I'm a baker at weekends, not for a living", None),
+        ("I've always been allergic to horses but never to cows", None),
+        ("I've been allergic to latex since an operation", None),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.text.as_str(), claim.slot.as_deref(), claim.doubt), (text, slot, None), "{claim:?}");
+    }
+    assert_eq!(one("I'm Ilse, nice to meet you").text, "The user's name is Ilse.");
+    assert_eq!(one("I'm a paramedic, thanks").text, "The user works as a paramedic.");
+}
+
+#[test]
+fn an_exception_is_no_purpose() {
+    for (text, slot) in [
+        ("I prefer Ruby, except for data work", Some("programming language")),
+        ("I prefer tea, but not for breakfast", Some("hot drink")),
+        ("I prefer Ruby rather than for data work", Some("programming language")),
+        ("I prefer Ruby for data work", Some("programming language for data work")),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), slot, "{text}");
+    }
+    assert_eq!(one("We use Redis, but not for queues").slot, None);
+}
+
+#[test]
+fn what_something_is_to_do_is_not_its_value() {
+    for text in [
+        "Make the app crash.",
+        "Make the function throw.",
+        "Make the test skip.",
+        "Make the modal close.",
+        "Make the header stay on top.",
+        "Make the test skip Windows.",
+        "Make the build fail on Windows.",
+        "Make the engine start.",
+        "Make the tests pass.",
+        "Make the service stop.",
+        "Make the font match.",
+        "Make the number of seats match.",
+        "Make the reservation for four people.",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+    for (text, slot) in [
+        ("Make the party size 4.", "party size"),
+        ("Make the font Arial.", "font"),
+        ("Make the background blue.", "background"),
+        ("Make my pickup city Ghent.", "pickup city"),
+        ("Make the deadline next Friday.", "deadline"),
+        ("Make the passenger Ann.", "passenger"),
+        ("Make the second driver Tom.", "second driver"),
+        ("Make the number of guests 5.", "number of guests"),
+        ("Make my username joe42.", "username"),
+        ("make the city paris", "city"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}
+
+#[test]
+fn small_letters_are_english_where_a_rule_reads_them() {
+    for (text, slot) in [
+        ("stop using markdown", Some("markdown")),
+        ("avoid jargon", None),
+        ("new phone: Pixel 9", Some("phone")),
+        ("pronouns: she/her", Some("pronouns")),
+        ("bella passed away yesterday", None),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.reason.starts_with("rule: ")), (slot, true), "{text}: {claim:?}");
+    }
+    for text in ["voglio mangiare pizza stasera", "prefiero python", "npm install failed", "name: web", "status: done"] {
+        assert_eq!(kept(text), [], "{text}");
+    }
+    let heard = ["my exam is on 3 June", "oops, sorry, 13 June, typo"];
+    let heard: Vec<Heard> = (0..).zip(heard).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
+    assert_eq!(judge_among(&heard, 1, AT)[0].text, "The user's exam is on 13 June.");
+}
+
+#[test]
+fn a_correction_takes_whole_words_and_one_moment() {
+    let corrected = |texts: &[&str]| {
+        let heard: Vec<Heard> = (0..).zip(texts).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
+        let claims = judge_among(&heard, heard.len() - 1, AT);
+        claims.into_iter().filter(|claim| claim.replaces.is_some()).map(|claim| claim.text).collect::<Vec<_>>()
+    };
+    for (said, corrects, text) in [
+        ("My dog is called Max.", "Actually it's Rex, not Max.", "The user's dog is called Rex."),
+        ("My budget is $50.", "Sorry, it's $60, not $50.", "The user's budget is $60."),
+        ("My party may be on Tuesday at Ann's place.", "Sorry, Thursday.", "My party may be on Thursday (2025-01-02) at Ann's place."),
+        ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May."),
+        ("My exam is in May.", "Sorry, June.", "The user's exam is in June."),
+        ("My exam is on 4 March.", "Sorry, 4 March 2027.", "The user's exam is on 4 March 2027."),
+        ("My exam is on 4 March 2027.", "Sorry, 5 March.", "The user's exam is on 5 March 2027."),
+        ("My exam is on Friday, June 13.", "Sorry, June 20.", "My exam is on June 20."),
+        ("My exam is on Friday at 9am.", "Sorry, 10am.", "The user's exam is on Friday (2025-01-03) at 10am."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [text], "{said} {corrects}");
+    }
+    for (said, corrects) in [
+        ("My dog is called Maxine.", "Actually it's Rex, not Max."),
+        ("My flight is at 15:30.", "Sorry, it's 16:30, not 5:30."),
+        ("We use MySQL for orders.", "Sorry, it's Postgres, not SQL."),
+        ("My address is 15 Mill Lane.", "Sorry, it's 7, not 5."),
+        ("I live in Porto.", "I meant Ghent, not Port."),
+        ("My shift is from 9am to 5pm.", "Sorry, 6pm."),
+        ("My course is on Monday and Friday.", "Sorry, Tuesday."),
+        ("My exam is on June 13.", "Sorry, Thursday."),
+        ("My exam is at 7am. My shift is from 9am to 5pm.", "Sorry, 6pm."),
+    ] {
+        assert_eq!(corrected(&[said, corrects]), [""; 0], "{said} {corrects}");
+    }
+}

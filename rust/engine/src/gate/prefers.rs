@@ -1,0 +1,135 @@
+//! Rules for what somebody prefers, likes, uses and switches to, and for the slot that such a value has.
+
+use super::Category;
+use super::lexicon::{CLASSES, FILLERS};
+use super::lists::lists;
+use super::person::{home, is_place};
+use super::reading::Reading;
+use super::sentence::Sentence;
+use super::words::{among, starts, words};
+
+lists! { "prefers":
+    /// How somebody says what they prefer.
+    PREFERS,
+    /// How somebody says what they like and dislike.
+    TASTES,
+}
+
+/// The slot of a value: its purpose, else the class of things that it is one of.
+pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
+    let class = CLASSES
+        .iter()
+        .find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
+    match (class, purpose) {
+        (Some((class, _)), Some(purpose)) => Some(format!("{class} for {purpose}")),
+        (Some((class, _)), None) => Some((*class).to_owned()),
+        (None, purpose) => purpose.map(str::to_owned),
+    }
+}
+
+/// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
+pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
+    let opening = PREFERS.iter().find_map(|opening| starts(s.words, 0, opening));
+    if let Some(at) = opening {
+        if s.negated(at) {
+            return Some(Reading::new(Category::Preference, "dislike"));
+        }
+        let (value, end) = s.value(at)?;
+        if is_choice(&value) {
+            return None;
+        }
+        let mut reading = Reading::new(Category::Preference, "prefers");
+        reading.slot = slot_of(&value, s.purpose(end).as_deref());
+        return Some(reading);
+    }
+    let taste = TASTES.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let idle = among(&NO_TASTE, s.word(taste)) && !is_named_taste(s, taste) || s.words.len() > 14;
+    if s.word(taste - 1).starts_with("veg") {
+        return Some(Reading::new(Category::Preference, "diet").slot("diet"));
+    }
+    (!idle && taste < s.words.len()).then(|| Reading { importance: 600, ..Reading::new(Category::Preference, "taste") })
+}
+
+/// Words behind "I love" and "I hate" that name no taste.
+const NO_TASTE: [&str; 18] =
+    ["it", "that", "this", "to", "how", "them", "your", "the", "what", "you", "when", "if", "where", "these", "those", "him", "her", "us"];
+
+/// Whether a word of [`NO_TASTE`] begins a name: "US history", "The Wire". "I LOVE IT" and "I hate THIS so much" have none.
+fn is_named_taste(s: &Sentence<'_>, at: usize) -> bool {
+    const PERSONS: [&str; 5] = ["you", "your", "him", "her", "them"];
+    let is_object = ["it", "this", "that", "us", "these", "those"].contains(&s.word(at));
+    let goes_on = s.words.get(at + 1).is_some_and(|next| !(next.is_mark() || is_object && among(&FILLERS, &next.lower)));
+    s.words[at].capital && !s.words[at - 1].capital && !among(&PERSONS, s.word(at)) && goes_on
+}
+
+/// "Option B", "the second one", "the latter": one of what was just named, which says nothing of another day.
+fn is_choice(value: &str) -> bool {
+    let words = words(value);
+    let first = words.iter().position(|word| word.lower != "the").unwrap_or(0);
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let numbered = ["option", "choice", "variant", "version", "number", "answer"].contains(&word(first))
+        && (words.len() == first + 1 || word(first + 1).len() <= 2);
+    let points =
+        ["latter", "former", "first", "second", "third", "last", "other", "original"].contains(&word(first)) && words.len() <= first + 2;
+    let last = words.last().filter(|word| !word.capital);
+    numbered || points && first > 0 || last.is_some_and(|word| ["one", "ones"].contains(&word.lower.as_str()))
+}
+
+/// "we use Kafka for events": the slot is what it is for.
+pub(super) fn uses(s: &Sentence<'_>) -> Option<Reading> {
+    let at = ["we use", "we're using", "we are using", "i use", "we now use", "we run"]
+        .iter()
+        .find_map(|opening| starts(s.words, 0, opening))?;
+    let (value, end) = s.value(at)?;
+    let mut reading = Reading::new(if s.word(0) == "i" { Category::Preference } else { Category::Semantic }, "used for");
+    if (end..s.words.len()).any(|at| s.excepts(at)) {
+        return Some(reading);
+    }
+    let purpose = s.purpose(end)?;
+    reading.slot = slot_of(&value, Some(&purpose));
+    Some(reading)
+}
+
+/// "I switched from Python to Go for scripting", "we moved to Postgres", "I now use Zed", "I'm back to Vim".
+pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
+    let subject = starts(s.words, 0, "i")
+        .or_else(|| starts(s.words, 0, "we"))
+        .or_else(|| starts(s.words, 0, "i've"))
+        .or_else(|| starts(s.words, 0, "we've"))?;
+    let at = subject + usize::from(["have", "just", "recently", "finally", "actually", "also"].contains(&s.word(subject)));
+    let at = at + usize::from(["just", "recently", "finally", "now"].contains(&s.word(at)));
+    let verb = ["switched", "migrated", "changed", "converted", "moved", "went back", "gone back"]
+        .iter()
+        .find_map(|verb| starts(s.words, at, verb))?;
+    let verb = starts(s.words, verb, "over").or_else(|| starts(s.words, verb, "back")).unwrap_or(verb);
+    let from = ["from", "away from", "out of"].iter().find_map(|from| starts(s.words, verb, from));
+    let (old, verb) = match from {
+        Some(from) => {
+            let to = (from..s.words.len()).find(|at| s.word(*at) == "to")?;
+            (s.between(from, to), to)
+        }
+        None => (None, verb),
+    };
+    let to = starts(s.words, verb, "to")?;
+    let (value, end) = s.value(to)?;
+    let purpose = s.purpose(end).filter(|purpose| s.word(at) != "moved" || !among(&WHY_MOVED, purpose));
+    let slot = slot_of(&value, purpose.as_deref());
+    let left_place = from.is_none_or(|from| is_place(s, from)); // "we moved from Heroku to Fly"
+    if left_place && slot.is_none() && s.word(at) == "moved" {
+        return is_place(s, to).then(|| home(s, &value, end));
+    }
+    let mut reading = Reading::new(Category::Preference, "switched");
+    reading.replaces = old.or_else(|| {
+        s.words
+            .iter()
+            .position(|word| word.lower == "instead")
+            .filter(|at| s.word(at + 1) == "of")
+            .and_then(|at| s.value(at + 2))
+            .map(|(old, _)| old)
+    });
+    reading.slot = slot;
+    Some(reading)
+}
+
+/// Reasons for which people move house.
+const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
