@@ -48,8 +48,10 @@ pub(super) fn rest(s: &Sentence<'_>, slot: Option<&str>, informs: &dyn Fn(&[Word
     let skip = rules::preamble(s);
     let clause = Sentence { text: s.text, words: &s.words[skip..] };
     let found = (1..clause.words.len()).filter_map(|at| boundary(&clause, at)).take(MOST_CLAUSES);
+    // A "who" that asks nothing goes on: "my wife is Els, who is diabetic".
+    let more = |over: usize| clause.says_more(over) || among(&LEADS, clause.word(over));
     let cut = |(over, from): (usize, usize)| {
-        let first = Sentence { text: s.text, words: clause.words.get(..over).filter(|_| clause.says_more(over))? };
+        let first = Sentence { text: s.text, words: clause.words.get(..over).filter(|_| more(over))? };
         let text = alone(&clause, over, from, slot, informs)?;
         let gives = rules::read(&first).filter(|reading| same_claim(reading, slot))?;
         // A sentence that stands whole beside its value leaves only the value itself in the slot.
@@ -217,6 +219,7 @@ mod tests {
             ),
             ("My son is Max, he's allergic to nuts", "son", "The user's son is Max.", "My son's allergic to nuts"),
             ("My dog is Rex and is allergic to chicken", "dog", "The user's dog is Rex.", "The user's dog is allergic to chicken."),
+            ("My boss is Tom, who hates meetings", "boss", "The user's boss is Tom.", "My boss hates meetings"),
             ("My wife's name is Els, she works at Bosch", "wife", "The user's wife is called Els.", "The user's wife works for Bosch."),
             (
                 "I moved to Lisbon because my daughter Mila studies there",
