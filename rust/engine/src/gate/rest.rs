@@ -40,6 +40,14 @@ pub(super) struct Rest {
     pub is_whole: bool,
 }
 
+/// The words of a rest.
+enum Said {
+    /// Its own, which stand alone.
+    AsItIs,
+    /// Other words, which do.
+    Otherwise(String),
+}
+
 /// The rule of a rest that no other rule reads.
 pub(super) const BESIDE: &str = "said beside a value";
 
@@ -52,7 +60,10 @@ pub(super) fn rest(s: &Sentence<'_>, slot: Option<&str>, informs: &dyn Fn(&[Word
     let more = |over: usize| clause.says_more(over) || among(&LEADS, clause.word(over));
     let cut = |(over, from): (usize, usize)| {
         let first = Sentence { text: s.text, words: clause.words.get(..over).filter(|_| more(over))? };
-        let text = alone(&clause, over, from, slot, informs)?;
+        let text = match alone(&clause, over, from, slot, informs)? {
+            Said::AsItIs => None,
+            Said::Otherwise(text) => Some(text),
+        };
         let gives = rules::read(&first).filter(|reading| same_claim(reading, slot))?;
         // A sentence that stands whole beside its value leaves only the value itself in the slot.
         let is_whole = text.as_ref().is_some_and(|text| *text == whole(&clause));
@@ -75,26 +86,23 @@ fn boundary(s: &Sentence<'_>, at: usize) -> Option<(usize, usize)> {
     (!joins(at) && (s.parted(at) || among(&LEADS, s.word(at)))).then_some((at, at))
 }
 
-/// The rest from a word on in words that stand alone: `Some(None)` where it does as it is. `None` where nothing can be parted there.
-fn alone(s: &Sentence<'_>, over: usize, from: usize, slot: Option<&str>, informs: &dyn Fn(&[Word]) -> bool) -> Option<Option<String>> {
+/// The rest from a word on in words that stand alone; `None` where nothing can be parted there.
+fn alone(s: &Sentence<'_>, over: usize, from: usize, slot: Option<&str>, informs: &dyn Fn(&[Word]) -> bool) -> Option<Said> {
     let joined = over < from;
     let shared = || if joined { shared(s, from, slot) } else { None };
     let text = shared()
         .or_else(|| slot.and_then(|slot| of_company(s, from, slot).or_else(|| of_name(s, from, slot)).or_else(|| of_them(s, from, slot))));
-    if text.is_some() {
-        return Some(text);
+    if let Some(text) = text {
+        return Some(Said::Otherwise(text));
     }
-    let rest = &s.words[from..];
-    if slot.is_none() {
-        return None;
-    }
+    let (rest, slot) = (&s.words[from..], slot?);
     if (joined || s.parted(from)) && is_clause(rest) {
-        let other = |reading: Reading| reading.slot.as_deref() != slot;
+        let other = |reading: Reading| reading.slot.as_deref() != Some(slot);
         let read = rules::read(&Sentence { text: s.text, words: rest }).map(other);
-        return read.unwrap_or_else(|| tells(rest) || is_of_user(rest) || informs(rest)).then_some(None);
+        return read.unwrap_or_else(|| tells(rest) || is_of_user(rest) || informs(rest)).then_some(Said::AsItIs);
     }
     // "My wife is Els, who is diabetic" states a value in the words of its attribute, and would end with it.
-    (tells(rest) && !["my", "our", "the"].contains(&s.word(0))).then(|| Some(whole(s)))
+    (tells(rest) && !["my", "our", "the"].contains(&s.word(0))).then(|| Said::Otherwise(whole(s)))
 }
 
 fn whole(s: &Sentence<'_>) -> String {
