@@ -133,3 +133,44 @@ def test_no_allergy_is_lost_to_a_denial_of_another_or_one_that_is_taken_back(use
     session.add({"role": "assistant", "content": "Ok."})
     user.learn(session)
     assert before <= {memory.text for memory in user.memories()}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept", "gone"),
+    [
+        ("My name is Ana and I'm diabetic", "call me Annie", "I'm diabetic", "Ana."),
+        ("I'm vegetarian and allergic to peanuts", "I'm vegan now", "The user is allergic to peanuts.", "I'm vegetarian"),
+        ("I live in Ghent with my wife Els and our two kids, Mila and Bo", "We moved to Antwerp", "our two kids, Mila and Bo", "Ghent"),
+        ("I'm vegetarian, and Joris is allergic to shellfish", "I'm vegan now", "Joris is allergic to shellfish", "I'm vegetarian"),
+        ("My dentist is Dr. Claes, and I'm afraid of needles", "My dentist is now Dr. Maes", "I'm afraid of needles", "Claes"),
+        ("My son is Max, he's allergic to nuts", "My son is called Maximilian", "My son's allergic to nuts", "Max."),
+    ],
+)
+def test_a_new_value_ends_nothing_that_was_said_beside_the_old_one(
+    user: memspan.Scope, first: str, second: str, kept: str, gone: str
+) -> None:
+    told(user, first, second)
+    held = " | ".join(memory.text for memory in user.memories())
+    assert kept in held
+    assert gone not in held
+
+
+@pytest.mark.parametrize(
+    ("told_before", "told_now", "held"),
+    [
+        ("I take metformin 500 mg twice a day", "I'm off metformin since March", ["I'm off metformin since March"]),
+        ("I take metformin 500 mg twice a day", "I no longer take metformin", ["I no longer take metformin"]),
+        ("I take metformin 500 mg twice a day", "Metformin was increased to 850 mg", ["Metformin was increased to 850 mg"]),
+        ("I take lisinopril 10 mg", "They switched me from lisinopril to losartan", ["They switched me from lisinopril to losartan"]),
+        ("I take lisinopril 10 mg", "The doctor put me on losartan", ["I take lisinopril 10 mg", "The doctor put me on losartan"]),
+        ("Metformin gives me a rash", "I stopped taking metformin", ["Metformin gives me a rash", "I stopped taking metformin"]),
+        (
+            "I take metformin 500 mg and warfarin daily",
+            "I stopped taking metformin",
+            ["I take metformin 500 mg and warfarin daily", "I stopped taking metformin"],
+        ),
+    ],
+)
+def test_a_medicine_ends_by_its_name_alone(user: memspan.Scope, told_before: str, told_now: str, held: list[str]) -> None:
+    told(user, told_before, told_now)
+    assert sorted(memory.text for memory in user.memories()) == sorted(held)

@@ -58,7 +58,7 @@ def test_orders_stand_beside_each_other(user: memspan.Scope) -> None:
             ["I work at Acme.", "I got a job at Bosch but declined it."],
             ["The user works for Acme.", "I got a job at Bosch but declined it."],
         ),
-        (["I'm Ilse, I sell pots in Bruges."], ["I'm Ilse, I sell pots in Bruges."]),
+        (["I'm Ilse, I sell pots in Bruges."], ["The user's name is Ilse.", "I sell pots in Bruges."]),
     ],
 )
 def test_what_says_more_is_kept_whole(user: memspan.Scope, talk: list[str], stored: list[str]) -> None:

@@ -43,7 +43,6 @@ EVENING = datetime(2026, 5, 3, 20, tzinfo=LOS_ANGELES)
         ("My dog is a beagle (three years old).", "My dog is a beagle (three years old)."),
         ('My motto is "less is more" in all things.', 'The user\'s motto is "less is more" in all things.'),
         ("My favourite colours are red, green and blue.", "The user's favourite colours are red, green and blue."),
-        ("I live in Porto and work as a nurse.", "I live in Porto and work as a nurse."),
         ("I live in Lyon, France.", "The user lives in Lyon, France."),
         ("My flight to Boston is at 7 am.", "The user's flight to Boston is at 7 am."),
         ("My wife Joana is a lawyer.", "The user's wife Joana is a lawyer."),

@@ -31,12 +31,16 @@ lists! { "health":
     EATS,
     /// Food that somebody may have to avoid.
     FOODS,
+    /// Words behind food that somebody does not eat.
+    REFUSED,
+    /// How somebody says how they react to what they eat.
+    REACTS,
     /// Words that follow "I take" and "I'm on", and none is a medicine.
-    NO_MEDICINE,
+    pub(super) NO_MEDICINE,
     /// How often a medicine is taken.
-    OFTEN,
+    pub(super) OFTEN,
     /// Units of a medicine.
-    DOSES,
+    pub(super) DOSES,
 }
 
 /// The reading of a sentence that has one of these forms.
@@ -67,7 +71,7 @@ pub(super) fn is_condition(value: &str) -> bool {
     !words.iter().any(|word| is_degree(&word.lower)) && is_for_condition(&words)
 }
 
-fn is_for_condition(words: &[Word]) -> bool {
+pub(super) fn is_for_condition(words: &[Word]) -> bool {
     words.iter().any(|word| among(&CONDITIONS, &word.lower)) || CONDITION_PHRASES.iter().any(|phrase| has(words, phrase))
 }
 
@@ -93,11 +97,27 @@ const HAS_AID: [&str; 9] = ["i use a", "i use an", "i need a", "i wear a", "i ha
 /// Verbs of a thing that harms those who cannot stand it.
 const HARMS: [&str; 4] = ["gives me", "give me", "makes me", "make me"];
 /// Words for that harm.
-const SYMPTOMS: [&str; 12] =
-    ["rash", "rashes", "hives", "migraine", "migraines", "asthma", "sick", "ill", "nauseous", "sneeze", "itch", "anaphylaxis"];
+const SYMPTOMS: [&str; 13] = [
+    "palpitations",
+    "rash",
+    "rashes",
+    "hives",
+    "migraine",
+    "migraines",
+    "asthma",
+    "sick",
+    "ill",
+    "nauseous",
+    "sneeze",
+    "itch",
+    "anaphylaxis",
+];
 
 /// "Latex gives me a rash", "my mother can't eat gluten": what somebody must avoid, said of it or of whom they care for.
 fn avoids(s: &Sentence<'_>) -> Option<Reading> {
+    if told_of_food(s) {
+        return Some(Reading::new(Category::Constraint, "health"));
+    }
     let harm = (1..s.words.len().min(4)).find_map(|at| HARMS.iter().find_map(|harm| starts(s.words, at, harm)));
     let harmed = harm.is_some_and(|at| s.words.len() <= at + 3 && s.words[at..].iter().any(|word| among(&SYMPTOMS, &word.lower)));
     if harmed && !["it", "that", "this", "you"].contains(&s.word(0)) {
@@ -111,7 +131,26 @@ fn avoids(s: &Sentence<'_>) -> Option<Reading> {
     (theirs && is_food && s.words.len() <= 16).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, "health of others") })
 }
 
-/// "I don't eat pork", "I can't have dairy".
+/// "No peanuts please", "peanuts are a no-go for me", "I break out in hives from strawberries", "ask me first, shellfish makes me sick", "as
+/// a diabetic I have to watch sugar".
+fn told_of_food(s: &Sentence<'_>) -> bool {
+    let is_food = |at: usize| among(&FOODS, s.word(at));
+    let symptoms = |at: usize| s.words[at..s.words.len().min(at + 3)].iter().any(|word| among(&SYMPTOMS, &word.lower));
+    let over = |at: usize| at >= s.words.len() || s.words[at].is_mark() || s.parted(at);
+    let behind = |at: usize, phrases: &[&str]| phrases.iter().find_map(|phrase| starts(s.words, at, phrase));
+    // The "no" is read as one of the words that stand before what is claimed.
+    let before = |at: usize| s.text[..s.words[at].start].trim_end_matches(' ').rsplit(char::is_whitespace).next();
+    let no = || before(0).is_some_and(|word| word.eq_ignore_ascii_case("no"));
+    let banned = is_food(0) && no() && (over(1) || behind(1, &["please", "for me", "in my food"]).is_some_and(over));
+    let refused = is_food(0) && behind(1, &REFUSED).is_some_and(over);
+    let reacts = behind(0, &REACTS).is_some_and(|at| (at..s.words.len().min(at + 4)).any(is_food));
+    let harms = |at: usize| is_food(at) && behind(at + 1, &HARMS).is_some_and(symptoms) && (at == 0 || s.parted(at));
+    let being = behind(0, &["as a", "as an", "being a", "being"]).filter(|at| among(&CONDITIONS, s.word(*at)));
+    let own = being.is_some_and(|at| ["i", "i'm", "my"].contains(&s.word(at + 1)));
+    banned || refused || reacts || own || (0..s.words.len()).any(harms)
+}
+
+/// "I don't eat pork", "I can't have dairy", "I can't have grapefruit because of my statins".
 fn diet(s: &Sentence<'_>) -> Option<Reading> {
     let at = EATS_NO.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let has = has(&s.words[..at], "have");
@@ -212,8 +251,13 @@ fn is_head(s: &Sentence<'_>, at: usize, condition: usize) -> bool {
     !describes && !article || ends || goes_on()
 }
 
-/// "I take warfarin every day", "I was prescribed enalapril": a medicine, by how often it is taken or how much of it.
+/// "I take warfarin every day", "I was prescribed enalapril".
 fn medicated(s: &Sentence<'_>) -> Option<Reading> {
+    taken(s).map(|_| Reading { importance: 800, ..Reading::new(Category::Constraint, "medicine") })
+}
+
+/// Where the medicine begins that a sentence says the user takes: it is one by how often it is taken, or how much of it.
+pub(super) fn taken(s: &Sentence<'_>) -> Option<usize> {
     let prescribed =
         ["i was prescribed", "i've been prescribed", "i got prescribed"].iter().find_map(|opening| starts(s.words, 0, opening));
     let at = prescribed.or_else(|| {
@@ -225,7 +269,7 @@ fn medicated(s: &Sentence<'_>) -> Option<Reading> {
     let often = (at + 1..s.words.len().min(at + 5)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
     let is_medicine = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_MEDICINE, &word.lower));
     let says_so = prescribed.is_some() || dosed || often;
-    (says_so && is_medicine && s.words.len() <= 16).then(|| Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") })
+    (says_so && is_medicine && s.words.len() <= 16).then_some(at)
 }
 
 /// The first clause of a sentence that tells of somebody's health, and where it begins: "shorten this for me, | I'm allergic to

@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        assign, beings, beside, constraint, corrects, frames, guards, health, left, lexicon, manner, orders, others, over, person, prefers,
-        relates, rules, sentence, told, values,
+        assign, beings, beside, constraint, corrects, frames, guards, health, left, lexicon, manner, medicine, orders, others, over,
+        person, prefers, relates, rest, rules, sentence, together, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -96,14 +96,17 @@ mod tests {
             left::LISTS,
             lexicon::LISTS,
             manner::LISTS,
+            medicine::LISTS,
             orders::LISTS,
             others::LISTS,
             over::LISTS,
             person::LISTS,
             prefers::LISTS,
             relates::LISTS,
+            rest::LISTS,
             rules::LISTS,
             sentence::LISTS,
+            together::LISTS,
             told::LISTS,
             values::LISTS,
         ];

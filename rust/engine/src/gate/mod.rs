@@ -23,6 +23,7 @@ mod left;
 mod lexicon;
 mod lists;
 mod manner;
+mod medicine;
 mod model;
 mod orders;
 mod others;
@@ -31,9 +32,11 @@ mod person;
 mod prefers;
 mod reading;
 mod relates;
+mod rest;
 mod rules;
 mod sentence;
 mod signs;
+mod together;
 mod told;
 mod values;
 mod words;
@@ -54,6 +57,7 @@ pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
 pub use health::is_degree;
 pub use left::leaves;
+pub use medicine::{ends_medicine, takes};
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use over::ends_allergy;
@@ -193,9 +197,40 @@ fn by_clauses(said: &Utterance<'_>, span: Span, own: &[Word], claims: &mut Vec<C
     let clauses = if frame.is_some_and(Frame::leads) { vec![span] } else { clauses(said.text, span, own) };
     for clause in clauses {
         match sentence(said, span, clause, frame, own) {
+            Some(claim) if frame.is_none() => apart(said, span, clause, claim, own, claims),
             Some(claim) => claims.push(claim),
             None => rest.push(clause),
         }
+    }
+}
+
+/// A claim, and what its clause says beside the value that it gives, as a claim of its own: that holds where the value changes.
+fn apart(said: &Utterance<'_>, whole: Span, clause: Span, claim: Claim, own: &[Word], claims: &mut Vec<Claim>) {
+    let words = within(own, clause);
+    let is_open = claim.doubt.is_none() && claim.category != Category::Discard && !said.text[clause.start..clause.end].ends_with('?');
+    let informs = |words: &[Word]| model::informs(words, "", &[]) > 0;
+    let cut = || rest::rest(&Sentence { text: said.text, words }, claim.slot.as_deref(), &informs);
+    let Some(rest) = is_open.then(cut).flatten() else { return claims.push(claim) };
+    let first = Span { start: clause.start, end: signs::widened(said.text, clause.start, words[rest.over - 1].end).1 };
+    claims.push(sentence(said, whole, first, None, own).unwrap_or(claim));
+    let span = Span { start: words[rest.from].start, end: clause.end };
+    match rest.text {
+        // A sentence that is kept whole only tells what was so: the value in it may have another one.
+        Some(text) if rest.is_whole => {
+            claims.push(claimed(said, span, words, Reading::new(Category::Episodic, rest::BESIDE).text(text), None));
+        }
+        Some(text) => {
+            let beside = self::words(&text);
+            let read = rules::read(&Sentence { text: &text, words: &beside });
+            let reading = read.unwrap_or_else(|| Reading::new(Category::Semantic, rest::BESIDE));
+            let text = reading.text.clone().unwrap_or(text);
+            let doubt = doubt_of(&reading);
+            claims.push(claimed(said, span, words, reading.text(text), doubt));
+        }
+        None => match sentence(said, whole, span, None, own) {
+            Some(claim) => apart(said, whole, span, claim, own, claims),
+            None => claims.push(claimed(said, span, within(own, span), Reading::new(Category::Semantic, rest::BESIDE), None)),
+        },
     }
 }
 
@@ -272,9 +307,11 @@ fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], e
 fn take_back(said: &Utterance<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
     let last = claims.last().map(|claim| claim.span).max(rest.last().map(|span| (span.start, span.end)));
     let Some(before) = last.filter(|before| said.text[before.1..joke.start].trim().is_empty()) else { return };
-    claims.retain(|claim| claim.span != before);
-    rest.retain(|span| (span.start, span.end) != before);
-    claims.push(discarded(&said.text[before.0..before.1], before, "a joke, by its mark"));
+    let is_told = |sentence: &Span| sentence.start <= before.0 && before.1 <= sentence.end;
+    let told = sentences(said.text).into_iter().find(is_told).unwrap_or(Span { start: before.0, end: before.1 });
+    claims.retain(|claim| claim.span.0 < told.start);
+    rest.retain(|span| span.start < told.start);
+    claims.push(discarded(&said.text[told.start..told.end], (told.start, told.end), "a joke, by its mark"));
 }
 
 /// The words of a span.
@@ -292,7 +329,12 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
     if text[span.start..span.end].ends_with('?') {
         return vec![span];
     }
-    for at in 2..words.len().saturating_sub(2) {
+    let with_others = |first: usize| together::subject(&words[first..]).map_or(0, |(behind, _)| first + behind);
+    let mut subject = with_others(rules::preamble(&Sentence { text, words })); // "my wife and | I are ..." has one
+    for at in 2..words.len().saturating_sub(1) {
+        if at < subject {
+            continue;
+        }
         let before = &text[words[at - 1].end..words[at].start];
         let joined = ["and", "but", "so"].contains(&words[at - 1].lower.as_str());
         let begins = joined || signs::parts(before);
@@ -308,7 +350,7 @@ fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
         if reading.is_some_and(told) {
             let last = if joined { at - 2 } else { at - 1 };
             out.push(Span { start, end: signs::widened(text, start, words[last].end).1 });
-            start = words[at].start;
+            (start, subject) = (words[at].start, with_others(at));
         }
     }
     out.push(Span { start, end: span.end });
@@ -338,7 +380,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
     };
     match (reading.map(|reading| told_of_order(said, words, reading)), doubt) {
         (Some(reading), doubt) => {
-            let doubt = doubt.or_else(|| [DENIAL, LIFTED].into_iter().find(|doubt| reading.rule == *doubt));
+            let doubt = doubt.or_else(|| doubt_of(&reading));
             Some(claimed(said, span, words, reading, doubt))
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
@@ -359,6 +401,11 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
         }
         (None, _) => None,
     }
+}
+
+/// Why a reading waits by its rule.
+fn doubt_of(reading: &Reading) -> Option<&'static str> {
+    [DENIAL, LIFTED].into_iter().find(|doubt| reading.rule == *doubt)
 }
 
 /// A sentence that only ends an order is stored where it ends one, unless it informs of something by itself: "you don't have to pick me up

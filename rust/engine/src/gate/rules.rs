@@ -9,6 +9,7 @@ use super::health::allergic;
 use super::left::left;
 use super::lists::lists;
 use super::manner::manner;
+use super::medicine::changed_medicine;
 use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::person::{another, name, person};
@@ -16,6 +17,7 @@ use super::prefers::{prefers, switched, uses};
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::has_colon;
+use super::together::together;
 use super::told::of_oneself;
 use super::words::{Word, among, has, starts};
 use super::{Category, LIFTED};
@@ -34,11 +36,13 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
-    let reading = manner(sentence, &rest)
+    let reading = together(&rest)
+        .or_else(|| manner(sentence, &rest))
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
         .or_else(|| name(&rest)) // before what lasts: "Call me Annie from now on."
         .or_else(|| lasting(sentence, &rest))
+        .or_else(|| changed_medicine(&rest))
         .or_else(|| not_allergic(&rest))
         .or_else(|| no_longer(&rest))
         .or_else(|| switched(&rest))

@@ -103,7 +103,6 @@ fn a_value_is_whole_or_the_sentence_is_kept() {
         ("My number is (212) 555-0147.", "The user's number is (212) 555-0147."),
         ("My alarm is at 7:30 unless it rains.", "My alarm is at 7:30 unless it rains."),
         ("My favourite colours are red, green and blue", "The user's favourite colours are red, green and blue."),
-        ("I live in Porto and work as a nurse.", "I live in Porto and work as a nurse."),
         ("My flight to Boston is at 7 am", "The user's flight to Boston is at 7 am."),
         ("My name is Ana, nice to meet you", "The user's name is Ana."),
     ] {
@@ -288,7 +287,8 @@ fn clauses_of_one_sentence_claim_each_for_itself() {
         read,
         [
             (Category::Profile, "The user's name is Ana.", Some("name"), "Call me Ana"),
-            (Category::Profile, "I live in Lisbon with my cat", Some("home"), "I live in Lisbon with my cat"),
+            (Category::Profile, "The user lives in Lisbon.", Some("home"), "I live in Lisbon"),
+            (Category::Semantic, "I live with my cat", None, "with my cat"),
             (Category::Preference, "I prefer tea over coffee.", Some("hot drink"), "I prefer tea over coffee."),
             (Category::Decision, "We go with PostgreSQL 16", None, "We go with PostgreSQL 16"),
             (Category::Constraint, "never use MySQL.", None, "never use MySQL."),

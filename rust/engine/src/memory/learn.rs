@@ -209,7 +209,11 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
     {
         memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling, or as "new address"
     }
-    if replaces && named.is_some_and(|named| other.speaks_of(named) && (!ends || claim.fits(&known, &other, named))) {
+    let is_over = |named: &String| {
+        let of_medicine = ends && gate::ends_medicine(&memory.text);
+        if of_medicine { gate::takes(&known.text, named) } else { !ends || claim.fits(&known, &other, named) }
+    };
+    if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
         return end(met, memory, known);
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();

@@ -7,7 +7,6 @@ fn a_sentence_that_says_more_than_its_value_is_kept_whole() {
     for (text, slot) in [
         ("I weigh 71 kg but want to reach 68 by June", Some("weight")),
         ("I'm 180 cm tall, without shoes", Some("height")),
-        ("I'm Ilse, a potter from Bruges", Some("name")),
         ("I'm a paramedic, mostly on night shifts in Antwerp", Some("occupation")),
         ("I'm a nurse but on leave since May", Some("occupation")),
         ("I got a new job at Bosch, starting in May", Some("employer")),

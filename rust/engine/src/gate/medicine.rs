@@ -1,0 +1,295 @@
+//! Rules for a medicine that somebody begins, stops or takes more of: "my doctor switched me to losartan", "I'm off metformin", "losartan
+//! was increased to 100 mg".
+//!
+//! A medicine ends only where a sentence says so of the user and by its name, and what is known says nothing but that the user takes it.
+
+use super::Category;
+use super::health::{self, DOSES, NO_MEDICINE, OFTEN};
+use super::left::is_unsure;
+use super::lists::lists;
+use super::reading::Reading;
+use super::rules;
+use super::sentence::Sentence;
+use super::words::{Word, among, starts, words};
+
+lists! { "medicine":
+    /// Medicines by their names.
+    MEDICINES,
+    /// Endings of the names of medicines.
+    ENDINGS,
+    /// Those who prescribe.
+    PRESCRIBERS,
+    /// Verbs of those who prescribe another medicine. Its name follows.
+    SWITCH,
+    /// Verbs of those who prescribe one.
+    PUT,
+    /// How somebody says that they take another one.
+    SWITCHED,
+    /// How somebody says that they take a new one.
+    STARTED,
+    /// How somebody says that they take one no more.
+    STOPPED,
+    /// Verbs for a dose that is another one now. The new one follows.
+    CHANGED,
+    /// Verbs of those who change a dose.
+    CHANGES,
+    /// How somebody says how much they take now.
+    NOW_TAKES,
+    /// Verbs of a medicine that did not do, so that somebody has another one.
+    FAILED,
+    /// Words behind which the time or the reason follows.
+    BEHIND,
+    /// Words that say that it is not for good, or only then and there.
+    PASSING,
+    /// Units that only medicines are taken in.
+    OF_MEDICINE,
+}
+
+/// The medicines of a sentence: the one that is taken now, and the one that it ends.
+struct Change<'a> {
+    taken: Option<&'a str>,
+    ended: Option<&'a str>,
+}
+
+/// "I'm off metformin", "the doctor switched me from lisinopril to losartan", "my metformin was raised to 850 mg".
+pub(super) fn changed_medicine(s: &Sentence<'_>) -> Option<Reading> {
+    let change = change(s)?;
+    let unknown = |named: &str| change.ended == Some(named) && !is_medicine(named); // "the budget was raised to 100 g"
+    let replaced = || s.words.iter().any(|word| is_medicine(&word.lower) && change.ended != Some(&word.lower));
+    let reading = match change.taken {
+        Some(named) if unknown(named) && !s.words.iter().any(|word| among(&OF_MEDICINE, &word.lower)) => return None,
+        Some(_) => Reading::new(Category::Constraint, "medicine"),
+        None if change.ended.is_some_and(is_medicine) && replaced() => Reading::new(Category::Constraint, "medicine"),
+        None if change.ended.is_some_and(is_medicine) => Reading::new(Category::Semantic, "stopped a medicine"),
+        None => return None,
+    };
+    Some(Reading { ends: change.ended.map(str::to_owned), importance: 800, ..reading })
+}
+
+fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
+    if s.words.len() > MOST_WORDS || is_unsure(s.words) {
+        return None;
+    }
+    stopped(s).or_else(|| dosed(s)).or_else(|| begun(s))
+}
+
+/// Words of such a sentence at most.
+const MOST_WORDS: usize = 24;
+
+/// Whether a sentence says of a medicine that the user takes it no more, or another dose or another one in its place.
+#[must_use]
+pub fn ends_medicine(text: &str) -> bool {
+    let words = words(text);
+    let s = Sentence { text, words: &words };
+    let skip = rules::preamble(&s);
+    change(&Sentence { text, words: &words[skip..] }).is_some_and(|change| change.ended.is_some())
+}
+
+/// Whether a text says that the user takes a medicine, and nothing else that would be lost along with it.
+#[must_use]
+pub fn takes(text: &str, named: &str) -> bool {
+    let words = words(text);
+    let s = Sentence { text, words: &words };
+    let skip = rules::preamble(&s);
+    let s = Sentence { text, words: &words[skip..] };
+    let taken = change(&s).map_or_else(|| health::taken(&s).and_then(|at| name(&s, at)), |change| change.taken);
+    let Some(place) =
+        taken.filter(|taken| taken.eq_ignore_ascii_case(named)).and_then(|taken| s.words.iter().rposition(|word| word.lower == taken))
+    else {
+        return false;
+    };
+    let other = |word: &&Word| word.lower != named.to_lowercase() && is_medicine(&word.lower);
+    let more = |at: usize| ["i'm", "i've", "i", "have", "am", "my"].contains(&s.word(at)) && at > place && s.word(at - 1) != "for";
+    let joins = |at: usize| {
+        ["and", "plus", "or"].contains(&s.word(at))
+            && !["evening", "night", "at", "one", "half", "dinner", "lunch", "the"].contains(&s.word(at + 1))
+    };
+    let behind = place..s.words.len();
+    let ended = change(&s).and_then(|change| change.ended);
+    !s.words.iter().filter(|word| ended.is_none_or(|ended| word.lower != ended)).any(|word| other(&word))
+        && !behind.clone().any(more)
+        && !behind.clone().any(joins)
+}
+
+/// Whether a word is the name of a medicine.
+fn is_medicine(word: &str) -> bool {
+    among(&MEDICINES, word) || word.len() > 6 && ENDINGS.iter().any(|end| word.ends_with(end))
+}
+
+/// The medicine whose name begins at a word, behind a dose or before one: "20 mg of | citalopram", "losartan".
+fn name<'a>(s: &'a Sentence<'_>, at: usize) -> Option<&'a str> {
+    let dosed = s.words.get(at).is_some_and(Word::is_number) && among(&DOSES, s.word(at + 1));
+    let at = if dosed { at + 2 + usize::from(s.word(at + 2) == "of") } else { at };
+    let at = at + usize::from(["the", "my"].contains(&s.word(at)));
+    let named = s.words.get(at).filter(|word| !word.is_mark() && !word.is_number() && !among(&NO_MEDICINE, &word.lower))?;
+    Some(&named.lower)
+}
+
+/// Whether a name is followed or preceded by a dose, or by how often it is taken.
+fn is_dosed(s: &Sentence<'_>, at: usize) -> bool {
+    let often = (at..s.words.len().min(at + 6)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
+    often || (at..s.words.len().min(at + 4)).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)))
+}
+
+/// Whether a value is over behind its name: at the end, at a sign, or where a time or a reason follows.
+fn is_over(s: &Sentence<'_>, at: usize) -> bool {
+    at >= s.words.len() || s.parted(at) || s.words[at].is_mark() || among(&BEHIND, s.word(at))
+}
+
+fn opened(s: &Sentence<'_>, at: usize, openings: &[&str]) -> Option<usize> {
+    openings.iter().filter_map(|opening| starts(s.words, at, opening)).max()
+}
+
+/// "I'm off metformin since last week", "my doctor took me off statins".
+fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
+    let prescriber = opened(s, 0, &PRESCRIBERS)
+        .and_then(|at| opened(s, at, &["took me off", "has taken me off", "had me stop", "told me to stop taking", "stopped"]));
+    let at = prescriber.or_else(|| opened(s, 0, &STOPPED))?;
+    let at = at + usize::from(["the", "my"].contains(&s.word(at)));
+    let named = name(s, at)?;
+    // "I don't take metformin with food" says how it is taken.
+    let passing = |at: usize| among(&PASSING, s.word(at)) && s.word(at + 1) != "good";
+    (is_over(s, at + 1) && !(at + 1..s.words.len()).any(passing)).then_some(Change { taken: None, ended: Some(named) })
+}
+
+/// "Losartan was increased to 100 mg", "my doctor raised the metformin to 850 mg", "I now take 850 mg of metformin".
+fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
+    let is_dose = |at: usize| s.words.get(at).is_some_and(Word::is_number) && among(&DOSES, s.word(at + 1));
+    let same = |named: &'a str| Change { taken: Some(named), ended: Some(named) };
+    if let Some(at) = opened(s, 0, &NOW_TAKES).filter(|at| is_dosed(s, *at)) {
+        return name(s, at).map(same);
+    }
+    let doctor = opened(s, 0, &PRESCRIBERS).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1);
+    let at = doctor.or_else(|| opened(s, 0, &["i", "we"]).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1)).unwrap_or(0);
+    let by_doctor = at > 0;
+    let first = at + usize::from(["the", "my"].contains(&s.word(at)));
+    let named = name(s, first)?;
+    let behind = first + 1 + usize::from(["dose", "dosage", "prescription"].contains(&s.word(first + 1)));
+    let to = if by_doctor { starts(s.words, behind, "to") } else { opened(s, behind, &CHANGED) };
+    let to = to
+        .or_else(|| starts(s.words, behind, "from").and_then(|from| (from..s.words.len()).find(|at| s.word(*at) == "to")).map(|at| at + 1));
+    to.filter(|to| is_dose(*to)).map(|_| same(named))
+}
+
+/// "The doctor switched me to losartan 50 mg", "I was put on warfarin".
+fn begun<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
+    let by = |verbs: &[&str]| {
+        let doctor = |at: usize| PRESCRIBERS.iter().find_map(|who| starts(s.words, at, who)).and_then(|verb| opened(s, verb, verbs));
+        let begins = |at: &usize| *at == 0 || s.parted(*at) || ["so", "and", "because"].contains(&s.word(at - 1));
+        (0..s.words.len()).filter(begins).find_map(|at| doctor(at).map(|behind| (at, behind)))
+    };
+    let switched = by(&SWITCH).or_else(|| opened(s, 0, &SWITCHED).map(|behind| (0, behind)));
+    let (begin, behind) = switched.or_else(|| by(&PUT)).or_else(|| opened(s, 0, &STARTED).map(|behind| (0, behind)))?;
+    let (old, at) = match s.word(behind) {
+        "from" => {
+            let to = (behind..s.words.len()).find(|at| s.word(*at) == "to")?;
+            (name(s, behind + 1).filter(|_| to <= behind + 5), to + 1)
+        }
+        "to" => (None, behind + 1),
+        _ => (None, behind),
+    };
+    let taken = name(s, at)?;
+    let instead = (at..s.words.len())
+        .find_map(|at| opened(s, at, &["instead of", "in place of", "to replace", "and off"]))
+        .and_then(|at| name(s, at));
+    // "The lisinopril gave me a cough, so the doctor switched me to losartan": of the first it says why it is over.
+    let first = usize::from(["the", "my"].contains(&s.word(0)));
+    let failed = switched.is_some() && begin > first && opened(s, first + 1, &FAILED).is_some();
+    let ended = old.or(instead).or_else(|| if failed { name(s, first) } else { None });
+    let known = is_medicine(taken) || is_dosed(s, at) || ended.is_some_and(is_medicine);
+    known.then_some(Change { taken: Some(taken), ended })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn a_medicine_that_is_new_or_dosed_otherwise_is_kept_as_one_that_is_taken() {
+        for (text, ended) in [
+            ("I take lisinopril 10 mg", None),
+            ("The lisinopril gave me a cough so the doctor switched me to losartan 50 mg", Some("lisinopril")),
+            ("They switched me from lisinopril to losartan", Some("lisinopril")),
+            ("I switched from lisinopril to losartan", Some("lisinopril")),
+            ("The doctor put me on eliquis instead of warfarin", Some("warfarin")),
+            ("My cardiologist put me on warfarin", None),
+            ("I was put on warfarin", None),
+            ("Losartan was increased to 100 mg today", Some("losartan")),
+            ("My doctor raised the metformin to 850 mg", Some("metformin")),
+            ("My metformin went up to 850 mg", Some("metformin")),
+            ("I now take 850 mg of metformin", Some("metformin")),
+            ("I'm not on metformin, I'm on insulin", Some("metformin")),
+        ] {
+            let claims = stored(text);
+            assert_eq!(claims.len(), 1, "{text}: {claims:?}");
+            assert_eq!((claims[0].category, claims[0].ends.as_deref(), claims[0].doubt), (Category::Constraint, ended, None), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_medicine_ends_where_the_user_says_that_they_take_it_no_more() {
+        for text in [
+            "I'm off metformin since last week",
+            "I'm off metformin",
+            "I stopped taking metformin",
+            "I stopped metformin because it made me sick",
+            "I've stopped taking my metformin for good",
+            "I no longer take metformin",
+            "I don't take metformin any more",
+            "I came off metformin in March",
+            "My doctor took me off metformin",
+            "I was taken off metformin yesterday",
+        ] {
+            let claims = stored(text);
+            assert_eq!(claims.iter().filter_map(|claim| claim.ends.as_deref()).collect::<Vec<_>>(), ["metformin"], "{text}: {claims:?}");
+            assert!(ends_medicine(text), "{text}");
+        }
+        for text in [
+            "I stopped taking metformin for a day",
+            "I'm off metformin until Friday",
+            "I'm off metformin this week",
+            "I don't take metformin with food",
+            "My dad is off metformin",
+            "My mother's metformin was increased to 850 mg",
+            "My mother stopped taking metformin",
+            "I might stop taking metformin",
+            "I almost stopped metformin",
+            "I ran out of metformin",
+            "I forgot to take my metformin",
+            "I take metformin",
+            "The doctor put me on hold",
+            "The budget was raised to 100 g",
+            "I was moved to room 4",
+            "I switched from Python to Go",
+        ] {
+            let ends = |claim: &crate::gate::Claim| claim.reason.contains("medicine") && claim.ends.is_some();
+            assert!(!stored(text).iter().any(ends), "{text}: {:?}", stored(text));
+        }
+    }
+
+    #[test]
+    fn only_what_says_that_the_user_takes_it_and_no_more_may_end() {
+        for text in [
+            "I take metformin 500 mg twice a day",
+            "I take 500 mg of metformin every morning and evening",
+            "I'm on 500 mg of metformin",
+            "I was prescribed metformin",
+            "The doctor switched me from insulin to metformin",
+            "Metformin was increased to 850 mg",
+        ] {
+            assert!(takes(text, "metformin") && takes(text, "Metformin"), "{text}");
+        }
+        for text in [
+            "The user is allergic to metformin.",
+            "Metformin gives me a rash",
+            "My mother takes metformin 500 mg",
+            "I take metformin 500 mg and warfarin daily",
+            "I take metformin daily and I'm diabetic",
+            "I take warfarin daily",
+            "I don't take metformin any more",
+        ] {
+            assert!(!takes(text, "metformin"), "{text}");
+        }
+    }
+}
