@@ -1,7 +1,7 @@
 //! Pinned memory: the constraints, the profile and the preferences that every prompt of a session begins with.
 //!
-//! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. Where there
-//! is no room for all, of equals the newest are kept. A
+//! They are found by their kind among the scope's keys, most binding kind first, then by importance, then the older first. Where they do not
+//! all fit, of equals the newest are kept. A
 //! prompt shows revisions: memories that changed since the epoch began are in the volatile block, and forgotten ones are gone at once. A
 //! memory that the pinned block had no room for has not changed: it is recalled like any other.
 

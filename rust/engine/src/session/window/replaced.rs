@@ -61,7 +61,7 @@ pub(in crate::session) struct Said<'m> {
     pub at: i64,
     /// Who speaks, where nobody else is named; read only where its words are compared.
     pub by: &'m dyn Fn() -> Option<Role>,
-    /// What the user said right before it; read only where it may have been asked for.
+    /// The words of the user right before it, which are read only where they may ask for it.
     pub behind: &'m dyn Fn() -> Option<String>,
 }
 
@@ -166,8 +166,8 @@ impl Replaced {
     }
 
     /// Whether it is a reply that gave the value to a question for it: "You have a Golf." behind "Which car do I have?". The question has no
-    /// word of anything else, and a sentence of the reply has all words that are gone, but for those that the question has. What a reply adds
-    /// to it ("so you have three weeks left") makes it no less outdated.
+    /// word of anything else, and a sentence of the reply has all words that are gone, but for those that the question has. It is
+    /// no less outdated where the reply says more ("so you have three weeks left").
     fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> bool {
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
         let is_of_another = |word: &Box<str>| OF_ANOTHER.contains(&&**word);
@@ -320,7 +320,7 @@ fn specific(sentence: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What the user said in the message before one; `None` where another spoke, or what was said is gone.
+/// The words of the user in the message before one; `None` where somebody else spoke, or they are gone.
 pub(in crate::session) fn said_before<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Option<String> {
     let record = MessageRecord::read(pages, place, index.checked_sub(1)?).ok().flatten()?;
     let message = record.whole(pages, place).ok()?;
