@@ -18,7 +18,7 @@ lists! { "constraint":
     /// Parts of what is written: an answer's, a text's, a program's.
     PARTS,
     /// How an instruction to a model begins that holds where it says "always", "from now on", ...
-    INSTRUCTS,
+    pub(super) INSTRUCTS,
 }
 
 /// Whether a text begins as an order: "never use ...", "from now on write ...".

@@ -1,10 +1,12 @@
 //! Corrections that do not say of what: "Sorry, I meant Lisbon.", "It's June 21, sorry.", "It's been moved to Thursday.".
 //!
 //! The value is given to what the user said just before, in this message or in theirs before it, where that has a value of the same kind.
-//! The words that were said then are said again with the new value, so that it takes the place of the old one.
+//! The words that were said then are said again with the new value, so that it takes the place of the old one. A value that is known by its
+//! form ("X4471229") needs no more than an opening: "sorry, X4471229".
 
 use super::lists::lists;
 use super::sentence::Sentence;
+use super::shapes::{Shape, alone, followed};
 use super::values::{ValueKind, kind_of, may_follow};
 use super::words::{Word, among, starts, words};
 use super::{Category, Claim};
@@ -16,6 +18,12 @@ lists! { "corrects":
     IS,
     MOVED,
     MOVES,
+    /// Those of [`OPENINGS`] that say so without doubt. "No" and "wait" stand before many things.
+    SURE,
+    /// Words behind a value that say that it is one: "X4471229, sorry".
+    CLOSINGS,
+    /// Words before a value that say what another one should be.
+    SHOULD,
 }
 
 /// A correction: the value that a sentence corrects, and how surely it does so.
@@ -28,8 +36,64 @@ pub(super) struct Correction {
     meant: bool,
     /// Whether its speaker writes no capitals.
     small: bool,
+    /// How it stands alone, where it does.
+    bare: Option<Bare>,
 }
 
+/// A value that stands alone as a correction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bare {
+    /// It is said to be one.
+    Sure,
+    /// It stands behind a word that stands before other things as well.
+    Maybe,
+}
+
+impl Correction {
+    /// Messages of its speaker in which what it corrects may stand.
+    pub(super) fn reach(&self) -> usize {
+        1 + usize::from(self.bare.is_some())
+    }
+}
+
+/// The correction that a sentence is which is nothing but a value of a known form, in words of any language.
+pub(super) fn bare(s: &Sentence<'_>) -> Option<Correction> {
+    let starred = s.words.first().is_some_and(|first| s.text[..first.start].trim_start() == "*");
+    let (mut at, mut said) = (0, starred.then_some(Bare::Sure));
+    while let Some((opening, next)) = OPENINGS.iter().find_map(|opening| starts(s.words, at, opening).map(|next| (opening, next))) {
+        let is = if among(&SURE, opening) { Some(Bare::Sure) } else { among(&WEAK, opening).then_some(Bare::Maybe) };
+        (at, said) = (next, if said == Some(Bare::Sure) { said } else { is.or(said) });
+    }
+    if let Some(next) = SHOULD.iter().chain(&MEANT).find_map(|phrase| starts(s.words, at, phrase)) {
+        (at, said) = (next, Some(Bare::Sure));
+    }
+    let mut end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let closing = |end: usize| {
+        CLOSINGS.iter().find_map(|phrase| end.checked_sub(phrase.split(' ').count()).filter(|at| starts(s.words, *at, phrase) == Some(end)))
+    };
+    while let Some(begin) = closing(end) {
+        (end, said) = (begin, Some(Bare::Sure));
+    }
+    let not = (at + 1..end).find(|place| s.word(*place) == "not" || s.word(*place) == "instead" && s.word(*place + 1) == "of");
+    let behind = |not: usize| not + 1 + usize::from(s.word(not) == "instead");
+    let instead_of = not.and_then(|not| s.between(behind(not), end));
+    let value = s.between(at, not.unwrap_or(end))?.trim_matches('*').to_owned();
+    let shape = alone(&value);
+    let counted = || is_counted(&s.words[at..not.unwrap_or(end)]) && said == Some(Bare::Sure);
+    let is_value = shape.is_some() || counted();
+    let wrong = instead_of.as_ref().is_none_or(|wrong| alone(wrong).is_some());
+    let bare = if instead_of.is_some() { Some(Bare::Sure) } else { said };
+    (is_value && wrong).then_some(Correction { value, instead_of, meant: true, small: false, bare: Some(bare?) })
+}
+
+/// "1,540 euro": a number and its unit.
+fn is_counted(words: &[Word]) -> bool {
+    let [number, unit] = words else { return false };
+    number.is_number() && unit.lower.chars().all(char::is_alphabetic)
+}
+
+/// Openings that say that something was wrong, and stand before other things as well.
+const WEAK: [&str; 6] = ["no", "nope", "wait", "actually", "hold on", "on second thought"];
 const MEANT: [&str; 6] = ["i meant to say", "i meant to write", "what i meant was", "what i meant is", "i meant", "i mean"];
 /// Words that stand before a value in the texts that rules write.
 const BEFORE_VALUE: [&str; 6] =
@@ -40,6 +104,11 @@ const MOST_WORDS: usize = 6;
 
 /// The correction that a sentence is.
 pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
+    bare(s).or_else(|| of_words(s))
+}
+
+/// The same of a sentence that says more than a value.
+fn of_words(s: &Sentence<'_>) -> Option<Correction> {
     let mut at = 0;
     while let Some(next) = OPENINGS.iter().find_map(|opening| starts(s.words, at, opening)) {
         at = next;
@@ -71,7 +140,7 @@ pub(super) fn correction(s: &Sentence<'_>) -> Option<Correction> {
     };
     let known = begin > at || meant;
     let small = s.words.iter().all(|word| !word.capital);
-    (!refers && known && words(&value).len() <= MOST_WORDS).then_some(Correction { value, instead_of, meant, small })
+    (!refers && known && words(&value).len() <= MOST_WORDS).then_some(Correction { value, instead_of, meant, small, bare: None })
 }
 
 /// "Sorry, 13 March, typo": a day or a time, and nothing else.
@@ -98,11 +167,11 @@ fn moved(s: &Sentence<'_>, at: usize) -> Option<usize> {
     starts(s.words, behind, "to").or_else(|| starts(s.words, behind + 1, "to").filter(|_| ["up", "down", "back"].contains(&s.word(behind))))
 }
 
-/// The newest of some claims that has a value of the kind, said again with the new one.
-pub(super) fn applied(correction: &Correction, earlier: &[Claim], asked: bool) -> Option<Claim> {
+/// The newest of some claims that has a value of the kind, said again with the new one. `before` is what the other side said last.
+pub(super) fn applied(correction: &Correction, earlier: &[Claim], before: &str) -> Option<Claim> {
     let fits = |claim: &&Claim| claim.category != Category::Discard && claim.doubt.is_none() && claim.ends.is_none();
     earlier.iter().rev().filter(fits).find_map(|old| {
-        let text = said_again(old, correction, asked)?;
+        let text = said_again(old, correction, before)?;
         let replaces = Some(old.text.trim_end_matches(['.', '!']).to_owned());
         Some(text.map(|text| Claim { text, replaces, reason: "rule: a correction of what was said before".to_owned(), ..old.clone() }))
     })?
@@ -110,9 +179,16 @@ pub(super) fn applied(correction: &Correction, earlier: &[Claim], asked: bool) -
 
 /// A claim with the new value: `None` where it has no value of the kind, nothing in it where it is not plain which one is meant.
 #[allow(clippy::option_option)]
-fn said_again(old: &Claim, correction: &Correction, asked: bool) -> Option<Option<String>> {
+fn said_again(old: &Claim, correction: &Correction, before: &str) -> Option<Option<String>> {
     let text = old.text.as_str();
     let value = correction.value.as_str();
+    let asked = before.trim_end().ends_with('?');
+    if let Some(shape) = alone(value).filter(|_| correction.instead_of.is_none()) {
+        let wrong = followed(text, value).filter(|wrong| corrects_shape(correction, &shape, asked && !before.contains(wrong)));
+        if wrong.is_some() || correction.bare.is_some() {
+            return wrong.and_then(|wrong| exchanged(text, wrong, value)).map(Some);
+        }
+    }
     if let Some(wrong) = &correction.instead_of {
         return exchanged(text, wrong, value).map(Some);
     }
@@ -124,6 +200,11 @@ fn said_again(old: &Claim, correction: &Correction, asked: bool) -> Option<Optio
     let same = |moment: &Moment| times.iter().any(|time| time.clock == moment.clock);
     let known: Vec<Moment> = moments(&own).into_iter().filter(same).collect();
     (!known.is_empty()).then(|| at_another_time((text, &own, &known), (value, &new, &times)))
+}
+
+/// Whether a value takes the place of another one of its form. An answer to a question may be another number, and so may the words behind "no".
+fn corrects_shape(correction: &Correction, shape: &Shape, answers: bool) -> bool {
+    !answers || correction.bare == Some(Bare::Sure) && !shape.is_small()
 }
 
 /// A claim with another number, name or thing as its value.

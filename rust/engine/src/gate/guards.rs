@@ -32,7 +32,7 @@ lists! { "guards":
     POLITE,
     /// Verbs that ask a model for work, and tell it nothing of who asks. Verbs of errands ("find", "book", "play", "add") are none of
     /// them: what somebody wants found informs.
-    WORK,
+    pub(super) WORK,
     /// The same of several words.
     WORK_PHRASES,
     /// Words that say that a request holds for more than once.

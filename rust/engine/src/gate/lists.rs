@@ -77,17 +77,19 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        assign, beings, beside, constraint, corrects, frames, guards, health, left, lexicon, manner, medicine, orders, others, over,
-        person, prefers, relates, rest, rules, sentence, together, told, values,
+        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, health, left, lexicon, manner, medicine, orders,
+        others, over, person, prefers, relates, rest, rules, sentence, together, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
     #[test]
     fn tables_have_lists_that_are_declared_and_words_once() {
         let tables = [
+            answers::LISTS,
             assign::LISTS,
             beings::LISTS,
             beside::LISTS,
+            changes::LISTS,
             constraint::LISTS,
             corrects::LISTS,
             frames::LISTS,

@@ -7,11 +7,13 @@
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
+mod answers;
 mod assign;
 mod attribute;
 mod beings;
 mod beside;
 mod blocks;
+mod changes;
 mod claim;
 mod constraint;
 mod corrects;
@@ -35,12 +37,15 @@ mod relates;
 mod rest;
 mod rules;
 mod sentence;
+mod shapes;
 mod signs;
 mod together;
 mod told;
 mod values;
 mod words;
 
+#[cfg(test)]
+mod answers_tests;
 #[cfg(test)]
 mod kept_tests;
 #[cfg(test)]
@@ -64,6 +69,7 @@ pub use over::ends_allergy;
 pub use relates::{Stated, of_slot, related};
 pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 
+use answers::Health;
 use frames::Frame;
 use guards::Guard;
 use reading::Reading;
@@ -103,11 +109,13 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    let earlier = || {
+    let earlier = |reach: usize| {
         let own = |at: &usize| messages[*at].speaker == *speaker;
-        let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
         let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
-        last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))
+        let judged = |last: usize| judge_at(messages, last, at - since(last), corrections - 1);
+        let mut last: Vec<usize> = (place.saturating_sub(BESIDE)..place).rev().filter(own).take(reach).collect();
+        last.retain(|_| corrections > 0);
+        last.into_iter().rev().flat_map(judged).collect()
     };
     judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
@@ -115,11 +123,14 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
 /// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
-    judge_after(said, &Vec::new)
+    judge_after(said, &|_| Vec::new())
 }
 
-/// The same of a message that may correct what its speaker claimed in the one before.
-fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Claim> {
+/// The claims of so many messages that the same speaker said before, in order.
+type Earlier<'a> = &'a dyn Fn(usize) -> Vec<Claim>;
+
+/// The same of a message that may correct what its speaker claimed in those before.
+fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
     match said.speaker {
@@ -135,14 +146,17 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
         return nothing("no words");
     }
     let asked = said.before.trim_end().ends_with('?');
+    if let Some(claim) = taken(said, &own) {
+        return vec![claim];
+    }
     if !guards::is_english(said.text, &own, asked) && !is_read(said.text, &own) {
-        return of_no_english(said, &own);
+        return bare_correction(said, &own, earlier).unwrap_or_else(|| of_no_english(said, &own));
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     let of_others = others::parts(said.text, &spans, &own);
-    for span in spans {
+    for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
         if let Some((reason, certain)) = kept_out(said, span, &of_others) {
             let health = if certain { None } else { health_of(said, span, &own) };
@@ -156,11 +170,56 @@ fn judge_after(said: &Utterance<'_>, earlier: &dyn Fn() -> Vec<Claim>) -> Vec<Cl
             claims.push(claim);
             continue;
         }
+        if place == 0
+            && let Some(answer) = answered(said, span, &own)
+        {
+            claims.extend(answer);
+            continue;
+        }
         by_clauses(said, span, &own, &mut claims, &mut rest);
     }
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     claims
+}
+
+/// The decision of a message that takes what the other side proposed: "agreed", "yes, let's do that". It says nothing without that.
+fn taken(said: &Utterance<'_>, own: &[Word]) -> Option<Claim> {
+    let proposal = changes::accepted(said.before, own)?;
+    let [span] = <[Span; 1]>::try_from(sentences(said.text)).ok()?;
+    let said_so = &said.text[span.start..span.end];
+    let text =
+        if proposal.ends_with('?') { with_question(proposal, said_so) } else { format!("Proposed \u{201C}{proposal}\u{201D}: {said_so}") };
+    Some(claimed(said, span, own, Reading::new(Category::Decision, "a proposal that was taken").text(text), None))
+}
+
+/// The claims of a sentence that answers what was asked before it: it is said with its question, and read as one sentence.
+fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>> {
+    let (text, own) = (&said.text[span.start..span.end], within(own, span));
+    let question = question(said.before, own)?;
+    if guards::of_sentence(said.text, span, own) != Guard::Open {
+        return None;
+    }
+    let stored = |claim: &Claim| claim.category != Category::Discard && claim.doubt.is_none() && claim.reason.starts_with("rule: ");
+    if let Some(answer) = answers::answer(question, text) {
+        let claims = judge(&Utterance { text: &answer.statement, before: "", after: "", ..*said });
+        let told = |claim: &Claim| stored(claim) && (!answer.valued || claim.slot.is_some() || is_of_health(claim));
+        let claims: Vec<Claim> = claims.into_iter().filter(told).collect();
+        if !claims.is_empty() {
+            let said = |claim: Claim| Claim { text: rules::capital(&claim.text), span: (span.start, span.end), ..claim };
+            return Some(claims.into_iter().map(said).collect());
+        }
+    }
+    let reading = match answers::of_health(question, own).filter(|_| question.len() <= MOST_QUESTION)? {
+        Health::Avoids => Reading::new(Category::Constraint, "health"),
+        Health::Takes => Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") },
+    };
+    let read = rules::read(&Sentence { text: said.text, words: own }).is_some();
+    (!read).then(|| vec![claimed(said, span, own, reading.text(with_question(question, text)), None)])
+}
+
+fn is_of_health(claim: &Claim) -> bool {
+    claim.category == Category::Constraint || claim.reason == "rule: medicine"
 }
 
 /// Whether rules read a sentence of a message that may be English: "stop using tables" has no word that English is told by.
@@ -170,6 +229,13 @@ fn is_read(text: &str, own: &[Word]) -> bool {
         rules::read(&sentence).is_some() || corrects::correction(&sentence).is_some()
     };
     guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
+}
+
+/// The claim of a message that is an opening and a value of a known form, which no word of English need be: "sorry, X4471229".
+fn bare_correction(said: &Utterance<'_>, own: &[Word], earlier: Earlier<'_>) -> Option<Vec<Claim>> {
+    let [span] = <[Span; 1]>::try_from(sentences(said.text)).ok()?;
+    corrects::bare(&Sentence { text: said.text, words: within(own, span) })?;
+    corrected(said, span, own, &[], earlier).map(|claim| vec![claim])
 }
 
 /// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it
@@ -291,14 +357,14 @@ fn told_and_asked(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<(Vec
 }
 
 /// The claim that a sentence makes of an earlier one, which it corrects.
-fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: &dyn Fn() -> Vec<Claim>) -> Option<Claim> {
+fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: Earlier<'_>) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
     let correction = corrects::correction(&Sentence { text: said.text, words }).filter(|_| !text.ends_with('?'))?;
     if guards::of_sentence(said.text, span, words) != Guard::Open {
         return None;
     }
-    let asked = said.before.trim_end().ends_with('?');
-    let claim = corrects::applied(&correction, claims, asked).or_else(|| corrects::applied(&correction, &earlier(), asked))?;
+    let claim = corrects::applied(&correction, claims, said.before)
+        .or_else(|| corrects::applied(&correction, &earlier(correction.reach()), said.before))?;
     let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
     Some(Claim { text, span: (span.start, span.end), ..claim })
 }
@@ -495,11 +561,24 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     let refers = own.first().is_some_and(|word| {
         ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
     });
-    let last = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end]);
-    match last.filter(|last| is_question(last, own)) {
-        Some(question) if (plain <= 4 || refers) && question.len() <= 200 => format!("Asked \u{201C}{question}\u{201D}: {text}"),
-        _ => text.to_owned(),
+    let needs = |question: &&str| (plain <= 4 || refers || answers::is_fragment(question, own)) && question.len() <= MOST_QUESTION;
+    match question(before, own).filter(needs) {
+        Some(question) => with_question(question, text),
+        None => text.to_owned(),
     }
+}
+
+/// Bytes of a question at most that stands before its answer.
+const MOST_QUESTION: usize = 200;
+
+fn with_question(question: &str, answer: &str) -> String {
+    format!("Asked \u{201C}{question}\u{201D}: {answer}")
+}
+
+/// The question that the other side asked last, where `answer` answers it.
+fn question<'b>(before: &'b str, answer: &[Word]) -> Option<&'b str> {
+    let last = sentences(before).into_iter().next_back().map(|span| &before[span.start..span.end])?;
+    is_question(last, answer).then_some(last)
 }
 
 /// How an assistant tells something in the form of a question.

@@ -29,7 +29,10 @@ pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
 
 /// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
 pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
-    let opening = PREFERS.iter().find_map(|opening| starts(s.words, 0, opening));
+    // "I use light mode now" is "I now use light mode".
+    let ends_now = || s.words.iter().rfind(|word| !word.is_mark()).is_some_and(|word| word.lower == "now");
+    let uses = || starts(s.words, 0, "i use").filter(|at| ends_now() && !among(&NO_TASTE, s.word(*at)));
+    let opening = PREFERS.iter().find_map(|opening| starts(s.words, 0, opening)).or_else(uses);
     if let Some(at) = opening {
         if s.negated(at) {
             return Some(Reading::new(Category::Preference, "dislike"));

@@ -3,6 +3,7 @@
 
 use super::assign::assigned;
 use super::attribute::attribute;
+use super::changes::{changed, promoted};
 use super::constraint::{constraint, is_past, lasting};
 use super::guards::{LABELS, is_lasting};
 use super::health::allergic;
@@ -55,7 +56,9 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
         .or_else(|| outcome(&rest))
-        .or_else(|| of_oneself(&rest));
+        .or_else(|| promoted(&rest))
+        .or_else(|| of_oneself(&rest))
+        .or_else(|| changed(&rest));
     let reading = reading.map(|reading| ordered(sentence, &rest, reading)).or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {
         Some(reading) => Some(reading),
@@ -153,7 +156,7 @@ fn is_request_to_remember(sentence: &Sentence<'_>, skip: usize) -> bool {
         && sentence.words.last().is_none_or(|word| word.lower != "?")
 }
 
-fn capital(text: &str) -> String {
+pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -36,7 +36,7 @@ lists! { "values":
     /// Words behind an adjective that end what it says: "hard to say", "tight for now".
     BEHIND,
     /// Positions at work, in which no name ends: "CEO", "Team Lead".
-    TITLES,
+    pub(super) TITLES,
     /// Signs of the zodiac.
     ZODIAC,
     /// Adjectives behind which a preposition and one of many things follow: "allergic to", "good at".

@@ -204,15 +204,22 @@ impl Statement {
         if forms(a).eq(forms(b)) {
             return Relation::Same;
         }
+        if corrects_in_place(a, b) {
+            return Relation::Contradicts;
+        }
+        let otherwise = if has_another_number(a, b) { Relation::Disputes } else { Relation::Different };
         if !self.lasts || !old.lasts {
-            return Relation::Different;
+            return otherwise;
         }
         let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
         if denies(a) != denies(b) {
             let (denial, said) = if denies(a) { (a, b) } else { (b, a) };
             return if denies_all(denial, said) { Relation::Contradicts } else { Relation::Different };
         }
-        self.changed_value(old)
+        match self.changed_value(old) {
+            Relation::Different => otherwise,
+            relation => relation,
+        }
     }
 
     /// The same sentence with another value at one place.
@@ -379,6 +386,33 @@ fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
+/// Whether a sentence is another one with a value that it puts in the place of that one's: "The bug is in lexer.py, not parser.py" and "the
+/// bug is in parser.py".
+fn corrects_in_place(new: &[Token], old: &[Token]) -> bool {
+    let Some(not) = new.iter().position(is_denial).filter(|not| new[*not].form == "not") else { return false };
+    let same = new[..not].iter().zip(old).take_while(|(a, b)| a.form == b.form).count();
+    let (wrong, rest) = (&new[not + 1..], &old[same..]);
+    let is_it = rest.iter().zip(wrong).filter(|(a, b)| a.form == b.form).count() == wrong.len();
+    same > 1 && same < not && !wrong.is_empty() && is_it && !old.iter().any(is_denial)
+}
+
+/// Verbs of what a server does on a number.
+const SERVES: [&str; 4] = ["listen", "run", "serve", "is"];
+
+/// Whether two say on which number one server is: "payments-api runs on port 9443" and "payments-api listens on port 8443 in eu-1". They may
+/// be about two places.
+fn has_another_number(new: &[Token], old: &[Token]) -> bool {
+    let numbered = |tokens: &[Token]| {
+        let (subject, verb) = (tokens.first()?, tokens.get(1)?);
+        let [on, noun, number] = tokens.get(2..5)? else { return None };
+        let serves = subject.value && SERVES.contains(&verb.form.as_str()) && on.form == "on" && !noun.value;
+        let digits = number.form.bytes().all(|byte| byte.is_ascii_digit());
+        (serves && digits).then(|| (subject.form.clone(), noun.form.clone(), number.form.clone()))
+    };
+    let (Some(new), Some(old)) = (numbered(new), numbered(old)) else { return false };
+    new.0 == old.0 && new.1 == old.1 && new.2 != old.2
+}
+
 /// Whether a sentence denies all that another one says. "Not allergic" denies "severely allergic", and "not severely allergic" denies no
 /// allergy.
 fn denies_all(denial: &[Token], said: &[Token]) -> bool {
@@ -487,6 +521,24 @@ mod tests {
         assert_eq!(of("My train is slow", "My train is crowded"), Relation::Disputes, "both may be so");
         assert_eq!(of("My dog is healthy", "My dog is sick"), Relation::Contradicts);
         assert_eq!(stands("The race was 5 km", "The race was 7 km", Kind::Episodic), Relation::Different);
+    }
+
+    #[test]
+    fn what_is_put_in_the_place_of_a_value_takes_it() {
+        let told = "The bug is in lexer.py, not parser.py";
+        for old in ["The bug is in parser.py", "The bug is in parser.py line 212"] {
+            assert_eq!(of(told, old), Relation::Contradicts, "{old}");
+        }
+        for old in ["The bug is in parser.rs", "Tom owns parser.py", "The bug is not in parser.py", "The test is in parser.py"] {
+            assert_ne!(of(told, old), Relation::Contradicts, "{old}");
+        }
+        let moved = |old: &str| stands("payments-api runs on port 9443 now", old, Kind::Semantic);
+        assert_eq!(moved("payments-api listens on port 8443 in prod-eu-west-1"), Relation::Disputes);
+        for old in
+            ["orders-api listens on port 8443 in prod-eu-west-1", "payments-api listens on host 8443", "payments-api ran on port 8443"]
+        {
+            assert_eq!(moved(old), Relation::Different, "{old}");
+        }
     }
 
     #[test]

@@ -1,0 +1,246 @@
+//! The gate on what answers a question of a model's, and on what corrects a value by its form.
+
+use super::*;
+
+const AT: i64 = 1_735_689_600_000_000; // Wednesday, 2025-01-01
+
+/// The claims of the last message of a talk between a user and a model.
+fn talk(texts: &[(&str, &str)]) -> Vec<Claim> {
+    let heard: Vec<Heard> = (0..).zip(texts).map(|(index, (role, text))| Heard::new(index, role, text, Some(AT))).collect();
+    judge_among(&heard, heard.len() - 1, AT)
+}
+
+/// The claims of an answer that are stored.
+fn answer(question: &str, said: &str) -> Vec<Claim> {
+    let claims = talk(&[("assistant", question), ("user", said)]);
+    claims.into_iter().filter(|claim| claim.category != Category::Discard && claim.doubt.is_none()).collect()
+}
+
+#[test]
+fn a_value_alone_corrects_the_one_of_its_form() {
+    for (said, corrects, text) in [
+        ("My passport number is X4471220", "sorry, X4471229", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "no, X4471229", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "X4471229, sorry", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "*X4471229", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "oops, X4471229 not X4471220", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "X4471229, not X4471220", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "that should be X4471229", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "I meant X4471229!", "The user's passport number is X4471229."),
+        ("My passport number is X4471220", "wait, X4471229", "The user's passport number is X4471229."),
+        ("My phone number is 0475 12 34 56", "sorry, 0475 12 34 65", "The user's phone number is 0475 12 34 65."),
+        ("My phone number is 0475 12 34 56", "oops 0475123465", "The user's phone number is 0475123465."),
+        ("My email is ana.k@acme.io", "sorry ana.c@acme.io", "The user's email is ana.c@acme.io."),
+        ("My license plate is 1-ABC-234", "oops, 1-ABC-243", "The user's license plate is 1-ABC-243."),
+        ("The ticket is OPS-771", "sorry, OPS-717", "The ticket is OPS-717."),
+        ("The server is srv-14", "srv-41, typo", "The server is srv-41."),
+        ("My budget is 1,450 euro", "sorry, 1,540", "The user's budget is 1,540 euro."),
+        ("My budget is 1,450 euro", "sorry, 1,540 euro", "The user's budget is 1,540 euro."),
+        ("My budget is \u{20AC}1,450", "sorry, \u{20AC}1,540", "The user's budget is \u{20AC}1,540."),
+    ] {
+        let claims = talk(&[("user", said), ("assistant", "Noted."), ("user", corrects)]);
+        assert_eq!((claims.len(), claims[0].text.as_str()), (1, text), "{corrects}: {claims:?}");
+        assert!(claims[0].replaces.is_some(), "{corrects}");
+    }
+    let between = talk(&[
+        ("user", "My email is ana.k@acme.io"),
+        ("assistant", "Noted."),
+        ("user", "and my phone number is 0475 12 34 56"),
+        ("assistant", "Noted. Anything else?"),
+        ("user", "sorry, ana.c@acme.io"),
+    ]);
+    assert_eq!(between[0].text, "The user's email is ana.c@acme.io.");
+    for (said, other) in [
+        ("My passport number is X4471220", "OPS-771"),
+        ("My passport number is X4471220", "ok, X4471229"),
+        ("My passport number is X4471220", "sorry, 12"),
+        ("My passport number is X4471220", "sorry, X4471229?"),
+        ("The ticket is OPS-771", "sorry, ERR_SF_00390144"),
+        ("The ticket is OPS-771", "sorry, the log says OPS-12 failed"),
+        ("My commute takes 40 minutes", "wait 5 minutes"),
+        ("I live in Ghent", "sorry, X4471229"),
+        ("My budget is 1,450 euro", "sorry, 3"),
+        ("What is OPS-771?", "sorry, OPS-717"),
+        ("My email is ana.k@acme.io", "no, thanks"),
+    ] {
+        let claims = talk(&[("user", said), ("assistant", "Noted."), ("user", other)]);
+        assert!(claims.iter().all(|claim| claim.replaces.is_none()), "{other}: {claims:?}");
+    }
+    let asked = talk(&[("user", "We have 2 kids"), ("assistant", "For how many people?"), ("user", "no, 3")]);
+    assert!(asked.iter().all(|claim| claim.replaces.is_none()), "{asked:?}");
+}
+
+#[test]
+fn an_answer_is_read_with_its_question() {
+    for (question, said, category, slot, text) in [
+        ("Where do you live?", "Ghent", Category::Profile, Some("home"), "The user lives in Ghent."),
+        ("Where do you live?", "ghent", Category::Profile, Some("home"), "The user lives in ghent."),
+        ("Hi! Where are you based?", "In Ghent, near the station", Category::Profile, Some("home"), "I live in Ghent, near the station"),
+        ("And where are you based?", "Ghent, but I commute", Category::Profile, Some("home"), "I live in Ghent, but I commute"),
+        ("What's your name?", "Kat", Category::Profile, Some("name"), "The user's name is Kat."),
+        ("Hi! What should I call you?", "Kat", Category::Profile, Some("name"), "The user's name is Kat."),
+        ("What do you do?", "ux designer at a bank", Category::Profile, Some("occupation"), "The user works as a ux designer at a bank."),
+        ("What do you do for a living?", "Teacher", Category::Profile, Some("occupation"), "The user works as a Teacher."),
+        ("Where do you work?", "Acme", Category::Profile, Some("employer"), "The user works for Acme."),
+        ("How old are you?", "34", Category::Profile, Some("age"), "The user is 34 years old."),
+        ("What's your shoe size?", "43", Category::Semantic, Some("shoe size"), "The user's shoe size is 43."),
+        ("Which timezone are you in?", "CET", Category::Profile, Some("timezone"), "The user's timezone is CET."),
+        ("Which editor do you use?", "vim", Category::Semantic, Some("editor"), "The user's editor is vim."),
+        ("When is your birthday?", "3 May 1988", Category::Profile, Some("birthday"), "The user's birthday is 3 May 1988."),
+        (
+            "What's your phone number?",
+            "0475 12 34 56",
+            Category::Profile,
+            Some("phone number"),
+            "The user's phone number is 0475 12 34 56.",
+        ),
+        ("Any allergies I should know of?", "peanuts", Category::Constraint, None, "The user is allergic to peanuts."),
+        (
+            "Any allergies I should know of?",
+            "yes, peanuts and shellfish",
+            Category::Constraint,
+            None,
+            "The user is allergic to peanuts and shellfish.",
+        ),
+        ("Do you have any allergies?", "Just peanuts", Category::Constraint, None, "The user is allergic to peanuts."),
+        ("Any food allergies?", "lactose intolerant", Category::Constraint, None, "I'm lactose intolerant"),
+        ("Any allergies or restrictions?", "vegan", Category::Preference, Some("diet"), "I'm vegan"),
+        ("Any dietary restrictions?", "gluten", Category::Constraint, None, "Asked \u{201C}Any dietary restrictions?\u{201D}: gluten"),
+        ("Are you on any medication?", "levothyroxine, 75 mcg", Category::Semantic, None, "I take levothyroxine, 75 mcg"),
+        ("Are you vegetarian?", "yes", Category::Preference, Some("diet"), "I'm vegetarian"),
+        ("Are you vegetarian?", "vegan actually", Category::Preference, Some("diet"), "I'm vegan actually"),
+        ("Are you vegetarian?", "Yes, but I eat fish", Category::Preference, Some("diet"), "I'm vegetarian, but I eat fish"),
+        ("Are you allergic to nuts?", "yes I am", Category::Constraint, None, "The user is allergic to nuts."),
+        ("Do you live in Ghent?", "Yep", Category::Profile, Some("home"), "The user lives in Ghent."),
+        ("Are you a nurse?", "yes", Category::Profile, Some("occupation"), "The user works as a nurse."),
+    ] {
+        let claims = answer(question, said);
+        let found: Vec<_> = claims.iter().map(|claim| (claim.category, claim.slot.as_deref(), claim.text.as_str())).collect();
+        assert_eq!(found, [(category, slot, text)], "{question} {said}");
+        assert_eq!(claims[0].span.0, 0, "{said}");
+    }
+    for (question, said) in [
+        ("Where do you live?", "with my parents"),
+        ("Where do you live?", "why do you ask?"),
+        ("Where do you live?", "no idea"),
+        ("What's your name?", "not telling"),
+        ("What's your question?", "Ghent"),
+        ("Any allergies?", "no"),
+        ("Any allergies?", "none"),
+        ("Do you have any allergies?", "nope"),
+        ("Are you sure?", "yes"),
+        ("Are you ready?", "yes"),
+        ("Do you want me to book it?", "yes"),
+        ("Do you prefer tea or coffee?", "yes"),
+        ("Are you vegetarian or vegan?", "yes"),
+        ("Are you vegetarian?", "no"),
+        ("Do you like this plan?", "yes"),
+        ("Did you know that Ghent is in Belgium?", "Ghent"),
+        ("What do you do?", "stuff"),
+    ] {
+        let lasting = |claim: &Claim| {
+            claim.slot.is_some() || matches!(claim.category, Category::Constraint | Category::Profile | Category::Preference)
+        };
+        assert!(!answer(question, said).iter().any(lasting), "{question} {said}: {:?}", answer(question, said));
+    }
+}
+
+#[test]
+fn an_answer_that_is_no_sentence_keeps_its_question() {
+    for (question, said) in [
+        ("Do you have kids?", "two, Mila is 7 and Bo is 10"),
+        ("How do you travel to work?", "by train from Ghent to Brussels"),
+        ("Which days do you work?", "every day except Wednesday and Sunday"),
+    ] {
+        let claims = answer(question, said);
+        assert!(claims.len() == 1 && claims[0].text == format!("Asked \u{201C}{question}\u{201D}: {said}"), "{said}: {claims:?}");
+    }
+    for (question, said) in [
+        ("What time would you like to go?", "6 o'clock in the evening thanks"),
+        ("Where should I look?", "Find a place in Vallejo with live music"),
+        ("What's your destination?", "Delhi is my final destination"),
+        ("What's your location?", "Look for films in Mountain View"),
+    ] {
+        let claims = answer(question, said);
+        assert!(claims.iter().all(|claim| claim.text.starts_with(said) && claim.slot.is_none()), "{said}: {claims:?}");
+    }
+    for said in ["I teach maths at a high school", "My sister is a nurse in Ghent", "We moved there two years ago"] {
+        assert!(answer("What's new?", said).iter().all(|claim| !claim.text.starts_with("Asked")), "{said}");
+    }
+}
+
+#[test]
+fn what_changed_is_stored() {
+    for (text, category, slot) in [
+        ("payments-api runs on port 9443 now", Category::Semantic, None),
+        ("The nightly job starts at 3 now", Category::Semantic, None),
+        ("Pieter owns the checkout service now", Category::Semantic, None),
+        ("We're on GitHub Actions now", Category::Semantic, None),
+        ("They reissued the order, the new number is A-21007", Category::Semantic, None),
+        ("OPS-771 was merged into OPS-802", Category::Episodic, None),
+        ("Turns out the bug is in lexer.py, not parser.py", Category::Semantic, None),
+        ("I've been promoted to staff engineer", Category::Profile, Some("occupation")),
+        ("I'm now lead data engineer", Category::Profile, Some("occupation")),
+        ("The launch got cancelled", Category::Episodic, None),
+        ("The trip to Rome was called off.", Category::Episodic, None),
+        ("I use light mode now", Category::Preference, Some("theme")),
+        ("I use Zed now", Category::Preference, Some("editor")),
+        ("I cancelled Netflix", Category::Episodic, None),
+        ("we changed our minds, we'll take the train", Category::Decision, None),
+        ("Standup was moved to 9:30", Category::Semantic, Some("standup")),
+        ("Lunch got moved to 1 pm.", Category::Semantic, Some("lunch")),
+        ("Pieter took over from Sofie", Category::Episodic, None),
+    ] {
+        let claims = answer("", text);
+        let found: Vec<_> = claims.iter().map(|claim| (claim.category, claim.slot.as_deref())).collect();
+        assert_eq!(found, [(category, slot)], "{text}: {claims:?}");
+    }
+    for text in [
+        "Run the tests now",
+        "Fix bugs now",
+        "Deploy payments-api on port 9443 now",
+        "It runs on port 9443 now",
+        "That was cancelled",
+        "Was the launch cancelled?",
+        "I cancelled it",
+        "I use it now",
+        "Tom moved to Ghent",
+        "I'm now an hour late",
+        "I'm now tired",
+        "If the launch got cancelled we stay",
+        "Which port is it now",
+        "Start Docker now",
+        "it was moved to 9:30",
+    ] {
+        let changed = |claim: &Claim| claim.reason == "rule: what changed" || claim.slot.is_some();
+        assert!(!answer("", text).iter().any(changed), "{text}: {:?}", answer("", text));
+    }
+}
+
+#[test]
+fn a_proposal_that_was_taken_is_a_decision_with_its_words() {
+    for (proposal, said) in [
+        ("How about \"Golden Crumb\" for the bakery?", "love it, we go with that"),
+        ("Both work. Shall we use Postgres 16 for the new service?", "yes, let's do that"),
+        ("I propose to release on Friday, May 8.", "agreed"),
+        ("I'd go with option B, the blue tiles.", "ok let's go with B"),
+        ("We could name the branch feature/split-refunds.", "perfect"),
+    ] {
+        let claims = answer(proposal, said);
+        let last = proposal.rsplit(". ").next().unwrap();
+        let said_all = claims.first().is_some_and(|claim| claim.text.contains(&last[..18]) && claim.text.ends_with(said));
+        assert!(claims.len() == 1 && claims[0].category == Category::Decision && said_all, "{said}: {claims:?}");
+    }
+    for (proposal, said) in [
+        ("How about \"Golden Crumb\" for the bakery?", "ok, but shorter"),
+        ("How about \"Golden Crumb\" for the bakery?", "no"),
+        ("How about \"Golden Crumb\" for the bakery?", "great, thanks, maybe later"),
+        ("Shall we go on?", "yes"),
+        ("Golden Crumb is a bakery in Ghent.", "great"),
+        ("Do you use Postgres 16?", "sure"),
+        ("How about the song Wine for Me by Popcaan?", "Sounds good."),
+        ("What about Courtesy Call by Thousand Foot Krutch?", "Yeah, that sounds good."),
+    ] {
+        assert!(answer(proposal, said).iter().all(|claim| claim.category != Category::Decision), "{said}");
+    }
+}
