@@ -170,7 +170,7 @@ impl Replaced {
     /// no less outdated where the reply says more ("so you have three weeks left").
     fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> bool {
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
-        let is_of_another = |word: &Box<str>| OF_ANOTHER.contains(&&**word);
+        let is_of_another = |words: &[Box<str>]| words.iter().any(|word| OF_ANOTHER.contains(&&**word));
         if !self.words.iter().any(|word| is_there(word)) || (said.by)() != Some(Role::Assistant) {
             return false;
         }
@@ -180,7 +180,7 @@ impl Replaced {
         let has = |word: &str| self.topic.contains(&stem(word));
         let content = || asked.iter().map(|word| &**word).filter(|word| !is_filler(word.as_bytes()) && *word != "s");
         let is_asked = content().any(has) && content().all(|word| has(word) || ASKING.iter().any(|asking| is_same(asking, word)));
-        if !is_asked || asked.iter().any(is_of_another) || self.of_user && !is_own {
+        if !is_asked || is_of_another(&asked) || self.of_user && !is_own {
             return false;
         }
         let in_question = |word: &str| asked.iter().any(|other| stem(other) == stem(word));
@@ -188,7 +188,7 @@ impl Replaced {
         part.lines().flat_map(sentences).filter(|sentence| !sentence.contains('?')).any(|sentence| {
             let told: Vec<Box<str>> = all_words(sentence).collect();
             let mut gone = self.words.iter().filter(|word| has_all || !in_question(word));
-            gone.all(|word| told.iter().any(|other| is_same(word, other))) && !told.iter().any(is_of_another)
+            gone.all(|word| told.iter().any(|other| is_same(word, other))) && !is_of_another(&told)
         })
     }
 
