@@ -106,7 +106,7 @@ fn an_answer_is_read_with_its_question() {
         ("Any food allergies?", "lactose intolerant", Category::Constraint, None, "I'm lactose intolerant"),
         ("Any allergies or restrictions?", "vegan", Category::Preference, Some("diet"), "I'm vegan"),
         ("Any dietary restrictions?", "gluten", Category::Constraint, None, "Asked \u{201C}Any dietary restrictions?\u{201D}: gluten"),
-        ("Are you on any medication?", "levothyroxine, 75 mcg", Category::Semantic, None, "I take levothyroxine, 75 mcg"),
+        ("Are you on any medication?", "levothyroxine, 75 mcg", Category::Constraint, None, "I take levothyroxine, 75 mcg"),
         ("Are you vegetarian?", "yes", Category::Preference, Some("diet"), "I'm vegetarian"),
         ("Are you vegetarian?", "vegan actually", Category::Preference, Some("diet"), "I'm vegan actually"),
         ("Are you vegetarian?", "Yes, but I eat fish", Category::Preference, Some("diet"), "I'm vegetarian, but I eat fish"),
