@@ -96,7 +96,9 @@ fn alone(s: &Sentence<'_>, over: usize, from: usize, slot: Option<&str>, informs
         return Some(Said::Otherwise(text));
     }
     let (rest, slot) = (&s.words[from..], slot?);
-    if (joined || s.parted(from)) && is_clause(rest) {
+    // "I'm vegetarian, but I eat fish": an exception goes with the value.
+    let is_exception = joined && s.word(from - 1) == "but" && !tells(rest);
+    if (joined || s.parted(from)) && !is_exception && is_clause(rest) {
         let other = |reading: Reading| reading.slot.as_deref() != Some(slot);
         let read = rules::read(&Sentence { text: s.text, words: rest }).map(other);
         return read.unwrap_or_else(|| tells(rest) || is_of_user(rest) || informs(rest)).then_some(Said::AsItIs);
