@@ -424,21 +424,22 @@ def test_what_the_pinned_block_has_no_room_for_is_recalled(user: memspan.Scope) 
     for number in range(75):
         user.remember(f"Prefers option {number} for tool {number} when working on module {number}", kind="preference", id=f"p{number}")
     session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(max_input_tokens=8_000, output_tokens=100))
-    session.add({"role": "user", "content": "which option do I prefer for tool 58?"})
+    session.add({"role": "user", "content": "which option do I prefer for tool 18?"})
     prompt = session.assemble()
     rows = prompt.explain()
     assert 20 < sum(row.section == "pinned" for row in rows) < 40
+    assert prompt.why("p74").section == "pinned", "of equals the newest are pinned"
     assert not any(row.section == "updated" for row in rows), "nothing changed since the epoch began"
-    assert "Prefers option 58 for" in _sent(prompt)
-    assert (prompt.why("p58").section, prompt.why("p58").included) == ("recalled", True)
+    assert "Prefers option 18 for" in _sent(prompt)
+    assert (prompt.why("p18").section, prompt.why("p18").included) == ("recalled", True)
     assert not any(row.why == "the same text is shown already" for row in rows)
-    session.add_response({"role": "assistant", "content": "Option 58."}, prompt=prompt)
+    session.add_response({"role": "assistant", "content": "Option 18."}, prompt=prompt)
     user.remember("Prefers tea", kind="preference", id="tea")
-    user.revise("p0", "Prefers option 100 for tool 0 when working on module 0")
-    session.add({"role": "user", "content": "which option do I prefer for tool 60?"})
+    user.revise("p74", "Prefers option 100 for tool 74 when working on module 74")
+    session.add({"role": "user", "content": "which option do I prefer for tool 20?"})
     later = session.assemble()
-    assert {row.id for row in later.explain() if row.section == "updated"} == {"tea", "p0"}
-    assert "Prefers option 60 for" in _sent(later)
+    assert {row.id for row in later.explain() if row.section == "updated"} == {"tea", "p74"}
+    assert "Prefers option 20 for" in _sent(later)
     assert later.epoch == prompt.epoch
     assert later.messages[0] == prompt.messages[0], "what is pinned stays as it was"
 
