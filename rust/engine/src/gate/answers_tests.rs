@@ -42,14 +42,6 @@ fn a_value_alone_corrects_the_one_of_its_form() {
         assert_eq!((claims.len(), claims[0].text.as_str()), (1, text), "{corrects}: {claims:?}");
         assert!(claims[0].replaces.is_some(), "{corrects}");
     }
-    let between = talk(&[
-        ("user", "My email is ana.k@acme.io"),
-        ("assistant", "Noted."),
-        ("user", "and my phone number is 0475 12 34 56"),
-        ("assistant", "Noted. Anything else?"),
-        ("user", "sorry, ana.c@acme.io"),
-    ]);
-    assert_eq!(between[0].text, "The user's email is ana.c@acme.io.");
     for (said, other) in [
         ("My passport number is X4471220", "OPS-771"),
         ("My passport number is X4471220", "ok, X4471229"),
@@ -66,77 +58,53 @@ fn a_value_alone_corrects_the_one_of_its_form() {
         let claims = talk(&[("user", said), ("assistant", "Noted."), ("user", other)]);
         assert!(claims.iter().all(|claim| claim.replaces.is_none()), "{other}: {claims:?}");
     }
+    for (said, between, other) in [
+        ("My passport number is X4471220", "what does error E1042 mean?", "sorry, E1024"),
+        ("My email is ana@acme.io", "draft a mail to bob@acme.io", "sorry, bob@acme.com"),
+        ("I have 2 kids", "give me 5 recipes", "sorry, 6"),
+    ] {
+        let claims = talk(&[("user", said), ("assistant", "Noted."), ("user", between), ("assistant", "Done."), ("user", other)]);
+        assert!(claims.iter().all(|claim| claim.replaces.is_none()), "{other}: {claims:?}");
+    }
+    let two = "My passport number is X4471220 and my wife's passport number is X5571220";
+    assert!(talk(&[("user", two), ("assistant", "Noted."), ("user", "sorry, X4471229")]).iter().all(|claim| claim.replaces.is_none()));
     let asked = talk(&[("user", "We have 2 kids"), ("assistant", "For how many people?"), ("user", "no, 3")]);
     assert!(asked.iter().all(|claim| claim.replaces.is_none()), "{asked:?}");
 }
 
 #[test]
-fn an_answer_is_read_with_its_question() {
-    for (question, said, category, slot, text) in [
-        ("Where do you live?", "Ghent", Category::Profile, Some("home"), "The user lives in Ghent."),
-        ("Where do you live?", "ghent", Category::Profile, Some("home"), "The user lives in ghent."),
-        ("Hi! Where are you based?", "In Ghent, near the station", Category::Profile, Some("home"), "I live in Ghent, near the station"),
-        ("And where are you based?", "Ghent, but I commute", Category::Profile, Some("home"), "I live in Ghent, but I commute"),
-        ("What's your name?", "Kat", Category::Profile, Some("name"), "The user's name is Kat."),
-        ("Hi! What should I call you?", "Kat", Category::Profile, Some("name"), "The user's name is Kat."),
-        ("What do you do?", "ux designer at a bank", Category::Profile, Some("occupation"), "The user works as a ux designer at a bank."),
-        ("What do you do for a living?", "Teacher", Category::Profile, Some("occupation"), "The user works as a Teacher."),
-        ("Where do you work?", "Acme", Category::Profile, Some("employer"), "The user works for Acme."),
-        ("How old are you?", "34", Category::Profile, Some("age"), "The user is 34 years old."),
-        ("What's your shoe size?", "43", Category::Semantic, Some("shoe size"), "The user's shoe size is 43."),
-        ("Which timezone are you in?", "CET", Category::Profile, Some("timezone"), "The user's timezone is CET."),
-        ("Which editor do you use?", "vim", Category::Semantic, Some("editor"), "The user's editor is vim."),
-        ("When is your birthday?", "3 May 1988", Category::Profile, Some("birthday"), "The user's birthday is 3 May 1988."),
-        (
-            "What's your phone number?",
-            "0475 12 34 56",
-            Category::Profile,
-            Some("phone number"),
-            "The user's phone number is 0475 12 34 56.",
-        ),
-        ("Any allergies I should know of?", "peanuts", Category::Constraint, None, "The user is allergic to peanuts."),
-        (
-            "Any allergies I should know of?",
-            "yes, peanuts and shellfish",
-            Category::Constraint,
-            None,
-            "The user is allergic to peanuts and shellfish.",
-        ),
-        ("Do you have any allergies?", "Just peanuts", Category::Constraint, None, "The user is allergic to peanuts."),
-        ("Any food allergies?", "lactose intolerant", Category::Constraint, None, "I'm lactose intolerant"),
-        ("Any allergies or restrictions?", "vegan", Category::Preference, Some("diet"), "I'm vegan"),
-        ("Any dietary restrictions?", "gluten", Category::Constraint, None, "Asked \u{201C}Any dietary restrictions?\u{201D}: gluten"),
-        ("Are you on any medication?", "levothyroxine, 75 mcg", Category::Constraint, None, "I take levothyroxine, 75 mcg"),
-        ("Are you vegetarian?", "yes", Category::Preference, Some("diet"), "I'm vegetarian"),
-        ("Are you vegetarian?", "vegan actually", Category::Preference, Some("diet"), "I'm vegan actually"),
-        ("Are you vegetarian?", "Yes, but I eat fish", Category::Preference, Some("diet"), "I'm vegetarian, but I eat fish"),
-        ("Are you allergic to nuts?", "yes I am", Category::Constraint, None, "The user is allergic to nuts."),
-        ("Do you live in Ghent?", "Yep", Category::Profile, Some("home"), "The user lives in Ghent."),
-        ("Are you a nurse?", "yes", Category::Profile, Some("occupation"), "The user works as a nurse."),
+fn an_answer_about_health_is_kept_with_its_question() {
+    for (question, said, category) in [
+        ("Any allergies I should know of?", "peanuts", Category::Constraint),
+        ("Any allergies I should know of?", "yes, peanuts and shellfish", Category::Constraint),
+        ("Do you have any allergies?", "Just peanuts", Category::Constraint),
+        ("Any dietary restrictions?", "gluten", Category::Constraint),
+        ("Are you vegetarian?", "yes", Category::Constraint),
+        ("Any allergies in your family?", "peanuts", Category::Constraint),
+        ("Are you on any medication?", "levothyroxine, 75 mcg", Category::Semantic),
     ] {
         let claims = answer(question, said);
         let found: Vec<_> = claims.iter().map(|claim| (claim.category, claim.slot.as_deref(), claim.text.as_str())).collect();
-        assert_eq!(found, [(category, slot, text)], "{question} {said}");
-        assert_eq!(claims[0].span.0, 0, "{said}");
+        assert_eq!(found, [(category, None, format!("Asked \u{201C}{question}\u{201D}: {said}").as_str())], "{question} {said}");
     }
     for (question, said) in [
-        ("Where do you live?", "with my parents"),
-        ("Where do you live?", "why do you ask?"),
-        ("Where do you live?", "no idea"),
-        ("What's your name?", "not telling"),
-        ("What's your question?", "Ghent"),
+        ("Where do you live?", "thanks"),
+        ("Where do you live?", "top secret"),
+        ("Where do you live?", "Write me a poem"),
+        ("Do you live in Europe?", "yes"),
+        ("What's your name?", "whenever you like"),
+        ("Where do you work?", "remotely"),
+        ("Which editor do you use?", "the usual"),
         ("Any allergies?", "no"),
-        ("Any allergies?", "none"),
+        ("Any allergies?", "ok"),
+        ("Any allergies?", "all good"),
+        ("Any allergies?", "zero"),
+        ("Any allergies?", "prefer not to say"),
+        ("Any allergies?", "Suggest a pasta recipe"),
         ("Do you have any allergies?", "nope"),
-        ("Are you sure?", "yes"),
-        ("Are you ready?", "yes"),
-        ("Do you want me to book it?", "yes"),
-        ("Do you prefer tea or coffee?", "yes"),
         ("Are you vegetarian or vegan?", "yes"),
         ("Are you vegetarian?", "no"),
-        ("Do you like this plan?", "yes"),
-        ("Did you know that Ghent is in Belgium?", "Ghent"),
-        ("What do you do?", "stuff"),
+        ("Are you sure?", "yes"),
     ] {
         let lasting = |claim: &Claim| {
             claim.slot.is_some() || matches!(claim.category, Category::Constraint | Category::Profile | Category::Preference)

@@ -49,13 +49,6 @@ enum Bare {
     Maybe,
 }
 
-impl Correction {
-    /// Messages of its speaker in which what it corrects may stand.
-    pub(super) fn reach(&self) -> usize {
-        1 + usize::from(self.bare.is_some())
-    }
-}
-
 /// The correction that a sentence is which is nothing but a value of a known form, in words of any language.
 pub(super) fn bare(s: &Sentence<'_>) -> Option<Correction> {
     let starred = s.words.first().is_some_and(|first| s.text[..first.start].trim_start() == "*");
@@ -170,11 +163,14 @@ fn moved(s: &Sentence<'_>, at: usize) -> Option<usize> {
 /// The newest of some claims that has a value of the kind, said again with the new one. `before` is what the other side said last.
 pub(super) fn applied(correction: &Correction, earlier: &[Claim], before: &str) -> Option<Claim> {
     let fits = |claim: &&Claim| claim.category != Category::Discard && claim.doubt.is_none() && claim.ends.is_none();
-    earlier.iter().rev().filter(fits).find_map(|old| {
+    let mut found = earlier.iter().rev().filter(fits).filter_map(|old| {
         let text = said_again(old, correction, before)?;
         let replaces = Some(old.text.trim_end_matches(['.', '!']).to_owned());
         Some(text.map(|text| Claim { text, replaces, reason: "rule: a correction of what was said before".to_owned(), ..old.clone() }))
-    })?
+    });
+    let corrected = found.next()?;
+    // Of two values of one form it is not plain which one is meant.
+    corrected.filter(|_| correction.bare.is_none() || correction.instead_of.is_some() || found.next().is_none())
 }
 
 /// A claim with the new value: `None` where it has no value of the kind, nothing in it where it is not plain which one is meant.

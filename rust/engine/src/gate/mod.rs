@@ -109,13 +109,11 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
-    let earlier = |reach: usize| {
+    let earlier = || {
         let own = |at: &usize| messages[*at].speaker == *speaker;
         let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
-        let judged = |last: usize| judge_at(messages, last, at - since(last), corrections - 1);
-        let mut last: Vec<usize> = (place.saturating_sub(BESIDE)..place).rev().filter(own).take(reach).collect();
-        last.retain(|_| corrections > 0);
-        last.into_iter().rev().flat_map(judged).collect()
+        let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
+        last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))
     };
     judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
@@ -123,11 +121,11 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
 /// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
-    judge_after(said, &|_| Vec::new())
+    judge_after(said, &Vec::new)
 }
 
-/// The claims of so many messages that the same speaker said before, in order.
-type Earlier<'a> = &'a dyn Fn(usize) -> Vec<Claim>;
+/// The claims of the last message that the same speaker said before.
+type Earlier<'a> = &'a dyn Fn() -> Vec<Claim>;
 
 /// The same of a message that may correct what its speaker claimed in those before.
 fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
@@ -193,33 +191,19 @@ fn taken(said: &Utterance<'_>, own: &[Word]) -> Option<Claim> {
     Some(claimed(said, span, own, Reading::new(Category::Decision, "a proposal that was taken").text(text), None))
 }
 
-/// The claims of a sentence that answers what was asked before it: it is said with its question, and read as one sentence.
+/// The claim of a sentence that answers a question for the user's health: it is kept with its question, which says what it is about.
 fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>> {
     let (text, own) = (&said.text[span.start..span.end], within(own, span));
     let question = question(said.before, own)?;
     if guards::of_sentence(said.text, span, own) != Guard::Open {
         return None;
     }
-    let stored = |claim: &Claim| claim.category != Category::Discard && claim.doubt.is_none() && claim.reason.starts_with("rule: ");
-    if let Some(answer) = answers::answer(question, text) {
-        let claims = judge(&Utterance { text: &answer.statement, before: "", after: "", ..*said });
-        let told = |claim: &Claim| stored(claim) && (!answer.valued || claim.slot.is_some() || is_of_health(claim));
-        let claims: Vec<Claim> = claims.into_iter().filter(told).collect();
-        if !claims.is_empty() {
-            let said = |claim: Claim| Claim { text: rules::capital(&claim.text), span: (span.start, span.end), ..claim };
-            return Some(claims.into_iter().map(said).collect());
-        }
-    }
-    let reading = match answers::of_health(question, own).filter(|_| question.len() <= MOST_QUESTION)? {
+    let reading = match answers::of_health(question, text, own).filter(|_| question.len() <= MOST_QUESTION)? {
         Health::Avoids => Reading::new(Category::Constraint, "health"),
         Health::Takes => Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") },
     };
     let read = rules::read(&Sentence { text: said.text, words: own }).is_some();
     (!read).then(|| vec![claimed(said, span, own, reading.text(with_question(question, text)), None)])
-}
-
-fn is_of_health(claim: &Claim) -> bool {
-    claim.category == Category::Constraint || claim.reason == "rule: medicine"
 }
 
 /// Whether rules read a sentence of a message that may be English: "stop using tables" has no word that English is told by.
@@ -363,8 +347,7 @@ fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], e
     if guards::of_sentence(said.text, span, words) != Guard::Open {
         return None;
     }
-    let claim = corrects::applied(&correction, claims, said.before)
-        .or_else(|| corrects::applied(&correction, &earlier(correction.reach()), said.before))?;
+    let claim = corrects::applied(&correction, claims, said.before).or_else(|| corrects::applied(&correction, &earlier(), said.before))?;
     let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
     Some(Claim { text, span: (span.start, span.end), ..claim })
 }

@@ -132,7 +132,9 @@ fn is_clause(words: &[Word]) -> bool {
     const MOST_SUBJECT: usize = 5;
     let first = words.first().map_or("", |word| word.lower.as_str());
     let own = ["i'm", "i've", "we're", "we've"].contains(&first);
-    let verb = || words.iter().skip(1).take(MOST_SUBJECT).any(|word| among(&VERBS, &word.lower));
+    // In "Research and Development and we use Go" no clause begins with "Development".
+    let goes_on = |word: &&Word| !["and", "but", "so", "or", "i", "we"].contains(&word.lower.as_str()) && !among(&LEADS, &word.lower);
+    let verb = || words.iter().skip(1).take(MOST_SUBJECT).take_while(goes_on).any(|word| among(&VERBS, &word.lower));
     !among(&REFERS, first) && words.len() > 2 && (own || ["i", "we"].contains(&first) || verb())
 }
 
@@ -141,6 +143,10 @@ fn shared(s: &Sentence<'_>, from: usize, slot: Option<&str>) -> Option<String> {
     const IS: [&str; 6] = ["i'm", "i am", "im", "we're", "we are", "i've been"];
     let is = IS.iter().any(|opening| starts(s.words, 0, opening).is_some());
     if !is && !["i", "we", "i've", "we've"].contains(&s.word(0)) {
+        return None;
+    }
+    // "I live in Ghent and | Tom and I are vegan" has another subject.
+    if s.words[from..].iter().any(|word| ["i", "we"].contains(&word.lower.as_str())) {
         return None;
     }
     let rest = behind(s, from);

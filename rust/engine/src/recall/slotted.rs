@@ -32,6 +32,8 @@ const JOINED_BY: [&str; 3] = [" ", "_", "-"];
 /// Slots that `learn` gives, and the words by which people ask for what stands in them: "where do I live?" asks for a home that was told as
 /// "I moved to Porto".
 const ASKED_BY: [(&str, &str); 2] = [("home", "live reside address city"), ("employer", "work job company")];
+/// Words that may stand beside these. With any other one a question asks for another thing: "what's my IP address?".
+const BESIDE: &str = "now current currently today moment country town place";
 /// Words by which a question that has one of these asks for somebody else.
 const WITH: [&str; 2] = ["with", "whom"];
 /// "My" in other languages.
@@ -95,8 +97,8 @@ struct Asked {
     living: Vec<String>,
     /// All of it as the names of slots are written.
     text: String,
-    /// The slots that it asks for by other words than their names, and by how much of its letters.
-    by_other_words: Vec<(&'static str, f64)>,
+    /// The slots that it asks for by other words than their names.
+    by_other_words: Vec<&'static str>,
 }
 
 impl Asked {
@@ -107,15 +109,13 @@ impl Asked {
         let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
         let living: Vec<String> = living_ones(&text).collect();
         let is_own = own && living.is_empty() && !text.bare.iter().any(|word| WITH.contains(&&*word.to_lowercase()));
-        let letters = words.iter().map(|(_, letters)| letters).sum::<usize>() as f64;
-        let share = |(slot, asking): &(&'static str, &str)| {
-            let asking = telling(asking);
-            let is_asking = |word: &Word| asking.iter().any(|(one, _)| one == word);
-            let matched = words.iter().filter(|(word, _)| is_asking(word)).map(|(_, letters)| letters).sum::<usize>() as f64;
-            (*slot, matched / letters.max(1.0))
+        let is_asked = |(slot, asking): &(&'static str, &str)| {
+            let (asking, beside) = (telling(asking), telling(BESIDE));
+            let is_one = |of: &[(Word, usize)], word: &Word| of.iter().any(|(one, _)| one == word);
+            let asks = words.iter().any(|(word, _)| is_one(&asking, word));
+            (asks && words.iter().all(|(word, _)| is_one(&asking, word) || is_one(&beside, word))).then_some(*slot)
         };
-        let by_other_words =
-            ASKED_BY.iter().filter(|_| is_own).map(share).filter(|(_, share)| *share >= slotted::OF_OWN_QUESTION).collect();
+        let by_other_words = ASKED_BY.iter().filter(|_| is_own).filter_map(is_asked).collect();
         Self { words, begins, own, living, text: slot_key(question), by_other_words }
     }
 
@@ -135,8 +135,8 @@ impl Asked {
             return (name.chars().nth(1).is_some() && share >= slotted::OF_TEXT && self.text.contains(name))
                 .then_some(SLOTTED * share.min(1.0));
         }
-        if let Some((_, share)) = self.by_other_words.iter().find(|(slot, _)| *slot == name) {
-            return Some(SLOTTED * share);
+        if self.by_other_words.contains(&name) {
+            return Some(SLOTTED);
         }
         let apart = || name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
         if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
@@ -228,6 +228,12 @@ mod tests {
             "Whom do I work with?",
             "Where do you live?",
             "Which city is the largest?",
+            "What's my IP address?",
+            "What is my email address?",
+            "Which city should I visit?",
+            "Which company makes my car?",
+            "How do I get to work?",
+            "Do I have to work on Friday?",
             "Can I get tickets to the live broadcast of the championship final?",
         ] {
             assert!(nominated(&pages, seed, question).is_empty(), "{question}");
