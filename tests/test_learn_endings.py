@@ -160,7 +160,7 @@ def test_a_new_value_ends_nothing_that_was_said_beside_the_old_one(
     [
         ("I take metformin 500 mg twice a day", "I'm off metformin since March", ["I'm off metformin since March"]),
         ("I take metformin 500 mg twice a day", "I no longer take metformin", ["I no longer take metformin"]),
-        ("I take metformin 500 mg twice a day", "Metformin was increased to 850 mg", ["Metformin was increased to 850 mg"]),
+        ("I take metformin 500 mg twice a day", "My metformin was increased to 850 mg", ["My metformin was increased to 850 mg"]),
         ("I take lisinopril 10 mg", "They switched me from lisinopril to losartan", ["They switched me from lisinopril to losartan"]),
         ("I take lisinopril 10 mg", "The doctor put me on losartan", ["I take lisinopril 10 mg", "The doctor put me on losartan"]),
         ("Metformin gives me a rash", "I stopped taking metformin", ["Metformin gives me a rash", "I stopped taking metformin"]),
