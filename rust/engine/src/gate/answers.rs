@@ -5,7 +5,6 @@ use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, has, starts, words};
-use crate::text::speech::acknowledges;
 
 lists! { "answers":
     /// Words before a question.
@@ -18,7 +17,7 @@ lists! { "answers":
     DIET,
     /// Words before an answer.
     LEADS,
-    /// Words with which an answer begins that names nothing.
+    /// Words and phrases with which an answer begins that names nothing.
     NONE,
     /// Words with which an answer begins that is a sentence of its own.
     OWN,
@@ -45,10 +44,11 @@ pub(super) enum Health {
 }
 
 /// Whether an answer tells of the user's health: its question says so.
-pub(super) fn of_health(question: &str, text: &str, said: &[Word]) -> Option<Health> {
-    let first = said.get(leads(said)).map_or_else(|| said.first(), Some)?;
-    let names = !among(&NONE, &first.lower) && !among(&OWN, &first.lower) && !among(&DOES_TASK, &first.lower);
-    if !names || has(said, "?") || said.len() > MOST_ANSWER || acknowledges(text) {
+pub(super) fn of_health(question: &str, said: &[Word]) -> Option<Health> {
+    let begin = Some(leads(said)).filter(|at| *at < said.len()).unwrap_or(0);
+    let first = said.get(begin)?.lower.as_str();
+    let names_nothing = NONE.iter().any(|none| starts(said, begin, none).is_some());
+    if names_nothing || among(&OWN, first) || among(&DOES_TASK, first) || has(said, "?") || said.len() > MOST_ANSWER {
         return None;
     }
     let asked = words(question);

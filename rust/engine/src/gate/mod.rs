@@ -198,7 +198,7 @@ fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>
     if guards::of_sentence(said.text, span, own) != Guard::Open {
         return None;
     }
-    let reading = match answers::of_health(question, text, own).filter(|_| question.len() <= MOST_QUESTION)? {
+    let reading = match answers::of_health(question, own).filter(|_| question.len() <= MOST_QUESTION)? {
         Health::Avoids => Reading::new(Category::Constraint, "health"),
         Health::Takes => Reading { importance: 800, ..Reading::new(Category::Semantic, "medicine") },
     };

@@ -135,7 +135,9 @@ fn is_clause(words: &[Word]) -> bool {
     // In "Research and Development and we use Go" no clause begins with "Development".
     let goes_on = |word: &&Word| !["and", "but", "so", "or", "i", "we"].contains(&word.lower.as_str()) && !among(&LEADS, &word.lower);
     let verb = || words.iter().skip(1).take(MOST_SUBJECT).take_while(goes_on).any(|word| among(&VERBS, &word.lower));
-    !among(&REFERS, first) && words.len() > 2 && (own || ["i", "we"].contains(&first) || verb())
+    // "Tom and | I are vegan" begins before "I".
+    let is_several = first == "i" && words.get(1).is_some_and(|word| ["are", "were", "aren't", "weren't"].contains(&word.lower.as_str()));
+    !is_several && !among(&REFERS, first) && words.len() > 2 && (own || ["i", "we"].contains(&first) || verb())
 }
 
 /// "I'm a nurse and | diabetic", "I live in Porto and | work as a nurse": the subject is that of the clause before.
@@ -289,6 +291,8 @@ mod tests {
             assert_eq!(claims.len(), 1, "{text}: {claims:?}");
             assert!(claims[0].1.is_some() && claims[0].0 == text, "{text}: {claims:?}");
         }
+        let several = told("I live in Ghent and Tom and I are vegan");
+        assert!(several.iter().all(|(text, _)| !text.starts_with("I are") && !text.starts_with("I Tom")), "{several:?}");
         for text in ["My favourite colours are red, green and blue", "I live in Lyon, France", "I work for Procter and Gamble"] {
             assert_eq!(told(text).len(), 1, "{text}");
         }
