@@ -127,7 +127,7 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
 /// The claims of the last message that the same speaker said before.
 type Earlier<'a> = &'a dyn Fn() -> Vec<Claim>;
 
-/// The same of a message that may correct what its speaker claimed in those before.
+/// The same of a message that may correct what its speaker claimed in the one before.
 fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
     let nothing = |reason: &str| vec![discarded(said.text, whole, reason)];
