@@ -119,13 +119,14 @@ impl Asked {
         Self { words, begins, own, living, text: slot_key(question), by_other_words }
     }
 
-    /// The names that slots may have which it names as they are.
+    /// The names that slots may have which it names as they are, and those that it asks for by other words.
     fn names(&self) -> Vec<String> {
         let words = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !telling(word).is_empty());
         let words: Vec<&str> = words.take(MOST_WORDS).collect();
         let runs = (2..=NAME_WORDS).flat_map(|length| words.windows(length));
         let joined = runs.flat_map(|run| JOINED_BY.map(|between| run.join(between)));
-        words.iter().map(|word| (*word).to_owned()).chain(joined).collect()
+        let named = words.iter().map(|word| (*word).to_owned()).chain(joined);
+        named.chain(self.by_other_words.iter().map(|slot| (*slot).to_owned())).collect()
     }
 
     /// How relevant the value of a slot is: by the share of its name that is asked for, and by that of the question which the name has.
@@ -248,6 +249,8 @@ mod tests {
             slots::put(&mut pages, 3, seed, &slot).expect("put");
         }
         slots::put(&mut pages, 3, seed, &Slot { name: "night_mode".to_owned(), multi: false, current: vec![7] }).expect("put");
+        slots::put(&mut pages, 3, seed, &Slot { name: "home".to_owned(), multi: false, current: vec![8] }).expect("put");
+        assert!(nominated(&pages, seed, "Where do I live?").contains_key(&8), "by other words");
         let found = nominated(&pages, seed, "What is setting 200?");
         assert_eq!(found.keys().copied().collect::<Vec<_>>(), [200, 10_200], "each value of a slot of many");
         assert!(nominated(&pages, seed, "is night mode on?").contains_key(&7));
