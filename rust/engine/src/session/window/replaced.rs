@@ -33,10 +33,8 @@ pub(in crate::session) struct Replaced {
     newer: Vec<Box<str>>,
     /// All words of the value, in order, where it is another than the current one; none where only its wording is.
     value: Vec<Box<str>>,
-    /// The stems of all words that name it: of the value, of the current one and of the slot.
-    topic: Vec<Box<str>>,
-    /// It is of the user, by its words.
-    of_user: bool,
+    /// The name of its slot; empty where it has none.
+    slot: Box<str>,
     /// The bytes of the value.
     length: usize,
     /// A message that was said from then on is not marked for its words, microseconds since 1970 (UTC).
@@ -110,9 +108,7 @@ impl Replaced {
         let lacking = |these: &[Box<str>], those: &[Box<str>]| these.iter().filter(|word| !those.contains(word)).cloned().collect();
         let (gone, newer): (Vec<Box<str>>, Vec<Box<str>>) = (lacking(&then, &now), lacking(&now, &then));
         let value = if is_reworded((&then, &gone), (&now, &newer)) { Vec::new() } else { all_words(older).collect() };
-        let topic = [older, current, slot].into_iter().flat_map(words).map(|word| stem(&word)).collect();
-        let of_user = all_words(older).any(|word| *word == *USER || OF_ONESELF.contains(&&*word));
-        Self { partition, source, words: gone, newer, value, topic, of_user, length: older.len(), until, newer_at }
+        Self { partition, source, words: gone, newer, value, slot: slot.into(), length: older.len(), until, newer_at }
     }
 
     /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it that takes it up,
@@ -177,10 +173,13 @@ impl Replaced {
         let Some(question) = (said.behind)().filter(|question| question.contains('?')) else { return false };
         let asked: Vec<Box<str>> = all_words(&question).collect();
         let is_own = asked.iter().any(|word| OF_ONESELF.contains(&&**word) || OF_US.contains(&&**word));
-        let has = |word: &str| self.topic.contains(&stem(word));
+        let of_user = self.value.iter().any(|word| **word == *USER || OF_ONESELF.contains(&&**word));
+        let topic: Vec<Box<str>> =
+            self.value.iter().chain(&self.newer).map(|word| stem(word)).chain(words(&self.slot).map(|word| stem(&word))).collect();
+        let has = |word: &str| topic.contains(&stem(word));
         let content = || asked.iter().map(|word| &**word).filter(|word| !is_filler(word.as_bytes()) && *word != "s");
         let is_asked = content().any(has) && content().all(|word| has(word) || ASKING.iter().any(|asking| is_same(asking, word)));
-        if !is_asked || is_of_another(&asked) || self.of_user && !is_own {
+        if !is_asked || is_of_another(&asked) || of_user && !is_own {
             return false;
         }
         let in_question = |word: &str| asked.iter().any(|other| stem(other) == stem(word));
