@@ -1,12 +1,13 @@
 //! Frames: "in my novel, my name is Zed", "for the test account, ...". A sentence in one is true in a tale or
 //! for a trial, and not of the user: it is kept whole, without a slot, and stands in no prompt by itself.
 
+use super::Category;
+use super::clauses::MOST_CLAUSES;
 use super::lists::lists;
 use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
 use super::words::{among, starts};
-use super::{Category, MOST_CLAUSES};
 
 lists! { "frames":
     /// Works and worlds that are made up.

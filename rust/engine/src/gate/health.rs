@@ -1,6 +1,8 @@
 //! Rules for what a model must know of somebody's health: what they are allergic to, have, take, and may not eat.
 
+use super::Category;
 use super::beings::is_being;
+use super::clauses::MOST_CLAUSES;
 use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
 use super::reading::Reading;
@@ -8,7 +10,6 @@ use super::rules;
 use super::sentence::{ENDS_VALUE, Sentence};
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, has, starts, words};
-use super::{Category, MOST_CLAUSES};
 
 lists! { "health":
     /// Conditions of which a model should know before it recommends anything.

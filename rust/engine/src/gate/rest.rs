@@ -5,8 +5,8 @@
 //! alarm is at 7:30 | unless it rains". Where no cut is clean, and the rest tells of somebody's health, the whole sentence stands
 //! beside the value.
 
-use super::MOST_CLAUSES;
 use super::beings::{is_kin, is_living};
+use super::clauses::MOST_CLAUSES;
 use super::health::{is_degree, is_for_condition};
 use super::lexicon::{FIRST, SECOND};
 use super::lists::lists;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::context::testing::Random;
+use crate::gate::clauses::{MOST_CLAUSES, clauses};
 
 /// A rule was asked of every rest of a sentence, so that the time grew with its square.
 #[test]

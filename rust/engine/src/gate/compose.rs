@@ -1,0 +1,114 @@
+//! From a reading to a claim, and from what no rule reads to a claim of the model's.
+
+use super::question::{MOST_QUESTION, question, with_question};
+use super::reading::Reading;
+use super::words::{Span, Word, words as words_of};
+use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model, within};
+
+pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
+    let sentence = &said.text[span.start..span.end];
+    let text = match reading.text {
+        Some(text) => dates::resolved(&text, &words_of(&text), 0, said.at),
+        None => dates::resolved(sentence, words, span.start, said.at),
+    };
+    Claim {
+        category: reading.category,
+        text,
+        slot: reading.slot,
+        replaces: reading.replaces,
+        ends: reading.ends,
+        importance: reading.importance,
+        confidence: if doubt.is_some() { reading.confidence / 2 } else { reading.confidence },
+        span: (span.start, span.end),
+        reason: format!("rule: {}", reading.rule),
+        doubt,
+    }
+}
+
+pub(super) fn discarded(text: &str, span: (usize, usize), reason: &str) -> Claim {
+    let mut end = text.len().min(400);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    Claim {
+        category: Category::Discard,
+        text: text[..end].to_owned(),
+        slot: None,
+        replaces: None,
+        ends: None,
+        importance: 0,
+        confidence: 900,
+        span,
+        reason: reason.to_owned(),
+        doubt: None,
+    }
+}
+
+/// Why a reading waits by its rule.
+pub(super) fn doubt_of(reading: &Reading) -> Option<&'static str> {
+    [DENIAL, LIFTED].into_iter().find(|doubt| reading.rule == *doubt)
+}
+
+/// The clauses that no rule reads, as one text: stored where the model says that it informs. Questions beside statements are not part of
+/// it.
+pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
+    let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
+    let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
+    let is_rest = !claims.is_empty() && told.is_empty();
+    for question in questions.iter().filter(|_| is_rest || !told.is_empty()) {
+        claims.push(discarded(&said.text[question.start..question.end], (question.start, question.end), "a question"));
+    }
+    let rest: Vec<Span> = if told.is_empty() { questions } else { told }.into_iter().copied().collect();
+    let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
+    let span = (first.start, last.end);
+    let asked = words_of(said.before);
+    let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
+    // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
+    let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
+    let alone = text.join(" ");
+    let score = model::informs(&left, said.before, &asked);
+    let matters = model::matters(&alone, &left, said.before);
+    if score <= 0 {
+        let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
+        let mut claim = discarded(&alone, span, reason);
+        (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
+        return claims.push(claim);
+    }
+    let told: Vec<String> =
+        rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
+    claims.push(Claim {
+        category: Category::Episodic,
+        text: standing_alone(&told.join(" "), &left, said.before),
+        slot: None,
+        replaces: None,
+        ends: None,
+        importance: worth(matters),
+        confidence: confidence(score),
+        span,
+        reason: "model: it informs".to_owned(),
+        doubt: None,
+    });
+}
+
+/// The importance of what the second model says matters so much: the same scale for what is stored and for what is not.
+fn worth(matters: u16) -> u16 {
+    200 + matters / 2
+}
+
+/// A logit as a probability, in thousandths.
+fn confidence(score: i64) -> u16 {
+    (1000.0 / (1.0 + libm::exp(-(score as f64) / model::ONE as f64))) as u16
+}
+
+/// A short answer, or one that begins with a word that stands for something, with what was asked.
+fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
+    let plain = own.iter().filter(|word| !word.is_mark()).count();
+    let refers = own.first().is_some_and(|word| {
+        ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
+    });
+    let needs = |question: &&str| (plain <= 4 || refers || answers::is_fragment(question, own)) && question.len() <= MOST_QUESTION;
+    match question(before, own).filter(needs) {
+        Some(question) => with_question(question, text),
+        None => text.to_owned(),
+    }
+}
