@@ -7,7 +7,6 @@ use super::{Category, Claim, MAX_SENTENCES, Utterance, dates, guards, model};
 
 /// Claims of an assistant that are kept for approval, of one message.
 const MAX_UNCONFIRMED: usize = 3;
-
 /// From here on an assistant's sentence says enough to be worth approving, in thousandths of [`model::matters`].
 const UNCONFIRMED_MATTERS: u16 = 600;
 

@@ -5,11 +5,8 @@ use super::frames::Frame;
 use super::guards::Guard;
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::words::{Span, Word, words as words_of};
-use super::{
-    Category, Claim, DENIAL, LIFTED, Utterance, beside, frames, guards, left, model, others, over, rest, rules, signs, together,
-    with_signs, within,
-};
+use super::words::{Span, Word, with_signs, within, words as words_of};
+use super::{Category, Claim, DENIAL, LIFTED, Utterance, beside, frames, guards, left, model, others, over, rest, rules, signs, together};
 
 /// Places of a sentence at most where a rule is asked whether a clause begins.
 pub(super) const MOST_CLAUSES: usize = 32;
@@ -71,12 +68,12 @@ pub(super) fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
 /// The result of guards for a sentence and of rules for one clause of it; `None` leaves the clause to the model.
 fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>, own: &[Word]) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
-    let doubt = match guards::of_sentence(said.text, whole, within(own, whole)) {
+    let sentence = within(own, whole);
+    let doubt = match guards::of_sentence(said.text, whole, sentence) {
         Guard::Discard(reason) => return Some(discarded(text, (span.start, span.end), reason)),
         Guard::Doubt(reason) => Some(reason),
         Guard::Open => None,
     };
-    let sentence = within(own, whole);
     // Behind an "and" the request goes on: "forget that I live in Porto and my name is Ana".
     let goes_on = sentence.iter().rfind(|word| word.end <= span.start).is_some_and(|word| word.lower == "and");
     if guards::asks_to_forget(said.text, if goes_on { sentence } else { words }) {
@@ -96,18 +93,10 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
         (None, doubt) if doubt.is_some() || !asks && guards::denies(words) => {
-            let ends = if doubt.is_none() { over::denied(&Sentence { text: said.text, words }) } else { None };
+            let ends = if doubt.is_none() { over::denied(&clause) } else { None };
             let doubt = doubt.unwrap_or(DENIAL);
-            let reading = Reading {
-                category: if ends.is_some() { Category::Semantic } else { Category::Episodic },
-                text: None,
-                slot: None,
-                replaces: None,
-                ends,
-                importance: 300,
-                confidence: 500,
-                rule: doubt,
-            };
+            let category = if ends.is_some() { Category::Semantic } else { Category::Episodic };
+            let reading = Reading { ends, importance: 300, confidence: 500, ..Reading::new(category, doubt) };
             Some(claimed(said, span, words, reading, Some(doubt)))
         }
         (None, _) => None,

@@ -2,9 +2,10 @@
 
 use super::question::{MOST_QUESTION, question, with_question};
 use super::reading::Reading;
-use super::words::{Span, Word, words as words_of};
-use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model, within};
+use super::words::{Span, Word, within, words as words_of};
+use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model};
 
+/// The claim of a reading, with the days that its text names. Doubt takes half of its confidence.
 pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
     let text = match reading.text {
@@ -25,6 +26,7 @@ pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading:
     }
 }
 
+/// A part that is not stored, and why: the first 400 bytes of it.
 pub(super) fn discarded(text: &str, span: (usize, usize), reason: &str) -> Claim {
     let mut end = text.len().min(400);
     while !text.is_char_boundary(end) {

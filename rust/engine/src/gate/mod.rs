@@ -1,9 +1,9 @@
 //! The write gate: which parts of a message deserve to be stored, in which form, and why the rest do not.
 //!
-//! Sentence by sentence: guards first (`guards`: quotes, questions, what might be, jokes, code), then rules (`rules`: slots, constraints,
-//! decisions), then a small linear model over the message (`model`), which says whether the rest informs. Times that a sentence names from
-//! where it stands become days (`dates`). It reads English and stores nothing else. It is a pure function of the text, the message
-//! before, the speaker and the time: it knows no store and asks no language model.
+//! Sentence by sentence, and clause by clause (`clauses`): guards first (`guards`: quotes, questions, what might be, jokes, code), then
+//! rules (`rules`: slots, constraints, decisions), then a small linear model over the message (`model`), which says whether the rest
+//! informs. Times that a sentence names from where it stands become days (`dates`). It reads English and stores nothing else. It is a pure
+//! function of the text, the message before, the speaker and the time: it knows no store and asks no language model.
 //!
 //! docs/life.md has the rules, the constants and what they were fitted on.
 
@@ -81,7 +81,7 @@ use guards::Guard;
 use question::{MOST_QUESTION, question, with_question};
 use reading::Reading;
 use sentence::Sentence;
-use words::{Span, Word, sentences, words};
+use words::{Span, Word, sentences, with_signs, within, words};
 
 /// Why a claim waits that only says what is not so. Where what it denies is known, it ends that, and waits for nobody.
 pub const DENIAL: &str = "a denial: it says what is not so";
@@ -93,6 +93,7 @@ pub const INTRODUCTION: &str = "rule: introduction";
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
 const MAX_SENTENCES: usize = 64;
+
 /// How far from a message the other side's words may stand that it answers, or that answer it.
 const BESIDE: usize = 4;
 
@@ -102,6 +103,7 @@ const BESIDE: usize = 4;
 pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
     judge_at(messages, place, at, CORRECTIONS)
 }
+
 /// The same with so many corrections of corrections.
 fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
     let Heard { speaker, text, at: said_at, .. } = &messages[place];
@@ -116,13 +118,16 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
     };
     judge_after(&Utterance { text, speaker: *speaker, before, after, at }, &earlier)
 }
+
 /// The claims of a message, in order. Never empty: a part that is not stored is there with its reason.
 #[must_use]
 pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     judge_after(said, &Vec::new)
 }
+
 /// The claims of the last message that the same speaker said before.
 type Earlier<'a> = &'a dyn Fn() -> Vec<Claim>;
+
 /// The same of a message that may correct what its speaker claimed in the one before.
 fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let whole = (0, said.text.len());
@@ -176,6 +181,7 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     claims.sort_by_key(|claim| claim.span);
     claims
 }
+
 /// The decision of a message that takes what the other side proposed: "agreed", "yes, let's do that". It says nothing without that.
 fn taken(said: &Utterance<'_>, own: &[Word]) -> Option<Claim> {
     let proposal = changes::accepted(said.before, own)?;
@@ -185,6 +191,7 @@ fn taken(said: &Utterance<'_>, own: &[Word]) -> Option<Claim> {
         if proposal.ends_with('?') { with_question(proposal, said_so) } else { format!("Proposed \u{201C}{proposal}\u{201D}: {said_so}") };
     Some(claimed(said, span, own, Reading::new(Category::Decision, "a proposal that was taken").text(text), None))
 }
+
 /// The claim of a sentence that answers a question for the user's health: it is kept with its question, which says what it is about.
 fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>> {
     let (text, own) = (&said.text[span.start..span.end], within(own, span));
@@ -199,6 +206,7 @@ fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>
     let read = rules::read(&Sentence { text: said.text, words: own }).is_some();
     (!read).then(|| vec![claimed(said, span, own, reading.text(with_question(question, text)), None)])
 }
+
 /// Whether rules read a sentence of a message that may be English: "stop using tables" has no word that English is told by.
 fn is_read(text: &str, own: &[Word]) -> bool {
     let read = |span: &Span| {
@@ -207,12 +215,14 @@ fn is_read(text: &str, own: &[Word]) -> bool {
     };
     guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
 }
+
 /// The claim of a message that is an opening and a value of a known form, which no word of English need be: "sorry, X4471229".
 fn bare_correction(said: &Utterance<'_>, own: &[Word], earlier: Earlier<'_>) -> Option<Vec<Claim>> {
     let [span] = <[Span; 1]>::try_from(sentences(said.text)).ok()?;
     corrects::bare(&Sentence { text: said.text, words: within(own, span) })?;
     corrected(said, span, own, &[], earlier).map(|claim| vec![claim])
 }
+
 /// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it
 /// either.
 fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
@@ -227,6 +237,7 @@ fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
     }
     spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
+
 /// Why nothing of a sentence is read, and whether that is certain: code, words of somebody else, and what a model is asked to reword.
 fn kept_out(said: &Utterance<'_>, span: Span, of_others: &[others::Part]) -> Option<(&'static str, bool)> {
     if is_fenced(said.text, span) {
@@ -236,6 +247,7 @@ fn kept_out(said: &Utterance<'_>, span: Span, of_others: &[others::Part]) -> Opt
     let part = of_others.iter().find(of_another)?;
     Some((if part.span == span { "a request to the model" } else { "words of somebody else" }, part.announced))
 }
+
 /// The claim about the user's health in a sentence that may be a text to work on: "shorten this. I'm allergic to nuts."
 fn health_of(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Claim> {
     let words = within(own, span);
@@ -244,14 +256,12 @@ fn health_of(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Claim> {
     let open = guards::of_sentence(said.text, with_signs(span, words, at, told), &words[at..]) == Guard::Open;
     open.then(|| claimed(said, told, &words[at..], reading, None))
 }
+
 /// Whether a sentence stands in a fence, or opens one.
 fn is_fenced(text: &str, span: Span) -> bool {
     text.contains("```") && (text[span.start..span.end].starts_with("```") || text[..span.start].matches("```").count() % 2 == 1)
 }
-/// A part of a sentence with the signs before its first word, which may open a quotation.
-fn with_signs(sentence: Span, words: &[Word], first: usize, part: Span) -> Span {
-    Span { start: first.checked_sub(1).map_or(sentence.start, |before| words[before].end), ..part }
-}
+
 /// The claim that a sentence makes of an earlier one, which it corrects.
 fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: Earlier<'_>) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));
@@ -263,6 +273,7 @@ fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], e
     let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
     Some(Claim { text, span: (span.start, span.end), ..claim })
 }
+
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."
 fn take_back(said: &Utterance<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &mut Vec<Span>) {
     let last = claims.last().map(|claim| claim.span).max(rest.last().map(|span| (span.start, span.end)));
@@ -272,9 +283,4 @@ fn take_back(said: &Utterance<'_>, joke: Span, claims: &mut Vec<Claim>, rest: &m
     claims.retain(|claim| claim.span.0 < told.start);
     rest.retain(|span| span.start < told.start);
     claims.push(discarded(&said.text[told.start..told.end], (told.start, told.end), "a joke, by its mark"));
-}
-/// The words of a span.
-fn within(own: &[Word], span: Span) -> &[Word] {
-    let from = own.partition_point(|word| word.start < span.start);
-    &own[from..from + own[from..].partition_point(|word| word.end <= span.end)]
 }

@@ -7,7 +7,7 @@ use super::lists::lists;
 use super::rules::opens_clause;
 use super::signs;
 use super::told::TRADES;
-use super::words::{Span, Word, among, has, starts, words};
+use super::words::{Span, Word, among, has, starts, within, words};
 
 lists! { "others":
     /// Texts that somebody pastes.
@@ -94,7 +94,7 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
     while at < sentences.len() {
         let span = sentences[at];
         at += 1;
-        let Some(rewording) = rewords(text, span, super::within(own, span)) else { continue };
+        let Some(rewording) = rewords(text, span, within(own, span)) else { continue };
         let begin = at;
         while at < sentences.len() && !text[sentences[at - 1].end..sentences[at].start].contains("\n\n") && !is_aside(own, sentences[at]) {
             at += 1;
@@ -151,7 +151,7 @@ fn is_text(word: &Word) -> bool {
 }
 
 fn is_aside(own: &[Word], span: Span) -> bool {
-    let words = super::within(own, span);
+    let words = within(own, span);
     ASIDE.iter().any(|opening| starts(words, 0, opening).is_some())
 }
 

@@ -7,10 +7,8 @@ pub(super) const MOST_QUESTION: usize = 200;
 
 /// How an assistant tells something in the form of a question.
 const TELLS: [&str; 5] = ["did you know", "do you know that", "did you notice", "are you aware", "do you remember that"];
-
 /// How it asks whether what it just told is so.
 const TAGS: [&str; 6] = ["right ?", "correct ?", "isn't it ?", "aren't you ?", "don't you ?", "is that right ?"];
-
 /// How it asks for something without a question mark.
 const WANTS: [&str; 8] = ["tell me", "let me know", "give me", "show me", "provide", "specify", "share", "confirm"];
 
@@ -38,6 +36,7 @@ pub(super) fn agrees(own: &[Word]) -> bool {
     agreement.iter().any(|word| words::starts(own, 0, word).is_some())
 }
 
+/// An answer as it is kept with its question.
 pub(super) fn with_question(question: &str, answer: &str) -> String {
     format!("Asked \u{201C}{question}\u{201D}: {answer}")
 }

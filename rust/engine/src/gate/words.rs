@@ -132,6 +132,17 @@ pub fn sentences(text: &str) -> Vec<Span> {
     out
 }
 
+/// The words of a span.
+pub fn within(own: &[Word], span: Span) -> &[Word] {
+    let from = own.partition_point(|word| word.start < span.start);
+    &own[from..from + own[from..].partition_point(|word| word.end <= span.end)]
+}
+
+/// A part of a sentence with the signs before its first word, which may open a quotation.
+pub fn with_signs(sentence: Span, words: &[Word], first: usize, part: Span) -> Span {
+    Span { start: first.checked_sub(1).map_or(sentence.start, |before| words[before].end), ..part }
+}
+
 fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default().to_ascii_lowercase();
     let initial = word.len() == 1 && !text[..at].ends_with('I') && word.as_bytes()[0].is_ascii_alphabetic();

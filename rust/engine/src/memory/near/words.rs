@@ -47,6 +47,7 @@ pub(super) struct Token {
     pub value: bool,
 }
 
+/// The words of a text, as they are compared.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut out = Vec::new();
     for chunk in text.split_whitespace() {
