@@ -46,7 +46,7 @@ test-rust: check-tools ## run the engine's own tests
 	@cargo test $(ENGINE) --quiet
 
 test-python: build $(VENV)/.group-test ## run the tests of the Python package
-	@$(PY) -m pytest
+	@$(PY) -m pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal
 
 lint: lint-rust lint-python ## check formats, lints, types and the typed stub
 

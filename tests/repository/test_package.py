@@ -75,8 +75,22 @@ def test_the_engine_is_small_enough_for_a_wheel() -> None:
     assert module.stat().st_size < 40_000_000  # about half of it once zipped: a wheel stays under 20 MB
 
 
+def test_a_debug_build_warns_on_import() -> None:
+    # What a debug build says of itself is put into the release build that is here; `make soak` makes a real one.
+    code = """
+import importlib, memspan
+release = memspan.build_info()
+memspan._core.build_info = lambda: release | {"profile": "debug"}
+importlib.reload(memspan)
+"""
+    done = subprocess.run([sys.executable, "-W", "always", "-c", code], check=True, capture_output=True, text=True)
+    assert WARNING in done.stderr
+
+
 @pytest.mark.timeout(600)  # builds the debug form, which nothing else needs
-def test_a_debug_build_warns_on_import(tmp_path: Path) -> None:
+def test_a_debug_build_owns_up(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    if not request.config.getoption("--soak"):
+        pytest.skip("compiles the engine once more: --soak")
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     build = ["cargo", "build", "--quiet", "--locked", "--package", "memspan-python"]
     environment = os.environ | {"PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
