@@ -143,8 +143,8 @@ macro_rules! kinds_by {
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
     use std::arch::x86_64::{
-        __m128i, _mm_and_si128 as and, _mm_cmpeq_epi8 as equal, _mm_cmpgt_epi8 as above, _mm_movemask_epi8 as mask, _mm_or_si128 as or,
-        _mm_set_epi64x as words, _mm_set1_epi8 as all, _mm_slli_epi16 as left,
+        __m128i, _mm_and_si128 as and, _mm_cmpeq_epi8 as equal, _mm_cmpgt_epi8 as above, _mm_loadu_si128 as loaded,
+        _mm_movemask_epi8 as mask, _mm_or_si128 as or, _mm_set1_epi8 as all, _mm_slli_epi16 as left,
     };
 
     kinds_by!("sse2", 16, __m128i);
@@ -152,16 +152,16 @@ mod sse2 {
     #[inline]
     #[target_feature(enable = "sse2")]
     fn load(part: &[u8; 16]) -> __m128i {
-        let [low, high] = [0, 8].map(|at| i64::from_le_bytes(std::array::from_fn(|byte| part[at + byte])));
-        words(high, low)
+        // SAFETY: 16 bytes are there, wherever they start.
+        unsafe { loaded(part.as_ptr().cast()) }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm256_and_si256 as and, _mm256_cmpeq_epi8 as equal, _mm256_cmpgt_epi8 as above, _mm256_movemask_epi8 as mask,
-        _mm256_or_si256 as or, _mm256_set_epi64x as words, _mm256_set1_epi8 as all, _mm256_slli_epi16 as left,
+        __m256i, _mm256_and_si256 as and, _mm256_cmpeq_epi8 as equal, _mm256_cmpgt_epi8 as above, _mm256_loadu_si256 as loaded,
+        _mm256_movemask_epi8 as mask, _mm256_or_si256 as or, _mm256_set1_epi8 as all, _mm256_slli_epi16 as left,
     };
 
     kinds_by!("avx2", 32, __m256i);
@@ -169,8 +169,8 @@ mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load(part: &[u8; 32]) -> __m256i {
-        let [first, second, third, last] = [0, 8, 16, 24].map(|at| i64::from_le_bytes(std::array::from_fn(|byte| part[at + byte])));
-        words(last, third, second, first)
+        // SAFETY: 32 bytes are there, wherever they start.
+        unsafe { loaded(part.as_ptr().cast()) }
     }
 }
 
