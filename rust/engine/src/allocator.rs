@@ -132,7 +132,6 @@ fn layout(list: usize) -> Layout {
 // SAFETY: every block is one of the system's that is at least as large and as aligned as was asked for, and is in one hand: its owner's, or
 // the list's that its owner freed it to. The lists belong to one thread.
 unsafe impl GlobalAlloc for Allocator {
-    #[inline]
     unsafe fn alloc(&self, wanted: Layout) -> *mut u8 {
         // SAFETY: the caller's promises are the system's conditions.
         let Some(list) = list_of(wanted) else { return unsafe { System.alloc(wanted) } };
@@ -143,7 +142,6 @@ unsafe impl GlobalAlloc for Allocator {
         }
     }
 
-    #[inline]
     unsafe fn dealloc(&self, block: *mut u8, of: Layout) {
         // SAFETY: the block came from the system with that layout.
         let Some(list) = list_of(of) else { return unsafe { System.dealloc(block, of) } };
