@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import string
 import sys
 import threading
 from pathlib import Path
@@ -21,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
 from rivals import vocabularies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ENCODINGS = ["o200k_base", "cl100k_base", "qwen2", "tekken", "deepseek_v3", "gemma3"]
 EDGES = [
@@ -76,25 +77,49 @@ def sides(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return name, vocabularies.counter(request.param, tmp_path_factory.mktemp("vocabularies"))
 
 
+ALPHABETS = [
+    *("ab", "abc", "aB", string.ascii_lowercase, string.ascii_letters, "0123456789abcdef", string.ascii_letters + string.digits + "+/"),
+    *(" \n", " \t\r\n\u00a0", "-=", "的一是不了人我在有他这为之大来以个中上们"),
+]
+
+
 def strings(seed: int, number: int) -> list[str]:
-    """Random strings of edges, of one block of Unicode, and of any code points."""
+    """Random strings of edges, of one block of Unicode, of any code points, of few characters, and of one edge many times."""
     source = random.Random(seed)  # noqa: S311  pseudo-random on purpose
 
-    def piece(kind: int, block: int) -> str:
-        return (source.choice(EDGES), chr(block + source.randrange(0x80)), chr(source.randrange(0x11_0000)))[kind]
+    def pieces(count: int) -> Iterator[str]:
+        kind, block, alphabet = source.choices(range(4), (6, 3, 1, 1))[0], source.randrange(0x220) * 0x80, source.choice(ALPHABETS)
+        for _ in range(count):
+            of_block, any_other = chr(block + source.randrange(0x80)), chr(source.randrange(0x11_0000))
+            yield (source.choice(EDGES), of_block, any_other, source.choice(alphabet))[kind]
 
     made = []
     for _ in range(number):
-        kind, block = source.choices((0, 1, 2), (6, 3, 1))[0], source.randrange(0x220) * 0x80
-        pieces = [piece(kind, block) for _ in range(source.choice((1, 2, 3, 5, 8, 20)))]
-        made.append("".join(pieces).encode("utf-8", "ignore").decode())
+        text = "".join(pieces(source.choice((1, 2, 3, 5, 8, 20))))
+        if source.randrange(20) == 0:
+            text = source.choice(EDGES) * source.choice((2, 3, 8, 33, 64, 129, 300)) + text
+        made.append(text.encode("utf-8", "ignore").decode())
     return made
+
+
+def long_pretokens(seed: int, number: int) -> list[str]:
+    """What a pattern hardly cuts: repetitions around noise, both of few characters."""
+    source = random.Random(seed)  # noqa: S311  as above
+
+    def some(alphabet: str, most: int) -> str:
+        return "".join(source.choices(alphabet, k=source.randrange(most)))
+
+    def text(alphabet: str) -> str:
+        unit = some(alphabet, 41)
+        return unit * source.randrange(1, 61) + some(alphabet, 600) + unit * source.randrange(20)
+
+    return [text(source.choice(ALPHABETS)) for _ in range(number)]
 
 
 @pytest.mark.timeout(300)
 def test_texts_are_cut_as_the_vendors_library_cuts_them(sides: tuple[str, Callable[[str], int]], request: pytest.FixtureRequest) -> None:
     model, oracle = sides
-    texts = strings(1, 1_000_000 if request.config.getoption("--soak") else 20_000)
+    texts = strings(1, 1_000_000 if request.config.getoption("--soak") else 20_000) + long_pretokens(2, 100)
     wrong = [text for text in texts if memspan.count_tokens(text, model) != oracle(text)]
     assert not wrong
 
@@ -112,7 +137,8 @@ def test_every_code_point_alone_and_between_letters(sides: tuple[str, Callable[[
 
 def context(character: str) -> str:
     """A character where the patterns ask for its class."""
-    return f"a{character}b {character}1{character}! {character} A{character}\n{character}"
+    x = character
+    return f"{x}a{x}B {x}{x}'{x}! {x}\n{x}9{x}é{x} A{x}A..{x}中{x}A\u0301{x} "
 
 
 @given(st.text())
