@@ -14,6 +14,8 @@ export CARGO_TERM_PROGRESS_WHEN := never
 PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore
 RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
 ENGINE       := --package memspan-engine --locked
+# What only reads the code has the profile of the tests, so that what both need is built once.
+CHECKED      := --locked --quiet --profile test
 FUZZED       := $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs))
 PURE         := store::msgpack store::envelope store::keys store::tree::page index::bm25::bits units::clip units::calendar units::base64
 
@@ -24,7 +26,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check compile test-rust test-python lint lint-rust lint-python bench wheel docs audit soak format build check-tools clean
+.PHONY: help demo test check check-sources check-build compile test-rust test-python lint lint-rust lint-python lint-stub bench wheel docs docs-rust docs-python audit soak format build check-tools clean
 
 help: ## print this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,9 +37,14 @@ demo: build ## build everything and play a real conversation through it
 
 test: test-rust test-python ## run all tests: the engine's and the package's
 
-# The two long builds have a target folder each, and all that follows waits for one of the two: with --jobs=2 they go beside each other.
-check: build compile ## check formats, lints, types, the stub, the documentation and the wheel
-	@$(MAKE) --no-print-directory lint docs wheel
+# With --jobs=2 the two long builds go beside each other, in a folder each, and what follows one does not wait for the other.
+check: check-sources check-build ## check formats, lints, types, the stub, the documentation and the wheel
+
+check-sources: compile ## the part that needs no release build
+	@$(MAKE) --no-print-directory lint-rust docs-rust lint-python
+
+check-build: build ## the part that looks at the release build
+	@$(MAKE) --no-print-directory lint-stub docs-python wheel
 
 compile: check-tools ## compile the engine's own tests
 	@cargo test $(ENGINE) --quiet --no-run
@@ -48,18 +55,22 @@ test-rust: check-tools ## run the engine's own tests
 test-python: build $(VENV)/.group-test ## run the tests of the Python package
 	@$(PY) -m pytest --numprocesses=logical --maxprocesses=4 --dist=worksteal
 
-lint: lint-rust lint-python ## check formats, lints, types and the typed stub
+lint: lint-rust lint-python lint-stub ## check formats, lints, types and the typed stub
 
 lint-rust: check-tools ## the same of Rust alone
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy --workspace --all-targets $(CHECKED) -- -D warnings
+	@# A free-threaded Python has no stable ABI before 3.15. None is needed here: pyo3 reads what one would say of itself.
+	PYO3_CONFIG_FILE=$(CURDIR)/scripts/free_threaded.config cargo clippy --package memspan-python --no-default-features $(CHECKED) -- -D warnings
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --offline check licenses bans sources; else echo "cargo-deny is not there: left out"; fi
 
-lint-python: build $(VENV)/.group-test $(VENV)/.group-lint ## the same of Python alone
+lint-python: $(VENV)/.group-test $(VENV)/.group-lint ## the same of Python alone
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m ruff check --quiet .
 	$(PY) -m mypy
 	$(PY) -m basedpyright
+
+lint-stub: build $(VENV)/.group-lint ## compare the stub with the module that was built
 	$(PY) -m mypy.stubtest memspan._core --allowlist tests/stubtest_allow.txt
 
 bench: build $(VENV)/.group-bench ## time a release build against its rivals, and print the ratios
@@ -72,8 +83,13 @@ wheel: build ## build the wheel into dist/, and use it in a clean environment
 	@$(PYTHON) -m venv build/wheel-venv
 	@$(PY) scripts/check_wheel.py dist/*.whl $(CURDIR)/build/wheel-venv/bin/python
 
-docs: build $(VENV)/.group-docs ## write the reference of both languages: build/docs and target/doc
-	@RUSTDOCFLAGS="-D warnings" cargo doc $(ENGINE) --no-deps --document-private-items --quiet
+docs: docs-rust docs-python ## write the reference of both languages: build/docs and target/doc
+
+docs-rust: check-tools ## the same of Rust alone
+	@RUSTDOCFLAGS="-D warnings" cargo doc --package memspan-engine $(CHECKED) --no-deps --document-private-items
+	@echo "Rust: target/doc/memspan_engine/index.html"
+
+docs-python: build $(VENV)/.group-docs ## the same of Python alone
 	@$(PY) scripts/reference.py build/docs
 	@echo "Python: build/docs/index.html"
 
