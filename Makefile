@@ -11,7 +11,7 @@ export PIP_NO_INPUT := 1
 export PIP_QUIET := 1
 export CARGO_TERM_PROGRESS_WHEN := never
 
-PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore
+PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore --no-compile  # most of it is never imported
 RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
 ENGINE       := --package memspan-engine --locked
 # What only reads the code has the profile of the tests, so that what both need is built once.
