@@ -29,7 +29,7 @@ endif
 .PHONY: help demo test check check-sources check-build compile test-rust test-python lint lint-rust lint-python lint-stub bench wheel docs docs-rust docs-python audit soak format build check-tools clean
 
 help: ## print this text
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## build everything and play a real conversation through it
 	@$(PY) examples/memory.py

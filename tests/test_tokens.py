@@ -135,9 +135,8 @@ def test_every_code_point_alone_and_between_letters(sides: tuple[str, Callable[[
     assert not wrong
 
 
-def context(character: str) -> str:
+def context(x: str) -> str:
     """A character where the patterns ask for its class."""
-    x = character
     return f"{x}a{x}B {x}{x}'{x}! {x}\n{x}9{x}é{x} A{x}A..{x}中{x}A\u0301{x} "
 
 
