@@ -147,7 +147,8 @@ impl LexicalQuery {
 
     /// The share of the question's terms, by weight and rarity, that a text has: 0 to 1. A word that the text has in another form
     /// counts half; stems and accented forms are not asked for on their own. A term that no memory has counts as one that a
-    /// single memory has: in a small scope its idf would drown all others.
+    /// single memory has: in a small scope its idf would drown all others. Identifiers that the text lacks do not count, and neither do
+    /// their parts: [`Self::lacks_identifier`] tells of them.
     #[must_use]
     pub fn coverage(&self, text: &str) -> f64 {
         let (formula, analysis) = (self.formula(), analyze(text, self.key));
@@ -155,7 +156,8 @@ impl LexicalQuery {
         let stems: Vec<_> = self.terms().iter().filter(|term| term.role == Role::Stem && has(term)).collect();
         let (mut all, mut there) = (0.0, 0.0);
         for (term, frequency) in self.terms().iter().zip(&self.frequencies) {
-            if matches!(term.role, Role::Stem | Role::Accent) {
+            let is_of_identifier = matches!(term.role, Role::Whole | Role::Segment | Role::Part);
+            if matches!(term.role, Role::Stem | Role::Accent) || is_of_identifier && !has(term) {
                 continue;
             }
             let weight = f64::from(term.weight) * formula.idf((*frequency).max(1));
@@ -222,5 +224,16 @@ mod tests {
             lacks("Who shipped order 2023?", "Ann shipped order 1977.") && lacks("Who shipped order 2023?", "Ann shipped the other one.")
         );
         assert!(!lacks("Who shipped the order?", "Ann shipped order 1977."));
+    }
+
+    #[test]
+    fn an_identifier_that_is_lacking_takes_nothing_from_the_words() {
+        let of = |question: &str, text: &str| {
+            LexicalQuery::new(&Question::new(question), TermKey::default(), Statistics::default()).coverage(text)
+        };
+        let text = "Invoices stand under My account, Documents.";
+        assert!(of("where is my invoice INV-2026-118?", text) > 0.0);
+        assert!((of("where is my invoice INV-2026-118?", text) - of("where is my invoice?", text)).abs() < 1e-9);
+        assert!((of("INV-2026-118", text)).abs() < 1e-9 && of("INV-2026-118", "See INV-2026-118.") > 0.99);
     }
 }

@@ -4,8 +4,10 @@
 //! sure        the mean of how close the first hit is to the question and of its cosine; where there was no closer look the share of the
 //!             question's words (by rarity) that it has, in the place of closeness, and that alone without vectors. What a relation or
 //!             the name of its slot leads to is as sure as that says
-//! margin      how far its relevance is above that of the tenth: an answer stands out of what is merely about the same
-//! named       how much closer those memories come that are about somebody whom the question names: "Bob" is not "Anna"
+//! margin      how far its relevance is above that of the tenth: an answer stands out of what is merely about the same. Those that have as
+//!             much of the question as the first are further answers ("My daughter is allergic to nuts", "... to milk"), and no place counts
+//! named       how much closer those memories come that are about somebody whom the question names than those about others: "Bob" is not
+//!             "Anna". "Dinner with Anna" is of nobody else, and "Bob: I met Anna" is Bob's
 //! confidence  the odds of `sure`, moved by both
 //! ```
 //!
@@ -24,6 +26,11 @@ use super::ranking::memories::{Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, US
 const BARE: usize = 2;
 /// The place that the first is compared with.
 const TENTH: usize = 9;
+/// Of two that have equally much of a question, the parts of words and of closeness differ by no more: set.
+const EQUAL_WORDS: f64 = 0.1;
+const EQUAL_CLOSENESS: f64 = 0.15;
+/// Words of the longest name of a speaker.
+const SPEAKER: usize = 3;
 
 /// The evidence beside the first hit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -37,7 +44,7 @@ pub struct Beside {
 impl Beside {
     /// Of the hits of a closer look, in order; `names` says whether the question has any.
     pub(super) fn of(hits: &[Contender<'_>], names: bool) -> Self {
-        let margin = hits.first().zip(hits.get(TENTH)).map_or(0.0, |(first, tenth)| {
+        let margin = hits.first().zip(tenth(hits)).map_or(0.0, |(first, tenth)| {
             let relevance = |hit: &Contender<'_>| hit.parts.relevance();
             relevance(first) - relevance(tenth) - USUAL_MARGIN
         });
@@ -62,14 +69,35 @@ pub(crate) fn moved_odds(sure: f64, by: f64) -> f64 {
     (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
 }
 
-/// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has.
+/// The tenth of an answer, further answers left out.
+fn tenth<'h, 'm>(hits: &'h [Contender<'m>]) -> Option<&'h Contender<'m>> {
+    let features = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features);
+    let first = features(hits.first()?);
+    let is_further = |hit: &&Contender<'_>| {
+        first.zip(features(hit)).is_some_and(|(first, one)| {
+            (one.words - first.words).abs() <= EQUAL_WORDS && (one.closeness - first.closeness).abs() <= EQUAL_CLOSENESS
+        })
+    };
+    hits.iter().skip(1).filter(|hit| !is_further(hit)).nth(TENTH - 1)
+}
+
+/// Whether a text is what somebody said, by their name in front: "Anna: I moved."
+fn is_of_speaker(text: &str) -> bool {
+    let speaker = text.split_once(':').map(|(speaker, _)| speaker).filter(|speaker| speaker.starts_with(char::is_uppercase));
+    speaker.is_some_and(|speaker| speaker.split_whitespace().nth(SPEAKER).is_none())
+}
+
+/// How much closer to the question those come that begin with a name of it, or, where none does, that have one; 0 where none has. One that
+/// has a name further on ("Dinner with Anna is on Friday") is of nobody else, and stands on neither side.
 fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
     // A bare value, such as that of a slot, tells of nobody.
     let tells = |hit: &&Contender<'_>| hit.memory.text.split_whitespace().nth(BARE).is_some();
-    let features = || hits.iter().filter(tells).filter_map(|hit| hit.parts.closer).map(|(features, _)| features);
+    let features = || hits.iter().filter(tells).filter_map(|hit| Some((hit.memory.text, hit.parts.closer?.0)));
     let by = |is: fn(&Features) -> bool| {
-        let closest = |of: bool| features().filter(|one| is(one) == of).map(|one| one.closeness).fold(0.0, f64::max);
-        features().any(|one| is(&one)).then(|| closest(true) - closest(false))
+        let is_of_others = |text: &str, one: &Features| !is(one) && (one.name <= 0.0 || is_of_speaker(text));
+        let named = features().filter(|(_, one)| is(one)).map(|(_, one)| one.closeness).reduce(f64::max);
+        let others = features().filter(|(text, one)| is_of_others(text, one)).map(|(_, one)| one.closeness).fold(0.0, f64::max);
+        named.map(|named| named - others)
     };
     by(|one| one.subject > 0.0).or_else(|| by(|one| one.name > 0.0)).unwrap_or(0.0)
 }
@@ -108,5 +136,15 @@ mod tests {
         assert!(Beside { margin: 0.1, named: 0.0 }.moved(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.moved(0.4) < 0.4);
         assert!(plain.moved(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.moved(1.0) - 1.0).abs() < 1e-12);
         assert_eq!(Beside::of(&[], true), Beside { margin: 0.0, named: 0.0 });
+    }
+
+    #[test]
+    fn a_speaker_stands_in_front_of_a_colon() {
+        assert!(is_of_speaker("Bob: I met Anna") && is_of_speaker("Anna Maria Roe: hello"));
+        assert!(
+            !is_of_speaker("Dinner with Anna is at 8")
+                && !is_of_speaker("note: call Anna")
+                && !is_of_speaker("The plan for the week: rest")
+        );
     }
 }
