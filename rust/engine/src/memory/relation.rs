@@ -153,6 +153,25 @@ pub fn of<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity
     Ok(found)
 }
 
+/// Those of them that hold, the newest first, at most `most`; of more than `looked_at` the newest are looked at.
+pub fn newest_holding<P: Pages + ?Sized>(
+    pages: &P,
+    partition: Partition,
+    seed: Seed,
+    entity: &str,
+    (most, looked_at): (usize, usize),
+) -> Result<Vec<Relation>> {
+    let mut found = Vec::new();
+    for number in numbers(pages, of_key(partition, seed, entity), 13, usize::MAX)?.into_iter().rev().take(looked_at) {
+        let is_of = |one: &Relation| slot_key(&one.subject) == entity || slot_key(&one.object) == entity;
+        found.extend(read(pages, partition, number)?.filter(|one| one.until.is_none() && is_of(one)));
+        if found.len() == most {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 /// Those of them that hold. The relations of version 0.4.0 are looked through where nothing was given since.
 pub fn holding<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
     let found = if any(pages, partition)? { of(pages, partition, seed, entity, usize::MAX)? } else { all(pages, partition)? };

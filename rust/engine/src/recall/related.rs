@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::ranking::memories::{FEWEST, RELATED};
+use super::words::{bare_words, without_s};
 use crate::Result;
-use crate::memory::relation::{self, Relation};
+use crate::memory::relation;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -18,8 +19,10 @@ use crate::text::slot_key;
 const MOST_WORDS: usize = 40;
 /// Words of a name at most.
 const NAME_WORDS: usize = 3;
-/// Relations of one entity that are followed.
+/// Relations of one entity that are followed, the newest of those that hold.
 const MOST_EACH: usize = 64;
+/// So many of an entity are read: each of a slot's values ends that of the one before.
+const MOST_READ: usize = 512;
 /// Entities from which a step is taken: something that everything stands to tells nothing.
 const MOST_ENTITIES: usize = 32;
 
@@ -46,7 +49,7 @@ pub fn nominate<P: Pages>(pages: &P, partition: Partition, seed: Seed, question:
             if reached.contains_key(&entity) {
                 continue;
             }
-            for one in held(pages, partition, seed, &entity)? {
+            for one in relation::newest_holding(pages, partition, seed, &entity, (MOST_EACH, MOST_READ))? {
                 let step = format!("{} {} {}", one.subject, one.relation, one.object);
                 let path = if path.is_empty() { step } else { format!("{path}, {step}") };
                 if let Some(memory) = one.memory.filter(|_| found.len() < FEWEST) {
@@ -62,15 +65,9 @@ pub fn nominate<P: Pages>(pages: &P, partition: Partition, seed: Seed, question:
     Ok(found)
 }
 
-fn held<P: Pages>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
-    let all = relation::of(pages, partition, seed, entity, MOST_EACH)?;
-    Ok(all.into_iter().filter(|one| one.until.is_none()).collect())
-}
-
 /// The possible names in a question: each of its words, and runs of two and three.
 fn names(question: &str) -> Vec<String> {
-    let trimmed = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).trim_end_matches("'s").to_owned();
-    let words: Vec<String> = question.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
+    let words: Vec<&str> = bare_words(question).map(without_s).filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
     let runs = (1..=NAME_WORDS).flat_map(|length| words.windows(length));
     runs.map(|run| slot_key(&run.join(" "))).collect()
 }
@@ -78,13 +75,31 @@ fn names(question: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::relation::Relation;
     use crate::store::identity::Secret;
     use crate::store::pages::MemoryPages;
 
     fn given(pages: &mut MemoryPages, seed: Seed, subject: &str, relation: &str, object: &str, memory: u32) {
+        given_until(pages, seed, (subject, relation, object), memory, None);
+    }
+
+    fn given_until(pages: &mut MemoryPages, seed: Seed, (subject, relation, object): (&str, &str, &str), memory: u32, until: Option<i64>) {
         let (subject, relation, object) = (subject.to_owned(), relation.to_owned(), object.to_owned());
-        let one = Relation { number: 0, subject, relation, object, since: 0, until: None, memory: Some(memory) };
+        let one = Relation { number: 0, subject, relation, object, since: 0, until, memory: Some(memory) };
         relation::give(pages, 3, seed, &one).expect("stored");
+    }
+
+    #[test]
+    fn what_ended_takes_no_place_of_what_holds() {
+        let (mut pages, seed) = (MemoryPages::new(), Secret::default().seed(b"u"));
+        for host in 0..2 * MOST_EACH as u32 {
+            let until = (host + 1 < 2 * MOST_EACH as u32).then_some(9);
+            given_until(&mut pages, seed, ("billing", "runs on", &format!("h{host}")), host, until);
+        }
+        for question in ["Where is billing now?", "What is billing's host?", "What is billing\u{2019}s host?"] {
+            let found = nominate(&pages, 3, seed, question).expect("read");
+            assert_eq!(found.keys().copied().collect::<Vec<_>>(), [2 * MOST_EACH as u32 - 1], "{question}");
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ const ASKED_BY: [(&str, &str); 2] = [("home", "live reside address city"), ("emp
 const BESIDE: &str = "now current currently today moment country town place";
 /// Words by which a question that has one of these asks for somebody else.
 const WITH: [&str; 2] = ["with", "whom"];
+/// Words that ask how something is called, whatever it is: they take nothing from the slot that is named beside them.
+const NAMING: &str = "called name named";
 /// "My" in other languages.
 const MY: [&str; 15] = [
     "mein",
@@ -91,6 +93,8 @@ struct Asked {
     words: Vec<(Word, usize)>,
     /// The beginnings of these.
     begins: u64,
+    /// Those that ask how something is called.
+    naming: Vec<(Word, usize)>,
     /// It is about the user, and mentions nobody else.
     own: bool,
     /// Whom it mentions.
@@ -116,7 +120,7 @@ impl Asked {
             (asks && words.iter().all(|(word, _)| is_one(&asking, word) || is_one(&beside, word))).then_some(*slot)
         };
         let by_other_words = ASKED_BY.iter().filter(|_| is_own).filter_map(is_asked).collect();
-        Self { words, begins, own, living, text: slot_key(question), by_other_words }
+        Self { words, naming: telling(NAMING), begins, own, living, text: slot_key(question), by_other_words }
     }
 
     /// The names that slots may have which it names as they are, and those that it asks for by other words.
@@ -148,7 +152,9 @@ impl Asked {
         let letters = |words: &[(Word, usize)]| words.iter().map(|(_, letters)| *letters).sum::<usize>() as f64;
         let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;
         let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
-        let share = letters(&matched) / letters(&self.words).max(1.0);
+        let asked: Vec<(Word, usize)> =
+            self.words.iter().filter(|(word, _)| !has(&self.naming, word) || has(&words, word)).copied().collect();
+        let share = letters(&matched) / letters(&asked).max(1.0);
         let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(&Words::of(part)).any(|own| own == *one)));
         (held >= slotted::OF_NAME && share >= if is_own { slotted::OF_OWN_QUESTION } else { slotted::OF_QUESTION })
             .then_some(SLOTTED * held * share)
