@@ -16,6 +16,8 @@ use super::speech_words::{IGNORANT_ACCENTED, List, Phrases};
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
 const MOST_WORDS: usize = 24;
+/// The longest name of what the other one asked for: "your library card", in words.
+const YOUR_WORDS: usize = 4;
 /// The noun of an object is looked for among so many words.
 const OBJECT_WORDS: usize = 8;
 
@@ -299,6 +301,7 @@ fn is_information(object: &[Word]) -> bool {
                 || second == "in" && has_source(object)
         }
         "access" => is_reached(if second == "to" { &object[2..] } else { &object[1..] }),
+        "your" if object.len() <= YOUR_WORDS => true,
         _ => has_information(object) || has_source(object) || has_asked_noun(object),
     }
 }
