@@ -14,6 +14,7 @@
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
+mod bygone;
 pub mod candidates;
 mod closer;
 mod contenders;
@@ -43,11 +44,11 @@ mod words;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
+pub(crate) use bygone::is_of_now;
 pub(crate) use explain::identifiers_of_time;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
 pub(crate) use filter::check_conditions;
-pub(crate) use newest::asks_for_past;
 pub use overview::Overview;
 pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
@@ -56,6 +57,8 @@ pub(crate) use shares::is_sure;
 pub(crate) use sure::moved_odds;
 pub use sure::{Beside, confidence};
 pub use table::HitExplanation;
+
+use std::collections::BTreeSet;
 
 use self::contenders::{Contender, Ranked};
 use self::shares::Chosen;
@@ -160,6 +163,11 @@ impl Recall {
         self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     }
 
+    /// Of those that were recalled, keeps these: the scope and the number of each.
+    pub(crate) fn keep_recalled(&mut self, shown: &BTreeSet<(usize, u32)>) {
+        self.recalled.retain(|one| shown.contains(one));
+    }
+
     /// Where the memory of a hit lives.
     pub(crate) fn partition_of(&self, hit: &Hit) -> Partition {
         self.partitions.get(hit.scope).copied().flatten().unwrap_or_default()
@@ -229,7 +237,8 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     if !hits.is_empty() {
         return answered_at_once(snapshot, &scopes, question, hits);
     }
-    let repaired = typos::repaired(&scopes, question)?;
+    // The words of today do not tell how those of then were spelt.
+    let repaired = if request.filter.reaches_back() { None } else { typos::repaired(&scopes, question)? };
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
     let mut found = Nominated::default();
     let mut recall = Recall { corrections: corrections.to_vec(), ..Recall::default() };
@@ -298,8 +307,7 @@ fn looked_closer(
         contenders::sort(contenders);
         beside = Beside::of(contenders, look.names_somebody());
     }
-    let filter = &asked.request.filter;
-    if !filter.limits_time() && filter.preferred.is_none() {
+    if is_of_now(&asked.request.filter, asked.question) {
         newest::lift(asked.question, own, contenders, |one| look.answers(one, built_in));
     }
     beside

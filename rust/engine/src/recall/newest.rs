@@ -20,6 +20,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
+use super::bygone::tells_of_past;
+use super::closer::names;
 use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
@@ -34,23 +36,6 @@ use crate::units::term_key::TermKey;
 
 /// Parts of 1 in which scores are shown.
 const SHOWN: i64 = 1000;
-/// Words that ask for what was.
-const PAST: [&str; 14] = [
-    "used",
-    "before",
-    "previous",
-    "previously",
-    "former",
-    "formerly",
-    "earlier",
-    "old",
-    "originally",
-    "original",
-    "past",
-    "ago",
-    "history",
-    "then",
-];
 /// Words of who asks, and of how others write of them.
 pub(super) const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
 
@@ -63,11 +48,8 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 const MOST_SOUGHT: usize = 8;
 
 /// Puts the two newest of each thing before what they replace, by its score, and notes at the older ones when something newer was said.
-/// `answers` says whether a hit answers the question by itself.
+/// The question is [of now](super::is_of_now), and `answers` says whether a hit answers it by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
-    if asks_for_past(question) {
-        return;
-    }
     settle(hits);
     let asked = Asked::of(question, own);
     let words: Vec<OnceCell<Words<'_>>> = hits.iter().map(|_| OnceCell::new()).collect();
@@ -119,12 +101,6 @@ fn settle(hits: &mut [Contender<'_>]) {
 /// A score in thousandths, as answers show it.
 fn shown(score: i64) -> i64 {
     (score * SHOWN + i64::from(SCORE_ONE) / 2) / i64::from(SCORE_ONE)
-}
-
-/// Whether a question asks for what was: "where did I live before?".
-pub(crate) fn asks_for_past(question: &Question) -> bool {
-    let is_past = |word: &str| PAST.iter().any(|past| (!word.is_ascii() || word.len() == past.len()) && is(word, past));
-    bare_words(question.text()).any(is_past)
 }
 
 /// Gives one hit at least the score of another, before which it stands.
@@ -277,6 +253,8 @@ impl Asked {
             && (self.is_about(old) || if self.is_of_somebody() { old.begins_as(new) } else { !self.identifies })
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
+            && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
+            && !tells_of_past(new.words(), old.words())
     }
 }
 
@@ -293,6 +271,7 @@ struct Seen<'w, 'h> {
     kinds: OnceCell<u8>,
     required: OnceCell<Vec<u64>>,
     own: OnceCell<bool>,
+    named: OnceCell<Vec<String>>,
     others: OnceCell<Vec<String>>,
     persons: OnceCell<Vec<String>>,
     told: OnceCell<Told<'w>>,
@@ -317,6 +296,7 @@ impl<'w, 'h> Seen<'w, 'h> {
             kinds: OnceCell::new(),
             required: OnceCell::new(),
             own: OnceCell::new(),
+            named: OnceCell::new(),
             others: OnceCell::new(),
             persons: OnceCell::new(),
             told: OnceCell::new(),
@@ -341,6 +321,12 @@ impl<'w, 'h> Seen<'w, 'h> {
         let is_own = |word: &str| asked.own_names.iter().any(|name| *name == normal(word).trim_end_matches("'s"));
         let is_named = || !asked.own_names.is_empty() && bare_words(self.text).any(is_own);
         *self.own.get_or_init(|| self.may_have(embedding::OWN) && speaks_of_own(bare_words(self.text)) || is_named())
+    }
+
+    /// The names of it that are words of the question, in whatever letters that is written: "how much do i owe omar?".
+    fn named(&self, asked: &Asked) -> &[String] {
+        let found = || names(self.text).into_iter().map(normal).filter(|name| asked.words.contains(name)).collect();
+        self.named.get_or_init(found)
     }
 
     /// Whether it may have a word of that kind: its tokens tell mostly that it has none, and then its words are not looked at.

@@ -125,14 +125,16 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
         }
         Ok((answer, recalled))
     })?;
-    if let (Some(recall), Some(memories)) = (recalled, &mut answer.memories) {
-        recall::add_recalls(core, memories, &recall);
-        recall::note(core, &every, &recall);
-    }
     let metrics = core.store().metrics();
     add(&metrics.searches, answer.passages.len() as u64);
     add(&metrics.searches_degraded, answer.passages.iter().filter(|one| one.degraded.is_some()).count() as u64);
     answer.put_in_order(asked);
+    if let (Some(mut recall), Some(memories)) = (recalled, &mut answer.memories) {
+        let places = answer.order.iter().filter(|one| one.source == Source::Memories).map(|one| &memories.found[one.place]);
+        recall.keep_recalled(&places.map(|one| (one.scope, one.named.memory.number)).collect());
+        recall::add_recalls(core, memories, &recall);
+        recall::note(core, &every, &recall);
+    }
     Ok(answer)
 }
 
@@ -146,7 +148,7 @@ fn outdated<P: Pages>(
     partitions: &[Option<Partition>],
 ) -> Result<BTreeMap<(usize, usize), usize>> {
     let (filter, mut replaced, mut newer) = (&every.filter, Vec::new(), Vec::new());
-    if filter.limits_time() || filter.preferred.is_some() || recall::asks_for_past(question) {
+    if !recall::is_of_now(filter, question) {
         return Ok(BTreeMap::new());
     }
     for (place, found) in answer.memories.iter().flat_map(|memories| &memories.found).enumerate() {

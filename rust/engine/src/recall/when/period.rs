@@ -183,9 +183,7 @@ fn dated(words: &[Word<'_>], at: usize, lead: usize, today: i64) -> Option<(Days
         return Some((days, 1));
     }
     let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).map_or("", |word| word.lower.as_str());
-    let led = LEADS.contains(&before(at))
-        || lead < at && LEADS.contains(&words[lead].lower.as_str())
-        || lead == at && LEADS.contains(&before(lead));
+    let led = LEADS.contains(&before(at)) || lead < at && LEADS.contains(&words[lead].lower.as_str());
     day_first(words, at, today)
         .or_else(|| month_first(words, at, led, today))
         .or_else(|| weekday_alone(words, at, &before, today))

@@ -128,6 +128,8 @@ struct Gathered<'s, P> {
     volatile: Vec<Item>,
     frozen: bool,
     recalled: Option<(Request, Recall)>,
+    /// Passages that are not sure enough.
+    left_out_passages: Vec<Explained>,
     /// Why collections were searched by words alone, where they were.
     degraded: Option<String>,
     /// The most that recalled text may have.
@@ -154,7 +156,7 @@ pub(in crate::session) fn assemble<P: Pages>(
 ) -> Result<Done> {
     let place = status.place;
     let gathered = gather(engine, pages, scope, status, ask, warm)?;
-    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, degraded, most_recalled } = gathered;
+    let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, left_out_passages, degraded, most_recalled } = gathered;
     let mut budget = effective(&record.budget, &epoch.model, ask);
     budget.sections = record.recalls.floored(budget.sections);
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
@@ -191,6 +193,7 @@ pub(in crate::session) fn assemble<P: Pages>(
     let read_as =
         |(from, to): &(String, String)| Explained::other(section::RECALLED, from.as_str(), 0, Why::ReadAs { word: to.as_str().into() });
     prompt.explained.extend(corrections.map(read_as));
+    prompt.explained.extend(left_out_passages);
     let question = recalled.as_ref().map(|(request, _)| request.text.clone());
     let degraded = recalled.as_ref().and_then(|(_, answer)| answer.degraded.clone()).or(degraded);
     let degraded = degraded.map(|why| ask.embedder_failed.clone().unwrap_or(why));
@@ -295,6 +298,7 @@ fn gather<'s, P: Pages>(
             volatile,
             frozen: true,
             recalled: None,
+            left_out_passages: Vec::new(),
             degraded: None,
             most_recalled: u64::MAX,
         });
@@ -308,7 +312,7 @@ fn gather<'s, P: Pages>(
     if let Some((_, _, answer, _)) = &recalled {
         memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
     }
-    let (mut degraded, mut most_recalled) = (None, u64::MAX);
+    let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
     if let Some((request, question, answer, asking)) = &mut recalled {
         let passages = retrieved::passages(engine, pages, &record, request, question)?;
         let budget = effective(&record.budget, &epoch.model, ask);
@@ -321,11 +325,12 @@ fn gather<'s, P: Pages>(
             Replaced::by(pages, answer.partition_of(hit), &hit.memory, &mut replaced)?;
         }
         let (replaced, room) = (&replaced[..], room.tokens);
-        let (excerpts, asking) = (OnceCell::new(), *asking);
+        let (excerpts, asking, of_now) = (OnceCell::new(), *asking, recall::is_of_now(&request.filter, question));
+        let record = &record;
         let asked =
-            Asked { scope, place, record: &record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced };
+            Asked { scope, place, record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced, of_now };
         let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
-        for one in corrections.into_iter().chain(passages.2) {
+        for one in corrections.into_iter().chain(passages.corrections) {
             if !answer.corrections.contains(&one) {
                 answer.corrections.push(one);
             }
@@ -335,13 +340,13 @@ fn gather<'s, P: Pages>(
         } else {
             memories.extend(messages.into_iter().map(|one| one.item));
         }
-        memories.extend(passages.0);
-        degraded = passages.1;
+        memories.extend(passages.shown);
+        (left_out_passages, degraded) = (passages.left_out, passages.degraded);
     }
     volatile.append(&mut memories);
     volatile.extend(ask.items.iter().cloned());
     let recalled = recalled.map(|(request, _, answer, _)| (request, answer));
-    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, degraded, most_recalled })
+    Ok(Gathered { view, record, epoch, fixed, volatile, frozen: false, recalled, left_out_passages, degraded, most_recalled })
 }
 
 /// The fixed sections, as they were when the epoch began, less what was forgotten since.

@@ -27,6 +27,8 @@ pub(in crate::session) struct Replaced {
     partition: Partition,
     /// The session and the message that the value was learnt from.
     source: Source,
+    /// The same of the current one: whoever says in one message what was and what is tells what is.
+    current: Source,
     /// The words of the value that the current one lacks, in small letters.
     words: Vec<Box<str>>,
     /// The words that the current one has and the value lacks.
@@ -63,6 +65,13 @@ pub(in crate::session) struct Said<'m> {
     pub behind: &'m dyn Fn() -> Option<String>,
 }
 
+impl Said<'_> {
+    /// By how many messages it stands behind a source in one session; `None` where it does not.
+    fn behind(&self, source: &Source) -> Option<u64> {
+        source.as_ref().filter(|(session, _)| **session == *self.session).and_then(|(_, at)| self.index.checked_sub(*at))
+    }
+}
+
 impl Replaced {
     /// The messages that told the values before that of a current memory. Costs a look-up for each value.
     pub fn by<P: Pages>(pages: &P, partition: Partition, current: &Memory, found: &mut Vec<Self>) -> Result<()> {
@@ -91,6 +100,9 @@ impl Replaced {
                 continue;
             }
             let replaced = Self::new(partition, older, current, (newer_at, newer_at));
+            // Whoever revised it gave no message: that which the first text was learnt from is still its source.
+            let told = replaced.current.clone().filter(|_| replaced.current != replaced.source);
+            let replaced = Self { current: told, ..replaced };
             if !replaced.value.is_empty() {
                 found.push(replaced);
             }
@@ -100,7 +112,8 @@ impl Replaced {
 
     fn new(partition: Partition, older: &Memory, current: &Memory, times: (i64, i64)) -> Self {
         let slot = current.slot.as_deref().unwrap_or_default();
-        Self::of((partition, source(older)), (&older.text, &current.text), slot, times)
+        let replaced = Self::of((partition, source(older)), (&older.text, &current.text), slot, times);
+        Self { current: source(current), ..replaced }
     }
 
     fn of((partition, source): (Partition, Source), (older, current): (&str, &str), slot: &str, (newer_at, until): (i64, i64)) -> Self {
@@ -108,17 +121,17 @@ impl Replaced {
         let lacking = |these: &[Box<str>], those: &[Box<str>]| these.iter().filter(|word| !those.contains(word)).cloned().collect();
         let (gone, newer): (Vec<Box<str>>, Vec<Box<str>>) = (lacking(&then, &now), lacking(&now, &then));
         let value = if is_reworded((&then, &gone), (&now, &newer)) { Vec::new() } else { all_words(older).collect() };
-        Self { partition, source, words: gone, newer, value, slot: slot.into(), length: older.len(), until, newer_at }
+        Self { partition, source, current: None, words: gone, newer, value, slot: slot.into(), length: older.len(), until, newer_at }
     }
 
     /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it that takes it up,
     /// or another one that says the value and no more.
     pub fn is_told(&self, said: &Said<'_>, part: &str) -> bool {
-        if self.partition != said.partition {
+        if self.partition != said.partition || said.behind(&self.current) == Some(0) {
             return false;
         }
         let is_short = part.len() <= self.length + ABOUT;
-        let behind = self.source.as_ref().filter(|(session, _)| **session == *said.session).and_then(|(_, at)| said.index.checked_sub(*at));
+        let behind = said.behind(&self.source);
         if behind == Some(0) {
             // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
             return is_short || words(part).any(|word| self.words.contains(&word));

@@ -18,7 +18,7 @@ use super::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
-use crate::context::{DocumentRef, Form, History, Item, Message, MessageRef};
+use crate::context::{DocumentRef, Explained, Form, History, Item, Message, MessageRef, Why};
 use crate::embedding;
 use crate::memory::Core;
 use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, MEANS_IT, SURE_ENOUGH};
@@ -87,6 +87,8 @@ pub(in crate::session) struct Asked<'a> {
     pub room: u64,
     /// Messages that told what does not hold any more.
     pub replaced: &'a [Replaced],
+    /// The question is about what holds now: these stand behind what replaced it.
+    pub of_now: bool,
 }
 
 /// A message that a prompt may show.
@@ -297,7 +299,7 @@ impl Asked<'_> {
         let behind = || said_before(pages, found.place, found.index);
         let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by, behind: &behind };
         let newer = self.replaced.iter().filter(|one| one.is_told(&said, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
-        let score = score.map(|score| if newer.is_some() { score / BEHIND_THE_CURRENT } else { score });
+        let score = score.map(|score| if newer.is_some() && self.of_now { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
 }
@@ -418,17 +420,29 @@ fn head(text: &str) -> Arc<str> {
     format!("{}\u{2026}", clip(text, EXCERPT_BYTES)).into()
 }
 
-/// Passages of the session's collections that answer the question, why vectors were not used where that is so, and the words of the question
-/// that were read as others. Copies of a text are one passage, the best of them.
+/// Passages of the session's collections for a question.
+#[derive(Default)]
+pub(in crate::session) struct Passages {
+    /// Those that answer it.
+    pub shown: Vec<Item>,
+    /// The best of the others, and by how much they miss.
+    pub left_out: Vec<Explained>,
+    /// Why vectors were not used, where that is so.
+    pub degraded: Option<String>,
+    /// The words of the question that were read as others.
+    pub corrections: Corrections,
+}
+
+/// Passages of the session's collections. Copies of a text are one passage, the best of them.
 pub(in crate::session) fn passages<P: Pages>(
     engine: &Core,
     pages: &P,
     record: &SessionRecord,
     request: &Request,
     question: &Question,
-) -> Result<(Vec<Item>, Option<String>, Corrections)> {
+) -> Result<Passages> {
     let recalls = &record.recalls;
-    if record.collections.is_empty() || recalls.passages == 0 {
+    if record.collections.is_empty() || recalls.passages == 0 || asks_nothing(question.text()) {
         return Ok(Default::default());
     }
     let most = recalls.passages as usize;
@@ -449,19 +463,17 @@ pub(in crate::session) fn passages<P: Pages>(
         answer = collection::search::search(engine, pages, &asked, question)?;
     }
     let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
-    let mut items = Vec::with_capacity(most.min(answer.hits.len()));
+    let least = recalls.sure_enough(SURE_ENOUGH);
+    let mut passages = Passages { degraded: answer.degraded, corrections: corrections.to_vec(), ..Passages::default() };
     for hit in answer.hits.iter().take(most) {
         let sure = recall::confidence(answer.queries.get(hit.collection), &hit.indexed(), &hit.parts);
-        if sure < recalls.sure_enough(SURE_ENOUGH) {
-            continue;
-        }
         let (document, collection) = (&hit.document, &record.collections[hit.collection].name);
         let mut attributes: Vec<(Box<str>, Box<str>)> =
             vec![("source".into(), format!("{collection}/{}", document.id).into()), ("version".into(), document.version.as_str().into())];
         if !hit.path.is_empty() {
             attributes.push(("heading".into(), hit.path.join(" > ").into()));
         }
-        items.push(Item {
+        let item = Item {
             section: section::RETRIEVED.into(),
             id: format!("{collection}/{}#{}-{}", document.id, hit.characters.start, hit.characters.end).into(),
             attributes,
@@ -471,9 +483,14 @@ pub(in crate::session) fn passages<P: Pages>(
             document: partition_of(hit.collection)?.map(|partition| DocumentRef { partition, document: document.number.into() }),
             form: Form::dated(),
             score: Some((sure * SCORE_UNIT) as i64),
-        });
+        };
+        if sure >= least {
+            passages.shown.push(item);
+        } else if hit.parts.is_relevant() {
+            passages.left_out.push(Explained::of(&item, 0, Why::BelowFloor { floor: (least * SCORE_UNIT) as i64 }));
+        }
     }
-    Ok((items, answer.degraded, corrections.to_vec()))
+    Ok(passages)
 }
 
 #[cfg(test)]

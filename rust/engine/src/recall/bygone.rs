@@ -1,0 +1,115 @@
+//! What was: questions that ask for it, and memories that tell of it alone. "I used to live in Madrid", told later than "I live in Porto",
+//! is nothing newer.
+
+use super::Question;
+use super::filter::Filter;
+use super::words::{Words, bare_words, normal};
+use crate::text::is_filler;
+
+/// Words that ask for what was.
+const PAST: [&str; 14] = [
+    "used",
+    "before",
+    "previous",
+    "previously",
+    "former",
+    "formerly",
+    "earlier",
+    "old",
+    "originally",
+    "original",
+    "past",
+    "ago",
+    "history",
+    "then",
+];
+/// Words by which a memory says that something is over.
+const OVER: [&str; 5] = ["former", "formerly", "previous", "previously", "originally"];
+/// Before "used to" they say what somebody is accustomed to.
+const ACCUSTOMED: [&str; 14] = ["am", "is", "are", "was", "were", "be", "been", "i'm", "we're", "he's", "she's", "get", "got", "getting"];
+/// Behind "used to", where that is said of a thing.
+const A_THING: [&str; 8] = ["the", "a", "an", "my", "our", "it", "this", "that"];
+/// Before "old", where that says which one.
+const WHICH: [&str; 6] = ["my", "our", "the", "his", "her", "their"];
+/// Verbs of what was.
+const WAS: [&str; 4] = ["was", "were", "had", "used"];
+/// Words by which a memory says what holds now, beside what was.
+const NOW: [&str; 12] =
+    ["now", "instead", "anymore", "longer", "since", "switched", "moved", "changed", "replaced", "became", "new", "nowadays"];
+/// Words between two clauses.
+const AND: [&str; 3] = ["and", "but", "so"];
+
+/// Whether a question is about what holds now: neither it nor the caller names a time, and it does not ask for what was.
+pub(crate) fn is_of_now(filter: &Filter, question: &Question) -> bool {
+    !filter.limits_time() && filter.preferred.is_none() && !asks_for_past(question)
+}
+
+/// Whether a question asks for what was: "where did I live before?".
+fn asks_for_past(question: &Question) -> bool {
+    bare_words(question.text()).any(|word| PAST.contains(&&*normal(word)))
+}
+
+/// Whether a memory tells of what was and of nothing that holds now. Of "before Acme" that is known where another memory has "Acme".
+pub(super) fn tells_of_past(text: &Words<'_>, other: &Words<'_>) -> bool {
+    let words: Vec<String> = text.bare.iter().map(|word| normal(word)).filter(|word| !word.is_empty()).collect();
+    let word = |at: usize| words.get(at).map_or("", |word| &**word);
+    if words.iter().any(|word| NOW.contains(&&**word)) {
+        return false;
+    }
+    let says_so = |at: usize| {
+        let (one, next) = (word(at), word(at + 1));
+        let last = if at > 0 { word(at - 1) } else { "" };
+        OVER.contains(&one) || one == "used" && next == "to" && !ACCUSTOMED.contains(&last) && !A_THING.contains(&word(at + 2))
+    };
+    let is_of_other = |word: &str| !is_filler(word.as_bytes()) && other.bare.iter().any(|other| normal(other) == word);
+    let says_in_one_clause = |at: usize| {
+        let (one, next) = (word(at), word(at + 1));
+        one == "old" && at > 0 && WHICH.contains(&word(at - 1))
+            || one == "before" && at > 0 && (next.is_empty() || is_of_other(next))
+            || at == 0 && one == "until" && words.iter().any(|word| WAS.contains(&&**word))
+    };
+    let is_one_clause = || !words.iter().any(|word| AND.contains(&&**word));
+    let places = 0..words.len();
+    places.clone().any(says_so) || places.clone().any(says_in_one_clause) && is_one_clause()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_is_nothing_newer() {
+        let tells = |text: &str, other: &str| tells_of_past(&Words::of(text), &Words::of(other));
+        for (text, other) in [
+            ("I used to live in Madrid", "I live in Porto"),
+            ("We used to drink tea.", "We drink coffee."),
+            ("My former boss was Omar", "My boss is Priya"),
+            ("The staging server previously ran Debian 10", "The staging server runs Debian 12"),
+            ("I worked at Initech before Acme", "I work at Acme"),
+            ("The wifi network was called Stork before", "The wifi network is called Heron"),
+            ("The old password policy required 8 characters", "The password policy requires 12 characters"),
+            ("Until 2023 our rent was 700 euros", "Our rent is 900 euros"),
+        ] {
+            assert!(tells(text, other), "{text}");
+        }
+        for (text, other) in [
+            ("I live in Porto", "I used to live in Madrid"),
+            ("I used to live in Madrid, now in Ghent", "I live in Porto"),
+            ("I no longer live in Porto", "I live in Porto"),
+            ("I'm used to the cold in Oslo", "I live in Porto"),
+            ("I got used to working at night", "I work by day"),
+            ("I eat before 8", "I eat at 7"),
+            ("My old phone broke and I bought a Pixel", "My phone is a Nokia"),
+            ("My previous plan was replaced by Pro", "I am on the Basic plan"),
+            ("Until Friday I work from home", "I work in Ghent"),
+        ] {
+            assert!(!tells(text, other), "{text}");
+        }
+    }
+
+    #[test]
+    fn some_questions_ask_for_what_was() {
+        let asks = |text: &str| asks_for_past(&Question::new(text));
+        assert!(asks("Where did I live before?") && asks("my OLD number?") && !asks("Where do I live?") && !asks("Where am I based?"));
+    }
+}
