@@ -96,3 +96,36 @@ def test_fewer_answers_are_the_first_of_more_where_scores_are_equal(engine: mems
     few = user.recall("which port does payments-api listen on?", limit=3)
     assert [hit.memory.id for hit in few] == [hit.memory.id for hit in many][:3]
     assert many[0].text.endswith("8448")
+
+
+@pytest.mark.parametrize("template", ["I owe {} {} euros", "I lent {} the {}", "Call {} for me at {} pm"])
+def test_a_name_is_one_in_small_letters_too(engine: memspan.Engine, clock: FakeClock, template: str) -> None:
+    user = engine.user("u")
+    told(user, clock, template.format("Omar", 20), template.format("Priya", 35))
+    question = {"I owe {} {} euros": "how much do i owe omar?", "I lent {} the {}": "what did i lend omar?"}.get(
+        template, "when do i call omar?"
+    )
+    assert "Omar" in user.recall(question)[0].text
+    assert not marked(user, question)
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "question"),
+    [
+        ("I live in Porto", "I used to live in Madrid", "Where do I live?"),
+        ("I take 10 mg of lisinopril", "I used to take 20 mg of lisinopril", "How much lisinopril do I take?"),
+        ("My boss is Priya", "My former boss was Omar", "Who is my boss?"),
+        ("I work at Acme", "I worked at Initech before Acme", "Where do I work?"),
+        ("Our rent is 900 euros", "Until 2023 our rent was 700 euros", "How much is our rent?"),
+    ],
+)
+def test_what_was_is_nothing_newer_though_it_is_told_later(
+    engine: memspan.Engine, clock: FakeClock, now: str, then: str, question: str
+) -> None:
+    user = engine.user("u")
+    told(user, clock, now, then)
+    assert not marked(user, question)
+    assert not any(one.raised for one in user.recall(question).explain())
+    user = engine.user("told in order")
+    told(user, clock, then, now)
+    assert user.recall(question)[0].text == now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -167,3 +168,96 @@ def test_every_hit_explains_itself_alike(noisy: memspan.Scope) -> None:
         assert why.parts["words"] == 1.0
         assert 0 <= why.parts["meaning"] <= 1
         assert str(why).startswith(f"score {hit.score:.3f}")
+
+
+DINNER = "Dinner with Anna is on Friday at 8"
+FOODS = ["nuts", "milk", "eggs", "soy", "wheat", "fish", "crab", "sesame", "mustard", "celery", "lupin", "squid"]
+
+
+def shown(user: memspan.Scope, question: str) -> list[str]:
+    """The memories that the prompt of a new session shows."""
+    session = user.session("asked", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    rows = [row.id for row in session.assemble().explain() if row.section == "recalled" and row.included]
+    session.delete()
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("answer", "other", "question"),
+    [
+        (DINNER, "Anna likes jazz", "When is dinner with Anna?"),
+        ("My brother Tom is allergic to shellfish", "Tom lives in Madrid", "What is Tom allergic to?"),
+        ("We use Kafka for events", "Kafka was upgraded in May", "What do we use Kafka for?"),
+    ],
+)
+def test_what_begins_with_a_name_takes_nothing_from_what_has_it(user: memspan.Scope, answer: str, other: str, question: str) -> None:
+    user.remember(answer)
+    alone = user.recall(question).confidence
+    user.remember(other)
+    both = user.recall(question)
+    assert both[0].text == answer
+    assert both.confidence > alone / 2
+    assert "mem-1" in shown(user, question)
+
+
+def test_what_somebody_else_says_of_a_name_still_does(user: memspan.Scope) -> None:
+    user.remember("Bob: Dinner with Anna is on Friday at 8")
+    user.remember("Anna: I like jazz")
+    assert user.recall("When is dinner with Anna?").confidence < 0.3
+
+
+def test_many_answers_are_no_worse_than_few(user: memspan.Scope) -> None:
+    question = "Which allergies does my daughter have?"
+    for at, food in enumerate(FOODS):
+        user.remember(f"My daughter is allergic to {food}")
+        assert len(shown(user, question)) == at + 1
+
+
+def test_a_passage_that_is_not_sure_enough_says_so(user: memspan.Scope) -> None:
+    notes = user.collection("notes")
+    notes.add("invoice.md", "# Invoices\n\nInvoices are sent by mail and stand under My account, Documents.")
+    notes.add("garden.md", "# Garden\n\nThe account of the garden is in the shed.")
+    session = user.session("s", model="gpt-4o", collections=[notes])
+    session.add({"role": "user", "content": "which account has the zeppelin, the yacht, the tractor and the quarry?"})
+    rows = [row for row in session.assemble().explain() if row.section == "retrieved"]
+    assert rows
+    assert not any(row.included for row in rows)
+    assert all("below the relevance floor" in row.why for row in rows)
+
+
+def test_an_order_that_no_document_has_leaves_the_rest_of_a_question(user: memspan.Scope) -> None:
+    notes = user.collection("notes")
+    notes.add("invoice.md", "# Invoices\n\nInvoices are sent by mail and stand under My account, Documents.")
+    plain, named = (notes.search(question).confidence for question in ("where is my invoice?", "where is my invoice INV-2026-118?"))
+    assert 0.4 * plain < named < plain
+
+
+@pytest.mark.parametrize("thanks", ["thanks!", "ok, got it"])
+def test_thanks_ask_no_document(user: memspan.Scope, thanks: str) -> None:
+    notes = user.collection("notes")
+    notes.add("errors.md", "# Error codes\n\nE-4021: the payment gateway timed out. Thanks to retries it is ok. Got it.")
+    session = user.session("s", model="gpt-4o", collections=[notes])
+    session.add({"role": "user", "content": thanks})
+    assert not [row for row in session.assemble().explain() if row.section == "retrieved"]
+
+
+def test_a_search_counts_what_it_returns(user: memspan.Scope) -> None:
+    memory = user.remember("payments-api listens on port 8443").memory
+    assert not user.search(ASKED, min_score=1.0, max_tokens=1)
+    assert user.get(memory.id).last_recalled_at is None
+    assert user.search(ASKED)
+    assert user.get(memory.id).last_recalled_at is not None
+
+
+def test_words_of_then_are_not_read_as_those_of_today(user: memspan.Scope) -> None:
+    for text, year in (("payments is deployed on wexbrock", 2024), ("payments is deployed on wexbrook", 2025)):
+        user.remember(text, slot="deployment", occurred_at=datetime(year, 1, 1, tzinfo=UTC))
+    assert [hit.text for hit in user.recall("wexbrock", valid_at=datetime(2024, 6, 1, tzinfo=UTC))] == ["payments is deployed on wexbrock"]
+
+
+def test_the_slot_that_is_asked_for_comes_before_a_longer_one(user: memspan.Scope) -> None:
+    user.remember("Rex", slot="dog")
+    user.remember("Dr. Paws", slot="dog's vet")
+    for question in ("What is my dog called?", "What's the name of my dog?"):
+        assert user.recall(question)[0].text == "Rex"

@@ -324,3 +324,24 @@ def test_a_bare_value_is_found_by_the_name_of_its_slot(user: Scope, question: st
     assert "the slot" in str(found[0].explain())
     assert any(value in item for item in items(say(user.session("s", model="gpt-4o"), question)))
     assert user.recall("when was the meeting about project 7?")[0].text.startswith("Note 7")
+
+
+def test_a_message_that_tells_what_holds_now_is_not_marked_for_what_it_replaces(user: Scope) -> None:
+    session = user.session("told", model="gpt-4o")
+    for text in ("I work at Initech.", "I quit Initech. I now work at Hooli."):
+        session.add_many([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}])
+        user.learn(session)
+    asked = user.session("asked", model="gpt-4o")
+    found = re.findall(r"<item ([^>]*)>([^<]*)<", say(asked, "where do I work?"))
+    assert {text: "newer_on" in attributes for attributes, text in found} == {
+        "I work at Initech.": True,
+        "I quit Initech. I now work at Hooli.": False,
+    }
+
+
+def test_a_question_about_the_past_has_what_was(user: Scope) -> None:
+    session = user.session("told", model="gpt-4o")
+    for text in ("I live in Porto and work at Acme", "I moved to Berlin"):
+        session.add_many([{"role": "user", "content": text}, {"role": "assistant", "content": "ok"}])
+        user.learn(session)
+    assert "Porto" in say(user.session("then", model="gpt-4o"), "Where did I live before?")
