@@ -261,3 +261,10 @@ def test_the_slot_that_is_asked_for_comes_before_a_longer_one(user: memspan.Scop
     user.remember("Dr. Paws", slot="dog's vet")
     for question in ("What is my dog called?", "What's the name of my dog?"):
         assert user.recall(question)[0].text == "Rex"
+
+
+def test_each_of_two_questions_is_answered(user: memspan.Scope) -> None:
+    for text in ("payments-api listens on port 8443", "The vault code is 4711", "Deploys are forbidden on Fridays"):
+        user.remember(text)
+    assert shown(user, "Which port does payments-api use, and what is the vault code?") == ["mem-1", "mem-2"]
+    assert shown(user, "Which port does payments-api use?") == ["mem-1"]

@@ -23,13 +23,15 @@ const PAST: [&str; 14] = [
     "history",
     "then",
 ];
-/// Words by which a memory says that something is over.
-const OVER: [&str; 5] = ["former", "formerly", "previous", "previously", "originally"];
+/// Words by which a memory says that something is over, wherever they stand.
+const OVER: [&str; 3] = ["formerly", "previously", "originally"];
+/// The same behind the first word alone: "my old boss was Omar". "I left the old company for Hooli" says what holds now.
+const OVER_IN_FRONT: [&str; 3] = ["former", "previous", "old"];
 /// Before "used to" they say what somebody is accustomed to.
 const ACCUSTOMED: [&str; 14] = ["am", "is", "are", "was", "were", "be", "been", "i'm", "we're", "he's", "she's", "get", "got", "getting"];
 /// Behind "used to", where that is said of a thing.
 const A_THING: [&str; 8] = ["the", "a", "an", "my", "our", "it", "this", "that"];
-/// Before "old", where that says which one.
+/// Before these, where they say which one.
 const WHICH: [&str; 6] = ["my", "our", "the", "his", "her", "their"];
 /// Verbs of what was.
 const WAS: [&str; 4] = ["was", "were", "had", "used"];
@@ -58,14 +60,14 @@ pub(super) fn tells_of_past(text: &Words<'_>, other: &Words<'_>) -> bool {
     }
     let says_so = |at: usize| {
         let (one, next) = (word(at), word(at + 1));
-        let last = if at > 0 { word(at - 1) } else { "" };
-        OVER.contains(&one) || one == "used" && next == "to" && !ACCUSTOMED.contains(&last) && !A_THING.contains(&word(at + 2))
+        let is_accustomed = at > 0 && ACCUSTOMED.contains(&word(at - 1)) || A_THING.contains(&word(at + 2));
+        OVER.contains(&one) || one == "used" && next == "to" && !is_accustomed
     };
     let is_of_other = |word: &str| !is_filler(word.as_bytes()) && other.bare.iter().any(|other| normal(other) == word);
     let says_in_one_clause = |at: usize| {
         let (one, next) = (word(at), word(at + 1));
-        one == "old" && at > 0 && WHICH.contains(&word(at - 1))
-            || one == "before" && at > 0 && (next.is_empty() || is_of_other(next))
+        one == "before" && at > 0 && (next.is_empty() || is_of_other(next))
+            || at == 1 && OVER_IN_FRONT.contains(&one) && WHICH.contains(&word(0))
             || at == 0 && one == "until" && words.iter().any(|word| WAS.contains(&&**word))
     };
     let is_one_clause = || !words.iter().any(|word| AND.contains(&&**word));
@@ -100,8 +102,11 @@ mod tests {
             ("I got used to working at night", "I work by day"),
             ("I eat before 8", "I eat at 7"),
             ("My old phone broke and I bought a Pixel", "My phone is a Nokia"),
+            ("My old pair broke and I ordered Asics", "I run in Hokas"),
             ("My previous plan was replaced by Pro", "I am on the Basic plan"),
             ("Until Friday I work from home", "I work in Ghent"),
+            ("I left the old company for Hooli", "I work at Initech"),
+            ("I left my former employer for Hooli", "I work at Initech"),
         ] {
             assert!(!tells(text, other), "{text}");
         }

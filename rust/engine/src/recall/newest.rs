@@ -162,6 +162,8 @@ struct Asked {
     identifies: bool,
     /// Whom it mentions as "my mother" or the like.
     persons: Vec<String>,
+    /// It has no capital letter, so that names have none, either.
+    is_small: bool,
     /// Its words: whatever has something may stand among them.
     words: Vec<String>,
     /// The same, as they are compared with those of memories.
@@ -193,6 +195,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(&text).collect(),
+            is_small: !question.text().contains(char::is_uppercase),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
             names,
@@ -323,10 +326,10 @@ impl<'w, 'h> Seen<'w, 'h> {
         *self.own.get_or_init(|| self.may_have(embedding::OWN) && speaks_of_own(bare_words(self.text)) || is_named())
     }
 
-    /// The names of it that are words of the question, in whatever letters that is written: "how much do i owe omar?".
+    /// The names of it that a question in small letters has: "how much do i owe omar?".
     fn named(&self, asked: &Asked) -> &[String] {
         let found = || names(self.text).into_iter().map(normal).filter(|name| asked.words.contains(name)).collect();
-        self.named.get_or_init(found)
+        self.named.get_or_init(|| if asked.is_small { found() } else { Vec::new() })
     }
 
     /// Whether it may have a word of that kind: its tokens tell mostly that it has none, and then its words are not looked at.

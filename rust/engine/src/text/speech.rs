@@ -21,9 +21,13 @@ use unicode_normalization::UnicodeNormalization;
 use super::speech_forms::{before_tag, orders, states_a_number, tells};
 use super::speech_ignorance::is_ignorant;
 use super::speech_words::{BUT, CHINESE_QUESTIONS, COURTESY, Known, List, Phrases, QUESTION_ENDS, QUESTIONS_ACCENTED, known};
+use crate::units::clip::clip;
 
 /// The most bytes of a text that are looked at: a longer one is neither a question nor an excuse.
 const MOST_BYTES: usize = 2_000;
+
+/// Words between two questions.
+const JOINS: [&str; 12] = ["and", "or", "also", "plus", "und", "oder", "et", "ou", "y", "o", "e", "en"];
 
 /// The speech act of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +59,18 @@ pub fn asks_when(text: &str) -> bool {
         before = word;
         one || two
     })
+}
+
+/// Whether a text asks for more than one thing: a question word begins it, or follows a mark or an "and", twice or more.
+#[must_use]
+pub fn asks_several(text: &str) -> bool {
+    let (mut asked, mut begins) = (0, true);
+    for chunk in clip(text, MOST_BYTES).split_whitespace() {
+        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+        asked += usize::from(begins && known(&word.replace(['\'', '\u{2019}'], "")).is_in(List::Interrogatives));
+        begins = chunk.ends_with(['?', '!', '.', ',', ';', ':']) || JOINS.contains(&&*word) || begins && word.is_empty();
+    }
+    asked > 1
 }
 
 /// Whether a text says that it does not know, and states nothing.

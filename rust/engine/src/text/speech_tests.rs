@@ -426,3 +426,19 @@ fn nothing_and_much_are_neither() {
         assert!(!asks(text) && !does_not_know(text), "{text}");
     }
 }
+
+#[test]
+fn two_questions_are_told_from_one() {
+    for text in [
+        "Which port does payments-api use, and what is the vault code?",
+        "What is the vault code and when are deploys forbidden?",
+        "Where is it? How old is it?",
+        "Wo ist er, und wann kommt er?",
+        "what's my plan, and who\u{2019}s on it",
+    ] {
+        assert!(asks_several(text), "{text}");
+    }
+    for text in ["What do I know about who came?", "Which port?", "Tell me what I said and did.", "", "I know where it is, and what."] {
+        assert!(!asks_several(text), "{text}");
+    }
+}

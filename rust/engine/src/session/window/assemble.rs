@@ -12,7 +12,7 @@ use super::retrieved::{self, Asked, Shown};
 use super::room::{self, RoomLeft};
 use super::warm::{Warm, WarmFixed};
 use crate::context::explain::{Explained, Why};
-use crate::context::limit::section;
+use crate::context::limit::{Share, section};
 use crate::context::message::Part;
 use crate::context::{
     Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, compose,
@@ -37,6 +37,7 @@ use crate::session::transcript::view::{Extent, View};
 use crate::session::window::fixed::{fixed, scopes};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::text::speech;
 use crate::tokens::CachedCounter;
 use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
@@ -159,6 +160,10 @@ pub(in crate::session) fn assemble<P: Pages>(
     let Gathered { view, record, epoch, fixed, volatile, frozen, recalled, left_out_passages, degraded, most_recalled } = gathered;
     let mut budget = effective(&record.budget, &epoch.model, ask);
     budget.sections = record.recalls.floored(budget.sections);
+    if recalled.as_ref().is_some_and(|(request, _)| speech::asks_several(&request.text)) {
+        let floor = &mut budget.sections.relevance.of_best;
+        *floor = Share::new(floor.millionths() / 2); // what answers the second question has little of the first
+    }
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
     // The reserve for recalled text is a share of the tokens to come. The history has the rest.
     let least = refused::limit(pages, place, &epoch.model.name, limit)?;
