@@ -27,6 +27,7 @@ __all__ = [
     "failure",
     "format_of",
     "memory_tools",
+    "no_such_tool",
     "result_message",
     "run_call",
     "text_of_result",
@@ -121,6 +122,13 @@ def run_call(
 def failure(call: ToolCall, error: BaseException) -> dict[str, Any]:
     """The message that tells the model how its call failed."""
     return result_message(call, f"{type(error).__name__}: {_shown(error)}", failed=True)
+
+
+def no_such_tool(call: ToolCall, names: Iterable[str]) -> dict[str, Any]:
+    """The message that tells the model that it was offered no tool of that name, and which ones it has."""
+    offered = ", ".join(names)
+    cure = f": call one of {offered}, or answer without a tool" if offered else ", and none is offered: answer without one"
+    return result_message(call, f"no tool is called {call.name!r:.80}{cure}", failed=True)
 
 
 def result_message(call: ToolCall, text: str, *, failed: bool = False) -> dict[str, Any]:

@@ -27,11 +27,11 @@ from memspan._patience import begun
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
 from memspan.model import models
 from memspan.providers.provider import chunks_of, is_awaited, response_of
-from memspan.session_tools import failure, result_message, run_call, text_of_result
+from memspan.session_tools import failure, no_such_tool, result_message, run_call, text_of_result
 from memspan.stream import response_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from concurrent.futures import Future
     from datetime import tzinfo
 
@@ -210,10 +210,11 @@ class Answering:
             yield AssistantEvent("tool_call", call.name)
         until = time.monotonic() + self._of.tool_seconds
         tools = (self._of.functions, self._of.memory_tools, self._of.allow)
+        names = [*(function.name for function in self._of.functions), *self._of.memory_tools]
         futures, take_back = begun([partial(run_call, self._session, call, *tools) for call in calls])
         try:
             for call, future in zip(calls, futures, strict=True):
-                result = _result(call, future, max(until - time.monotonic(), 0.0), self._of.tool_seconds)
+                result = _result(call, future, max(until - time.monotonic(), 0.0), self._of.tool_seconds, names)
                 self._session.add(result)
                 yield AssistantEvent("tool_result", text_of_result(result))
         finally:
@@ -258,13 +259,13 @@ def _told(error: Exception) -> Any:
     return ConnectionError(str(error)) if is_early else error
 
 
-def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float) -> dict[str, Any]:
+def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float, names: Iterable[str]) -> dict[str, Any]:
     try:
         error = future.exception(timeout=seconds)
     except TooLate:
         return result_message(call, f"the tool was not done after {limit:g} seconds", failed=True)
-    if isinstance(error, InvalidInput):  # no such tool
-        return result_message(call, error.message, failed=True)
+    if isinstance(error, InvalidInput):  # its words are for a developer, who could run the tool
+        return no_such_tool(call, names)
     return future.result() if error is None else failure(call, error)
 
 
