@@ -6,16 +6,15 @@ A function that should have another schema is given as a `Function`.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from memspan._fence import is_mapping
+from memspan._fence import is_mapping, kind_of, text_of
 from memspan._flags import shown
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Function", "ToolShape", "checked", "result_text"]
 
@@ -126,6 +125,10 @@ def _plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
 def result_text(value: Any) -> str:
     """The result of a tool, as text: a text as it is, anything else as JSON. A longer one is cut to 16 MiB, with a note that says so.
 
+    Models of pydantic and dataclasses are objects of their public fields, tuples and sets are arrays (a set is sorted), and an Enum is its
+    value. Dates and times are ISO 8601. Decimals, UUIDs, nan and everything else that JSON lacks are text, as `str` writes it. Bytes alone
+    are refused. Within a value they are text where they are UTF-8, and "[12 bytes]" where they are not.
+
     Raises:
         InvalidInput: It is nothing that text can say.
     """
@@ -133,13 +136,16 @@ def result_text(value: Any) -> str:
         text = value
     elif isinstance(value, bytes | bytearray | memoryview):
         raise InvalidInput("adding a tool result: it must be text or what JSON can say, got bytes: decode or describe them")
-    elif callable(getattr(value, "model_dump_json", None)):
-        text = str(value.model_dump_json())
     else:
+        from memspan._as_json import as_json  # noqa: PLC0415  many tools return texts
+
         try:
-            text = json.dumps(list(cast("Iterable[Any]", value)) if isinstance(value, set | frozenset) else value, ensure_ascii=False)
-        except (TypeError, ValueError, RecursionError):
-            text = str(cast("object", value))
+            text = as_json(value)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"adding a tool result: it must be text or what JSON can say, and the {kind_of(value)} that came is not "
+                f"({text_of(error)}): return the parts that the model needs"
+            ) from error
     size = len(text)
     if size <= _MOST_RESULT // 4:
         return text
