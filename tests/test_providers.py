@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import anthropic
 import openai
@@ -17,6 +18,9 @@ from tests.vendors.server import Vendor, serving
 
 import memspan
 from memspan.testing import anthropic_response, openai_response
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK's word on models that others still use
 
@@ -378,6 +382,97 @@ def test_whose_models_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(memspan.providers.provider_for("claude-haiku-4-5"), memspan.providers.Anthropic)
     with pytest.raises(memspan.InvalidInput, match="OpenAICompatible"):
         memspan.providers.provider_for("mistral-large-3")
+
+
+class Recording:
+    """A client that notes what it is asked, by any SDK's words. Whether it is awaited, the name of its class says."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        self.asked: list[str] = []
+        self.chat = self.completions = self.messages = self.responses = self.models = self
+
+    def create(self, *, model: str, **_: Any) -> Any:
+        self.asked.append(model)
+        return iter(())
+
+    generate_content = generate_content_stream = create
+
+
+class AsyncRecording(Recording):
+    """The same, awaited."""
+
+    async def create(self, *, model: str, **_: Any) -> Any:
+        self.asked.append(model)
+        return _nothing()
+
+
+async def _nothing() -> AsyncIterator[Any]:
+    for chunk in list[Any]():
+        yield chunk
+
+
+OTHERS: dict[str, tuple[type[memspan.providers.Provider], str, str]] = {
+    "chat": (memspan.providers.OpenAI, "https://api.openai.com/v1/", "claude-sonnet-4-5"),
+    "responses": (memspan.providers.OpenAIResponses, "https://eu.api.openai.com/v1", "gemini-2.5-flash"),
+    "anthropic": (memspan.providers.Anthropic, "https://api.anthropic.com", "gpt-4o"),
+    "gemini": (memspan.providers.Gemini, "", "gpt-4o"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_prompt_for_another_vendors_model_is_not_sent(user: memspan.Scope, kind: str) -> None:
+    """A prompt for gpt-4o went to Anthropic, with "gpt-4o" as its model: an error of the vendor's, or another model's answer."""
+    made, base, model = OTHERS[kind]
+    session = user.session("s-1", model=model)
+    session.add({"role": "user", "content": "hello"})
+    prompt, client, awaited = session.assemble(), Recording(base), AsyncRecording(base)
+    plain, other = made(client), made(awaited)
+
+    async def listen() -> None:
+        async for _ in other.astream(prompt):
+            pass
+
+    asks: list[Callable[[], Any]] = [
+        lambda: plain.complete(prompt),
+        lambda: list(plain.stream(prompt)),
+        lambda: asyncio.run(plain.acomplete(prompt)),
+        lambda: asyncio.run(other.acomplete(prompt)),
+        lambda: asyncio.run(listen()),
+    ]
+    rule = rf"{made.__name__} serves models of \w+, and the prompt is for '{model}': call session\.switch_model\(\.\.\.\)"
+    for ask in asks:
+        with pytest.raises(memspan.InvalidInput, match=rule):
+            ask()
+    assert (client.asked, awaited.asked) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        memspan.providers.OpenAI(Recording("https://openrouter.ai/api/v1")),
+        memspan.providers.OpenAI(Recording("http://localhost:8000/v1")),
+        memspan.providers.OpenAI(Recording("https://acme.openai.azure.com/openai/")),
+        memspan.providers.OpenAI(Recording("https://api.openai.com.proxy.example/v1")),
+        memspan.providers.OpenAI(Recording("https://api.openai.com/v1"), names={"deepseek-chat": "deepseek"}),
+        memspan.providers.OpenAICompatible(client=Recording("https://api.openai.com/v1"), dialect="openai"),
+        memspan.providers.Anthropic(Recording("https://api.deepseek.com/anthropic")),
+    ],
+)
+def test_other_servers_may_have_any_model(user: memspan.Scope, provider: memspan.providers.Provider) -> None:
+    session = user.session("s-1", model="deepseek-chat")
+    session.add({"role": "user", "content": "hello"})
+    provider.complete(session.assemble())
+    assert len(provider._sync.asked) == 1
+
+
+def test_a_model_that_nobody_registered_is_asked_for(user: memspan.Scope) -> None:
+    """Whose it is, the registry does not say."""
+    session = user.session("s-1", model=replace(memspan.models["gpt-4o"], name="nobodys", vendor=""))
+    session.add({"role": "user", "content": "hello"})
+    client = Recording("https://api.anthropic.com")
+    memspan.providers.Anthropic(client).complete(session.assemble())
+    assert client.asked == ["nobodys"]
 
 
 def test_gemini_over_a_socket(user: memspan.Scope) -> None:

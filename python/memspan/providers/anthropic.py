@@ -48,6 +48,7 @@ class Anthropic(Provider):
     package = "anthropic"
     extra = "anthropic"
     address_variable = "ANTHROPIC_BASE_URL"
+    _homes = ("api.anthropic.com",)
     vendors = frozenset({"anthropic"})
 
     def __init__(

@@ -44,6 +44,7 @@ class Gemini(Provider):
     package = "google.genai"
     extra = "gemini"
     address_variable = "GOOGLE_GEMINI_BASE_URL"
+    _homes = ("googleapis.com",)
     vendors = frozenset({"google"})
 
     def __init__(self, client: Any = None, *, cache_seconds: int | None = None, cache_least_tokens: int = 4_096, **options: Any) -> None:

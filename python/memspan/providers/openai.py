@@ -59,6 +59,7 @@ class OpenAI(Provider):
     package = "openai"
     extra = "openai"
     address_variable = "OPENAI_BASE_URL"
+    _homes = ("api.openai.com",)
     vendors: frozenset[str] | None = frozenset({"openai"})
     dialect: str | None = "openai"
 

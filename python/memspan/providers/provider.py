@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +24,8 @@ __all__ = ["MOST_SECONDS", "Provider", "Writer", "checked", "chunks_of", "is_awa
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
 """The longest that a call may wait: a day."""
+
+_HOST = re.compile(r"\w+://([^/:?#]+)")
 
 
 def checked(prompt: Prompt) -> Prompt:
@@ -64,6 +67,8 @@ class Provider:
     """The vendors whose models it serves; `None` where that is not known."""
     address_variable = ""
     """The variable of the environment in which its SDK looks for another address than the vendor's own."""
+    _homes: tuple[str, ...] = ()
+    """The vendor's own hosts. A server anywhere else may serve models of any vendor."""
     _address = ""
     awaits = True
     """Whether its SDK has calls to be awaited; else awaitable twins make the plain call in a thread."""
@@ -133,13 +138,21 @@ class Provider:
         return Writer(self, model)
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
-        """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider."""
-        request = self._request(checked(prompt), options, stream=False)
+        """Asks the model; what the SDK returns. `options` go to the SDK and before those of the provider.
+
+        Raises:
+            InvalidInput: The prompt is for a model of another vendor (`serves`), and the server is the vendor's own. Nothing was sent.
+        """
+        request = self._request(self._served(prompt), options, stream=False)
         return self._send(self._client(), request, stream=False)
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
-        """Asks the model and yields chunks as they come. The connection is closed when the iteration ends, however it ends."""
-        request = self._request(checked(prompt), options, stream=True)
+        """Asks the model and yields chunks as they come. The connection is closed when the iteration ends, however it ends.
+
+        Raises:
+            InvalidInput: As `complete` does, with the first chunk.
+        """
+        request = self._request(self._served(prompt), options, stream=True)
         source = self._send(self._client(), request, stream=True)
         try:
             yield from source
@@ -159,7 +172,8 @@ class Provider:
         """The awaitable twin of `complete`: through the SDK's async client, or in a thread where only a sync one was given."""
         if self._async is None and not (self._own and self.awaits):
             return await alone(lambda: response_of(self, prompt, **options))
-        return await self._send(self._async_client(), await self._arequest(checked(prompt), options, stream=False), stream=False)
+        request = await self._arequest(self._served(prompt), options, stream=False)
+        return await self._send(self._async_client(), request, stream=False)
 
     async def astream(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         """The awaitable twin of `stream`. Cancelling it closes the connection."""
@@ -168,7 +182,8 @@ class Provider:
                 async for chunk in chunks:
                     yield chunk
             return
-        source = self._send(self._async_client(), await self._arequest(checked(prompt), options, stream=True), stream=True)
+        request = await self._arequest(self._served(prompt), options, stream=True)
+        source = self._send(self._async_client(), request, stream=True)
         if inspect.isawaitable(source):
             source = await source
         try:
@@ -184,6 +199,20 @@ class Provider:
     async def acount(self, prompt: Prompt) -> int:
         """The awaitable twin of `count`: the plain call in a thread."""
         return int(await alone(lambda: self.count(prompt)))
+
+    def _served(self, prompt: Prompt) -> Prompt:
+        """The prompt of a call, which is for a model that can be asked here. Another vendor would refuse it."""
+        model = checked(prompt).model
+        host = _HOST.match(self._address)
+        is_elsewhere = bool(self._homes) and host is not None and not any(f".{host[1]}".endswith(f".{home}") for home in self._homes)
+        if is_elsewhere or self.serves(model):
+            return prompt
+        name, served = type(self).__name__, " or ".join(sorted(self.vendors)) if self.vendors else "others"
+        raise InvalidInput(
+            f"asking a model: {name} serves models of {served}, and the prompt is for {model!r}: call session.switch_model(...) with a "
+            f"model that it serves and assemble again, ask the provider of {model!r}, or name it as the server does ({name}(names=...))",
+            model=model,
+        )
 
     def _address_of(self, client_options: Mapping[str, Any]) -> Any:
         """The address at which a client that is made with these options asks, where they say one."""
