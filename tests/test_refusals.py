@@ -196,6 +196,17 @@ def test_an_outage_goes_to_the_next_model(user: memspan.Scope) -> None:
     assert "no other model is left" in raised.value.__notes__[0]
 
 
+@pytest.mark.parametrize("error", [openai.OpenAIError("Missing credentials."), TypeError("create() got 'tempature'"), KeyError("region")])
+def test_an_error_that_no_provider_said_has_no_note(user: memspan.Scope, error: Exception) -> None:
+    """A missing key was noted as an error that `Refusal` does not know, which another max_input_tokens= might help."""
+    session = user.session("s-1", model="gpt-4o")
+    session.add({"role": "user", "content": "hello"})
+    with pytest.raises(type(error)) as raised:
+        session.recover(session.assemble(), error, models=["claude-sonnet-4-5"])
+    assert raised.value is error
+    assert not hasattr(error, "__notes__")
+
+
 def test_auth_and_bad_requests_are_raised_with_the_cure(user: memspan.Scope) -> None:
     session = user.session("s-1", model="gpt-4o")
     session.add({"role": "user", "content": "hello"})
@@ -205,6 +216,10 @@ def test_auth_and_bad_requests_are_raised_with_the_cure(user: memspan.Scope) -> 
         with pytest.raises(openai.APIStatusError) as raised:
             session.recover(prompt, error, models=["claude-sonnet-4-5"])
         assert cure in raised.value.__notes__[0]
+    unknown = status_error(openai.APIStatusError, 418, None)
+    with pytest.raises(openai.APIStatusError) as raised:
+        session.recover(prompt, unknown)
+    assert "memspan.Refusal does not know this error" in raised.value.__notes__[0]
     with pytest.raises(memspan.InvalidInput, match="memspan.Refusal does not know this error"):
         session.recover(prompt, "something else")
     assert session.model == "gpt-4o"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput
-from memspan.refusals import Refusal
+from memspan.refusals import Refusal, is_answer
 from memspan.working import Prompt
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _models_after(failed: str, models: tuple[str | Model, ...]) -> tuple[str | M
 def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
     cure = _CURES.get("" if refusal is None else refusal.kind, _CURES[""])
     if isinstance(error, BaseException):
-        error.add_note(f"memspan: {cure}")
+        if refusal is not None or is_answer(error):  # of any other error, memspan knows no more than its words say
+            error.add_note(f"memspan: {cure}")
         return error
     return InvalidInput(
         f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     _Search: TypeAlias = Callable[[str], re.Match[str] | None]
 
-__all__ = ["Refusal", "RefusalKind"]
+__all__ = ["Refusal", "RefusalKind", "is_answer"]
 
 RefusalKind: TypeAlias = Literal["too_long", "overloaded", "rate_limited", "outage", "auth", "bad_request"]
 """The kinds of refusals, each with its own remedy."""
@@ -87,6 +87,12 @@ class Refusal:
         shrink, output = known.shrink() if kind == "too_long" else (None, None)
         wait = None if kind == "too_long" else _retry_after(error, words)
         return cls(kind, known.input, known.limit, output, shrink, wait, status, code, words)
+
+
+def is_answer(error: BaseException) -> bool:
+    """Whether an error is what a provider answered. One of the program is not: a missing key, an argument that the SDK does not take."""
+    said = (_get(error, name) for name in ("response", "body", "details"))
+    return isinstance(error, ProviderError) or _status(error) is not None or any(one is not None for one in said)
 
 
 # --- the table ------------------------------------------------------------------------------------------------------------------------
