@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 USER = {"role": "user", "content": "hi"}
 
@@ -141,6 +144,24 @@ def test_budgets(options: dict[str, Any]) -> None:
 def test_grants(options: dict[str, Any]) -> None:
     with pytest.raises(memspan.InvalidInput, match=r"^making a grant: .+, got .+ \(Grant.*\): .+"):
         memspan.Grant(**options)
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda: memspan.Budget(max_input_tokens="8000"), "got '8000' (Budget.max_input_tokens)"),  # type: ignore[arg-type]
+        (lambda: memspan.Grant(floor="5"), "got '5' (Grant.floor)"),  # type: ignore[arg-type]
+        (lambda: memspan.Compact(every_turns="5"), "got '5' (Compact.every_turns)"),  # type: ignore[arg-type]
+        (lambda: memspan.ToolResults(max_tokens="5"), "got '5' (ToolResults.max_tokens)"),  # type: ignore[arg-type]
+        (lambda: memspan.Recalls(messages="5"), "got '5' (Recalls.messages)"),  # type: ignore[arg-type]
+        (lambda: memspan.Item("x", section=5), "got 5 (Item.section)"),  # type: ignore[arg-type]
+        (lambda: memspan.Budget(sections={5: memspan.Grant()}), "got 5 (Budget.sections)"),  # type: ignore[dict-item]
+    ],
+)
+def test_a_value_is_shown_as_it_was_given(make: Callable[[], object], shown: str) -> None:
+    """A text of digits was shown without its quotation marks: "must be an int from 1 to ..., got 8000"."""
+    with pytest.raises(memspan.InvalidInput, match=re.escape(shown)):
+        make()
 
 
 def test_floors_that_do_not_fit_the_model(user: memspan.Scope) -> None:

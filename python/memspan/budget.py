@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._flags import shown
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
@@ -37,6 +38,9 @@ _MISTAKEN = {
 }
 
 _ROLES = ("user", "assistant", "tool")
+
+_CLASSES = {"a compaction": "Compact", "tool results": "ToolResults"}
+"""The classes whose names are not the words of an error."""
 
 _NEAR = 0.8
 
@@ -345,11 +349,11 @@ def _is_near(name: str, ours: str) -> bool:
 def _check_whole(what: str, name: str, value: object, least: int, most: int) -> None:
     if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
         return
-    where = f"{what.split()[1].capitalize()}.{name}"
+    where = f"{_CLASSES.get(what, what.split()[1].capitalize())}.{name}"
     raise InvalidInput(
-        f"making {what}: {name} must be an int from {least:,} to {most:,}, got {str(value)[:40]} ({where}): change it",
+        f"making {what}: {name} must be an int from {least:,} to {most:,}, got {shown(value)} ({where}): change it",
         field=name,
-        value=str(value)[:40],
+        value=shown(value),
     )
 
 
@@ -358,9 +362,9 @@ def _check_share(name: str, value: object, *, zero: bool, what: str = "a budget"
         return
     least = "from 0" if zero else "above 0"
     raise InvalidInput(
-        f"making {what}: {name} must be a number {least} to 1, got {value!r} ({of}.{name}): give a share, not a percentage",
+        f"making {what}: {name} must be a number {least} to 1, got {shown(value)} ({of}.{name}): give a share, not a percentage",
         field=name,
-        value=repr(value),
+        value=shown(value),
     )
 
 
@@ -368,10 +372,10 @@ def _check_name(what: str, name: str, value: object) -> None:
     if isinstance(value, str) and _NAME.match(value):
         return
     raise InvalidInput(
-        f"making {what}: {name} must be 1 to 64 ASCII letters, digits, '_' and '-', a letter first, got {str(value)[:80]!r} "
+        f"making {what}: {name} must be 1 to 64 ASCII letters, digits, '_' and '-', a letter first, got {shown(value)} "
         f"({what.split()[1].capitalize()}.{name}): rename it",
         field=name,
-        value=str(value)[:80],
+        value=shown(value),
     )
 
 
