@@ -64,6 +64,7 @@ from memspan.working import Budget, Compact, Grant, Item, Prompt, Recalls, ToolR
 
 if TYPE_CHECKING:
     from memspan import cache as cache
+    from memspan import detectors as detectors
     from memspan import embedders as embedders
     from memspan import providers as providers
     from memspan import testing as testing
@@ -165,6 +166,6 @@ def __getattr__(name: str) -> Any:
     homes = {"Assistant": "assistant", "Retention": "erasure", "evaluate": "evaluation", "ToolCall": "reply"}
     if name in homes:
         return getattr(importlib.import_module(f"memspan.{homes[name]}"), name)
-    if name in {"cache", "embedders", "providers", "testing"}:
+    if name in {"cache", "detectors", "embedders", "providers", "testing"}:
         return importlib.import_module(f"memspan.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

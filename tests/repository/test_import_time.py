@@ -39,7 +39,10 @@ HEAVY = {
     "uuid",
     "zoneinfo",
 }
-ON_DEMAND = {f"memspan.{name}" for name in ("assistant", "cache", "cli", "embedders", "evaluation", "maintenance", "providers", "testing")}
+ON_DEMAND = {
+    f"memspan.{name}"
+    for name in ("assistant", "cache", "cli", "detectors", "embedders", "evaluation", "maintenance", "providers", "testing")
+}
 
 
 def imported_by(code: str) -> set[str]:
@@ -61,6 +64,12 @@ def test_importing_memspan_takes_nothing_heavy_along() -> None:
     modules = imported_by("import memspan")
     assert "memspan.engine" in modules
     assert not modules & (HEAVY | ON_DEMAND)
+
+
+@pytest.mark.parametrize("name", ["cache", "detectors", "embedders", "providers", "testing"])
+def test_a_module_is_there_by_its_name(name: str) -> None:
+    """`memspan.detectors` was an AttributeError until somebody imported it."""
+    assert f"memspan.{name}" in imported_by(f"import memspan; memspan.{name}")
 
 
 def test_values_are_those_that_dataclasses_would_make() -> None:
