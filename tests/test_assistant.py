@@ -138,6 +138,18 @@ def test_a_call_where_nothing_is_offered(memspan_engine: memspan.Engine) -> None
     assert reply.turn.messages[2].text == "no tool is called 'read_file', and none is offered: answer without one"
 
 
+@pytest.mark.parametrize("compact", [None, memspan.Compact()])
+def test_a_session_is_compacted_where_its_budget_says_when(memspan_engine: memspan.Engine, compact: memspan.Compact | None) -> None:
+    """By default no budget does: 60 turns in 1,000 tokens leave the prompts without a summary, as the documents say."""
+    budget = memspan.Budget(max_input_tokens=1_000, compact=compact)
+    assistant, _ = made(memspan_engine, ["ok, noted."], budget=budget, learn=False)
+    for n in range(30):
+        assistant.respond("u", f"Ticket OPS-{n} must be done before Friday, and there is some more talk about it.")
+    session = memspan_engine.user("u").session("default")
+    assert (session.summary is not None) == (compact is not None)
+    assert session.compaction_due is None
+
+
 def test_tools_that_raise_hang_and_return_too_much(memspan_engine: memspan.Engine) -> None:
     wait = threading.Event()
 
