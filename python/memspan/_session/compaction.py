@@ -37,6 +37,7 @@ class Compacting(SessionPart):
     def compaction_due(self) -> Literal["threshold", "turns", "task_end", "session_end"] | None:
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
+        Without a `Budget.compact`, which is the default, only a session that ended is due.
         "threshold": its prompts are as full as `Compact.at` says. "turns": as many turns went by as `Compact.every_turns` says. "task_end":
         a task ended since. "session_end": the session ended and was not compacted whole.
 
