@@ -1,7 +1,6 @@
 //! Rules for what a model must know of somebody's health: what they are allergic to, have, take, and may not eat.
 
 use super::Category;
-use super::beings::is_being;
 use super::clauses::MOST_CLAUSES;
 use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
@@ -114,22 +113,14 @@ const SYMPTOMS: [&str; 13] = [
     "anaphylaxis",
 ];
 
-/// "Latex gives me a rash", "my mother can't eat gluten": what somebody must avoid, said of it or of whom they care for.
+/// "Latex gives me a rash": what somebody must avoid, said of it.
 fn avoids(s: &Sentence<'_>) -> Option<Reading> {
     if told_of_food(s) {
         return Some(Reading::new(Category::Constraint, "health"));
     }
     let harm = (1..s.words.len().min(4)).find_map(|at| HARMS.iter().find_map(|harm| starts(s.words, at, harm)));
     let harmed = harm.is_some_and(|at| s.words.len() <= at + 3 && s.words[at..].iter().any(|word| among(&SYMPTOMS, &word.lower)));
-    if harmed && !["it", "that", "this", "you"].contains(&s.word(0)) {
-        return Some(Reading::new(Category::Constraint, "health"));
-    }
-    let theirs = ["my", "our"].contains(&s.word(0)) && is_being(s.word(1));
-    let eats_no = ["can't eat", "cannot eat", "can't have", "doesn't eat", "never eats", "is allergic to"]
-        .iter()
-        .find_map(|no| starts(s.words, 2, no))?;
-    let is_food = s.words.get(eats_no).is_some_and(|word| !word.is_mark() && !among(&NO_FOOD, &word.lower));
-    (theirs && is_food && s.words.len() <= 16).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, "health of others") })
+    (harmed && !["it", "that", "this", "you"].contains(&s.word(0))).then(|| Reading::new(Category::Constraint, "health"))
 }
 
 /// "No peanuts please", "peanuts are a no-go for me", "I break out in hives from strawberries", "ask me first, shellfish makes me sick", "as

@@ -21,6 +21,7 @@ mod compose;
 mod constraint;
 mod corrects;
 mod dates;
+mod family;
 mod frames;
 mod guards;
 mod health;

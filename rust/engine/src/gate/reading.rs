@@ -1,6 +1,6 @@
 //! The reading of a sentence by a rule: the category, the slot with its value, and what the claim replaces or ends.
 
-use super::Category;
+use super::{Category, family};
 
 /// The claims of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Reading {
 
     /// Whether it says something of somebody's health, or of what they must avoid.
     pub(super) fn is_of_health(&self) -> bool {
-        ["allergy", "health", "diet", "medicine", "health of others"].contains(&self.rule)
+        ["allergy", "health", "diet", "medicine", family::RULE].contains(&self.rule)
     }
 
     pub(super) fn slot(mut self, slot: impl Into<String>) -> Self {

@@ -5,6 +5,7 @@ use super::assign::assigned;
 use super::attribute::attribute;
 use super::changes::{changed, promoted};
 use super::constraint::{constraint, is_past, lasting};
+use super::family::of_family;
 use super::guards::{LABELS, is_lasting};
 use super::health::allergic;
 use super::left::left;
@@ -38,6 +39,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
     let reading = together(&rest)
+        .or_else(|| of_family(&rest))
         .or_else(|| manner(sentence, &rest))
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))

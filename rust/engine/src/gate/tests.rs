@@ -454,7 +454,7 @@ fn what_harms_somebody_is_kept_with_whom_it_harms() {
     for (text, category) in [
         ("Latex gives me a rash.", Category::Constraint),
         ("Strawberries make me sick.", Category::Constraint),
-        ("My mother can't eat gluten.", Category::Semantic),
+        ("My mother can't eat gluten.", Category::Constraint),
         ("I had my appendix removed last year.", Category::Episodic),
     ] {
         let claim = one(text);

@@ -3,7 +3,8 @@
 //! Such a sentence is read as if the user spoke of themselves alone, and is kept whole: what holds for the others is nowhere else.
 
 use super::Category;
-use super::beings::is_being;
+use super::beings::{is_being, is_kin};
+use super::family::{self, of_kin};
 use super::health::is_for_condition;
 use super::lexicon::{FILLERS, GREETINGS, TIMES};
 use super::lists::lists;
@@ -54,11 +55,12 @@ fn read(text: &str) -> Option<Reading> {
 /// "My wife and my son are allergic to nuts": several others, of whom the sentence is kept whole.
 fn of_others(s: &Sentence<'_>, at: usize) -> Option<Reading> {
     let health = read(&of_one(s, at)?).is_some_and(|reading| reading.is_of_health());
-    let reading = |rule, importance| Reading { importance, ..Reading::new(Category::Semantic, rule) };
     let own = s.words[..at].iter().any(|word| ["my", "our"].contains(&word.lower.as_str()));
+    let kin = || s.words[..at].iter().any(|word| is_kin(&word.lower));
     match (own, health) {
-        (true, true) => Some(reading("health of others", 700)),
-        (true, false) => (s.word(at) == "are").then(|| reading("of others", 500)),
+        (true, true) if kin() => Some(of_kin()),
+        (true, true) => Some(Reading { importance: 700, ..Reading::new(Category::Semantic, family::RULE) }),
+        (true, false) => (s.word(at) == "are").then(|| Reading::new(Category::Semantic, "of others")),
         _ => None,
     }
 }
@@ -168,7 +170,8 @@ mod tests {
             ("My wife and I live in Bruges", Category::Profile, Some("home")),
             ("My team and I use Kafka for events", Category::Preference, Some("events")),
             ("My boss and I decided to use Postgres", Category::Decision, None),
-            ("My wife and my son are allergic to nuts", Category::Semantic, None),
+            ("My wife and my son are allergic to nuts", Category::Constraint, None),
+            ("My boss and my neighbour are allergic to cats", Category::Semantic, None),
         ] {
             let claims = stored(text);
             let found: Vec<_> = claims.iter().map(|claim| (claim.text.as_str(), claim.category, claim.slot.as_deref())).collect();

@@ -21,7 +21,9 @@ pub(super) fn attribute(text: &str) -> Option<(String, String)> {
     // "My wife's name is Clara" is about the wife, as its slot is.
     let name = name.strip_suffix("'s name").filter(|bearer| gate::is_living(bearer)).unwrap_or(&name).to_owned();
     let is_name = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '\''));
-    (verb + 1 < words.len() && is_name).then(|| (name, words[verb + 1..].join(" ")))
+    // "My son is not allergic to eggs any more" says what is not so, and gives no value.
+    let denies = words.get(verb + 1).is_some_and(|word| *word == "not") || words[verb + 1..].starts_with(&["no", "longer"]);
+    (verb + 1 < words.len() && is_name && !denies).then(|| (name, words[verb + 1..].join(" ")))
 }
 
 #[cfg(test)]
@@ -36,9 +38,15 @@ mod tests {
         assert_eq!(named("My dog\u{2019}s vet is Dr. Hall.").as_deref(), Some("dog's vet"));
         assert_eq!(named("The user\u{2019}s time is 11:45 am.").as_deref(), Some("time"));
         assert_eq!(attribute("My favourite colour is dark red"), Some(("favorite color".to_owned(), "dark red".to_owned())));
-        for other in
-            ["payments-api is slow", "The sky", "The is", "The one thing that nobody knows is why", "The user's is", "I live in Rome"]
-        {
+        for other in [
+            "payments-api is slow",
+            "The sky",
+            "The is",
+            "The one thing that nobody knows is why",
+            "The user's is",
+            "I live in Rome",
+            "My son is not allergic to eggs",
+        ] {
             assert_eq!(attribute(other), None, "{other}");
         }
     }

@@ -1,0 +1,74 @@
+"""The health of those whom the user has at home is pinned, however it is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import memspan
+
+
+def pinned(user: memspan.Scope, *texts: str) -> str:
+    """The pinned block of a prompt in a new session, after the user said that in sessions of their own."""
+    for number, text in enumerate(texts):
+        session = user.session(f"s-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "Noted."})
+        user.learn(session)
+    asked = user.session("asked", model="gpt-4o")
+    asked.add({"role": "user", "content": "Plan the menu for Sunday dinner."})
+    prompt = "\n".join(str(message["content"]) for message in asked.assemble().to_openai()["messages"])
+    return prompt[prompt.find("<pinned") : prompt.find("</pinned>")] if "<pinned" in prompt else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("My son has a peanut allergy.", "My son has a peanut allergy."),
+        ("My son Max has a peanut allergy.", "My son Max has a peanut allergy."),
+        ("My son has a peanut allergy, what can I cook?", "My son has a peanut allergy"),
+        ("My mother has celiac disease.", "My mother has celiac disease."),
+        ("My daughter's allergic to eggs.", "My daughter's allergic to eggs."),
+        ("My son Max can't eat gluten.", "My son Max can't eat gluten."),
+        ("My kids can't eat gluten.", "My kids can't eat gluten."),
+        ("My daughter is allergic to penicillin.", "The user's daughter is allergic to penicillin."),
+        ("My daughter Lea is allergic to penicillin.", "The user's daughter Lea is allergic to penicillin."),
+        ("My wife Clara is vegan.", "The user's wife Clara is vegan."),
+        ("My wife and my son are allergic to nuts.", "My wife and my son are allergic to nuts."),
+    ],
+)
+def test_health_of_the_family_is_pinned(user: memspan.Scope, text: str, stored: str) -> None:
+    assert '<memory kind="constraint"' in pinned(user, text)
+    assert [(memory.kind, memory.text) for memory in user.memories()] == [("constraint", stored)]
+
+
+@pytest.mark.parametrize(
+    "text", ["My boss's neighbour is allergic to cats.", "My colleague has a peanut allergy.", "My teacher's son has asthma."]
+)
+def test_health_of_other_people_is_not(user: memspan.Scope, text: str) -> None:
+    assert pinned(user, text) == ""
+
+
+def test_two_children_and_their_allergies_stand_beside_each_other(user: memspan.Scope) -> None:
+    told = ["My daughter Lea is allergic to penicillin.", "My daughter Lea is allergic to nuts.", "My daughter Ida is allergic to nuts."]
+    block = pinned(user, *told)
+    assert [name in block for name in ("Lea is allergic to penicillin", "Lea is allergic to nuts", "Ida is allergic to nuts")] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My son is allergic to eggs.", "My son is not allergic to eggs any more."),
+        ("My son has an egg allergy.", "My son outgrew his egg allergy."),
+        ("My son has an egg allergy.", "My son is no longer allergic to eggs."),
+        ("My son has a nut allergy.", "My son doesn't have a nut allergy any more."),
+        ("My wife is vegan.", "My wife is not vegan anymore."),
+        ("My wife is pregnant.", "My wife is not pregnant any more."),
+    ],
+)
+def test_what_is_over_is_pinned_no_more(user: memspan.Scope, first: str, second: str) -> None:
+    block = pinned(user, first, second)
+    assert [memory.text for memory in user.memories() if " not " not in memory.text] == []
+    assert first.partition(" ")[2] not in block
