@@ -230,20 +230,42 @@ fn with_value(old: &Claim, correction: &Correction, new: &[Word], own: &[Word], 
     (names || follows).then(|| format!("{told}{value}."))
 }
 
-/// A text with the only run of words that is `wrong` exchanged: "not Max" says nothing of Maxine. The signs of both stand once: "$50".
+/// Words before a day or a time of day, of which one takes the place of another: "on Wednesday" becomes "at 3 pm".
+const BEFORE_MOMENT: [&str; 7] = ["on", "at", "in", "by", "until", "from", "since"];
+
+/// A text with the only run of words that is `wrong` exchanged: "not Max" says nothing of Maxine. The signs of both stand once ("$50"), and
+/// so do the words that the value has in common with what stands beside that run: "on", "euros". The day of another one goes with it.
 fn exchanged(text: &str, wrong: &str, value: &str) -> Option<String> {
-    let (own, old) = (words(text), words(wrong));
+    let (own, new) = (words(text), words(value));
+    let wrong = match (&new[..], &words(wrong)[..]) {
+        // "950, not 900 euros": the unit stays.
+        ([number], [old, _]) if number.is_number() && old.is_number() => &wrong[..old.end],
+        _ => wrong,
+    };
+    let old = words(wrong);
     let (first, last) = (old.first()?, old.last()?);
     let is_run = |at: &usize| own[*at..].iter().zip(&old).filter(|(a, b)| a.lower == b.lower).count() == old.len();
     let mut places = (0..own.len()).filter(is_run);
     let at = places.next().filter(|_| places.next().is_none())?;
-    let (mut start, mut end) = (own[at].start, own[at + old.len() - 1].end);
-    let new = words(value);
+    let behind = at + old.len();
+    let (mut start, mut end) = (own[at].start, own[behind - 1].end);
     let leads = [&wrong[..first.start], new.first().map_or("", |word| &value[..word.start])];
     let tails = [&wrong[last.end..], new.last().map_or("", |word| &value[word.end..])];
     start -= leads.into_iter().find(|lead| !lead.is_empty() && text[..start].ends_with(*lead)).map_or(0, str::len);
     end += tails.into_iter().find(|tail| !tail.is_empty() && text[end..].starts_with(*tail)).map_or(0, str::len);
-    Some(format!("{}{value}{}", &text[..start], &text[end..]))
+    if let (Some(before), [opening, _, ..]) = (at.checked_sub(1).map(|before| &own[before]), &new[..])
+        && (before.lower == opening.lower || [before, opening].iter().all(|word| among(&BEFORE_MOMENT, &word.lower)))
+    {
+        start = before.start;
+    }
+    if let (Some(unit), [_, .., closing]) = (own.get(behind), &new[..])
+        && unit.lower.trim_end_matches('s') == closing.lower.trim_end_matches('s')
+    {
+        end = unit.end;
+    }
+    let is_day = moments(&old).iter().any(|moment| !moment.clock);
+    let rest = if is_day { without_day(&text[end..]) } else { &text[end..] };
+    Some(format!("{}{value}{rest}", &text[..start]))
 }
 
 /// A text with its words and its moments.
@@ -347,6 +369,8 @@ fn moment(words: &[Word], at: usize) -> (usize, bool) {
         (2, false)
     } else if ordinal && lower(at + 1) == "of" {
         (3.min(words.len() - at), false)
+    } else if let Some(end) = ["day after tomorrow", "day before yesterday"].iter().find_map(|day| starts(words, at, day)) {
+        (end - at, false)
     } else {
         (usize::from(ordinal || WEEKDAYS.contains(&word) || ["tomorrow", "today", "tonight"].contains(&word)), false)
     }
@@ -371,6 +395,7 @@ mod tests {
             ("from 9am to 5pm", "9am|5pm"),
             ("Monday or Tuesday", "Monday|Tuesday"),
             ("on 3 June and 4 June", "3 June|4 June"),
+            ("the day after tomorrow", "day after tomorrow"),
         ] {
             let own = words(text);
             let all: Vec<&str> = moments(&own).iter().map(|moment| &text[own[moment.from].start..own[moment.to - 1].end]).collect();
@@ -391,6 +416,16 @@ mod tests {
             ("We use MySQL for orders.", "SQL", "Postgres", None),
             ("The user's address is 15 Mill Lane.", "5", "7", None),
             ("Ann knows Ann.", "Ann", "Bea", None),
+            ("The demo is on Wednesday (2026-05-06) at 3 pm", "Wednesday", "on Thursday", Some("The demo is on Thursday at 3 pm")),
+            ("The user's dentist is at 3 pm on Monday.", "3 pm", "at 4 pm", Some("The user's dentist is at 4 pm on Monday.")),
+            ("The user's dentist is at 3 pm.", "3", "4 pm", Some("The user's dentist is at 4 pm.")),
+            ("The user's rent is 900 euros.", "900", "950 euros", Some("The user's rent is 950 euros.")),
+            ("The user's rent is 900 euros.", "900 euros", "950", Some("The user's rent is 950 euros.")),
+            ("The party is on Friday (2026-05-08).", "Friday", "on Saturday", Some("The party is on Saturday.")),
+            ("The party is on Friday (2026-05-08).", "on Friday", "Saturday", Some("The party is Saturday.")),
+            ("The party is on Friday (2026-05-08).", "on Friday", "in June", Some("The party is in June.")),
+            ("The trip starts in March.", "March", "on April 3", Some("The trip starts on April 3.")),
+            ("The user works for Acme (2019).", "Acme", "Globex", Some("The user works for Globex (2019).")),
         ] {
             assert_eq!(exchanged(text, wrong, value).as_deref(), said, "{text} {wrong}");
         }

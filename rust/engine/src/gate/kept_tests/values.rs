@@ -101,6 +101,11 @@ fn a_correction_takes_whole_words_and_one_moment() {
     for (said, corrects, text) in [
         ("My dog is called Max.", "Actually it's Rex, not Max.", "The user's dog is called Rex."),
         ("My budget is $50.", "Sorry, it's $60, not $50.", "The user's budget is $60."),
+        ("The party is on Friday.", "No, it's on Saturday, not on Friday.", "The party is on Saturday (2025-01-04)."),
+        ("The demo is on Friday at 3 pm.", "It's on Thursday, not Friday.", "The demo is on Thursday (2025-01-02) at 3 pm."),
+        ("My exam is on Friday at 3 pm.", "It's at 4 pm, not 3 pm.", "The user's exam is on Friday (2025-01-03) at 4 pm."),
+        ("My rent is 900 euros.", "It's 950 euros, not 900.", "The user's rent is 950 euros."),
+        ("My rent is 900 euros.", "It's 950, not 900 euros.", "The user's rent is 950 euros."),
         ("My party may be on Tuesday at Ann's place.", "Sorry, Thursday.", "My party may be on Thursday (2025-01-02) at Ann's place."),
         ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May."),
         ("My exam is in May.", "Sorry, June.", "The user's exam is in June."),
