@@ -5,6 +5,7 @@
 use super::Category;
 use super::constraint::INSTRUCTS;
 use super::guards::{ASKS, WORK};
+use super::habits::habit;
 use super::lists::lists;
 use super::reading::Reading;
 use super::rules::capital;
@@ -42,6 +43,8 @@ lists! { "changes":
 
 /// Words of a sentence at most, of which each says something of one change.
 const MOST_WORDS: usize = 16;
+/// Words at the end of a sentence that say that it is so from now on.
+pub(super) const NOW: [&str; 6] = ["now", "now on", "since today", "as of today", "from today on", "since yesterday"];
 /// Words of a name before a verb at most.
 const MOST_NAME: usize = 4;
 /// Words of an answer at most that only takes a proposal.
@@ -75,7 +78,7 @@ pub(super) fn changed(s: &Sentence<'_>) -> Option<Reading> {
     if !(3..=MOST_WORDS).contains(&plain) || asks || begins == "if" || begins == "when" {
         return None;
     }
-    moved(s).or_else(|| happened(s)).or_else(|| is_now(s)).or_else(|| renewed(s)).or_else(|| contrasted(s))
+    moved(s).or_else(|| happened(s)).or_else(|| is_now(s)).or_else(|| habit(s)).or_else(|| renewed(s)).or_else(|| contrasted(s))
 }
 
 fn told(category: Category) -> Reading {
@@ -109,7 +112,6 @@ fn happened(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "payments-api runs on port 9443 now", "We're on GitHub Actions now", "Pieter owns checkout now".
 fn is_now(s: &Sentence<'_>) -> Option<Reading> {
-    const NOW: [&str; 6] = ["now", "now on", "since today", "as of today", "from today on", "since yesterday"];
     let end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
     let since = NOW.iter().find_map(|now| end.checked_sub(now.split(' ').count()).filter(|at| starts(s.words, *at, now) == Some(end)))?;
     let names = |from: usize| s.words[from..since].iter().any(|word| word.capital || word.lower.bytes().any(|byte| byte.is_ascii_digit()));

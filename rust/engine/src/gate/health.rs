@@ -2,6 +2,7 @@
 
 use super::Category;
 use super::clauses::MOST_CLAUSES;
+use super::habits::AT_ONCE;
 use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
 use super::reading::Reading;
@@ -160,6 +161,10 @@ fn eats_again(s: &Sentence<'_>) -> Option<Reading> {
     let (value, end) = s.value(at)?;
     let again = [" again", " after all", " once more"].iter().find_map(|again| value.strip_suffix(again));
     let is_new = again.is_some() || s.word(end) == "now" || s.word(at - 2) == "now";
+    // "I eat lunch now" and "I drink a coffee now" pass.
+    if again.is_none() && s.word(1) != "can" && (among(&AT_ONCE, s.word(at)) || ["a", "an", "my", "the", "some"].contains(&s.word(at))) {
+        return None;
+    }
     let is_food = s.word(at - 1) != "have" || s.words[at..end].iter().any(|word| among(&FOODS, &word.lower));
     let (verb, can) = (s.word(at - 1), s.word(1) == "can");
     let text = format!("The user {}{verb}{} {}.", if can { "can " } else { "" }, if can { "" } else { "s" }, again.unwrap_or(&value));

@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, health, left, lexicon, manner, medicine, orders,
-        others, over, person, prefers, relates, rest, rules, sentence, together, told, values,
+        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, habits, health, left, lexicon, manner, medicine,
+        orders, others, over, person, prefers, relates, rest, rules, sentence, together, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -94,6 +94,7 @@ mod tests {
             corrects::LISTS,
             frames::LISTS,
             guards::LISTS,
+            habits::LISTS,
             health::LISTS,
             left::LISTS,
             lexicon::LISTS,

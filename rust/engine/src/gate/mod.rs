@@ -24,6 +24,7 @@ mod dates;
 mod family;
 mod frames;
 mod guards;
+mod habits;
 mod health;
 mod left;
 mod lexicon;

@@ -6,6 +6,7 @@
 
 mod attribute;
 mod ends;
+mod habits;
 mod words;
 
 use self::attribute::attribute;
@@ -46,6 +47,8 @@ pub struct Statement {
     value: String,
     /// Whether it begins as an order: what it names is one of many things to do.
     is_order: bool,
+    /// Whether it says that it is so from now on.
+    is_of_now: bool,
     /// The facts of an occasion that it names.
     pub occasion: Occasion,
 }
@@ -56,7 +59,8 @@ impl Statement {
         let (attribute, value) = if lasts { attribute(text) } else { None }.unzip();
         let attribute = attribute.map(|name| slot_key(&name));
         let is_order = matches!(kind, Kind::Constraint | Kind::Preference) && gate::begins_as_order(text);
-        Self { tokens: tokens(text), lasts, attribute, value: value.unwrap_or_default(), is_order, occasion: Occasion::of(text) }
+        let (value, is_of_now) = (value.unwrap_or_default(), habits::is_of_now(text));
+        Self { tokens: tokens(text), lasts, attribute, value, is_order, is_of_now, occasion: Occasion::of(text) }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
@@ -73,7 +77,8 @@ impl Statement {
         if forms(a).eq(forms(b)) {
             return Relation::Same;
         }
-        if corrects_in_place(a, b) {
+        let follows = self.is_of_now && self.lasts && habits::takes_over(a, b);
+        if follows || corrects_in_place(a, b) {
             return Relation::Contradicts;
         }
         let otherwise = if has_another_number(a, b) { Relation::Disputes } else { Relation::Different };

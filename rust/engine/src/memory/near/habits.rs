@@ -1,0 +1,128 @@
+//! Whether a habit of now takes the place of an older one: "I drive a Tesla now" that of "I drive a Golf", "we deploy on Tuesdays now" that of
+//! "we deploy on Fridays". A habit without "now" or "again" takes none: who drives a Tesla may drive a Golf as well.
+
+use super::words::{Token, is_denial};
+
+/// Verbs of what is mostly done in one way at a time.
+const ONE_WAY: [&str; 8] = ["drive", "commute", "deploy", "ship", "release", "bank", "park", "shop"];
+/// Words that say of which kind the way is.
+const HOW: [&str; 9] = ["on", "by", "with", "at", "in", "from", "to", "every", "via"];
+/// Last words of where one works.
+const AT_WORK: [&str; 8] = ["home", "office", "remote", "remotely", "hq", "studio", "lab", "library"];
+/// Last words of what one is on, one at a time.
+const PLANS: [&str; 4] = ["plan", "tier", "subscription", "shift"];
+/// Words of such a way at most.
+const MOST_WORDS: usize = 3;
+
+/// Whether a text says that it is so from now on, or again.
+pub(super) fn is_of_now(text: &str) -> bool {
+    let is_now = |word: &str| ["now", "again", "nowadays"].contains(&word.trim_matches(['.', '!', ',']).to_lowercase().as_str());
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.iter().take(2).chain(words.last()).any(|word| is_now(word))
+}
+
+/// Whether a habit of now is another one than an older one of the same kind.
+pub(super) fn takes_over(new: &[Token], old: &[Token]) -> bool {
+    if [new, old].iter().any(|tokens| tokens.iter().any(is_denial)) {
+        return false;
+    }
+    let (new, old) = (without_again(new), without_again(old));
+    is_other_way(new, old) || is_other_plan(new, old) || is_other_place(new, old)
+}
+
+fn without_again(tokens: &[Token]) -> &[Token] {
+    tokens.strip_suffix(&[Token { form: "again".to_owned(), value: false }]).unwrap_or(tokens)
+}
+
+/// "I commute by train" and "I commute by bike".
+fn is_other_way(new: &[Token], old: &[Token]) -> bool {
+    let ([who, verb, way @ ..], [other, same, old_way @ ..]) = (new, old) else { return false };
+    let own = who == other && ["i", "we"].contains(&who.form.as_str());
+    let short = |way: &[Token]| (1..=MOST_WORDS).contains(&way.len());
+    // A day as a number tells of once.
+    let once = old_way.iter().any(|token| token.form.starts_with(|first: char| first.is_ascii_digit()));
+    if !own || verb.form != same.form || !ONE_WAY.contains(&verb.form.as_str()) || !short(way) || !short(old_way) || once {
+        return false;
+    }
+    let how = |way: &[Token]| HOW.iter().find(|how| way[0].form == **how);
+    let named = |way: &[Token]| way.last().is_some_and(|token| token.value);
+    let forms = |way: &[Token]| way.iter().map(|token| token.form.to_lowercase()).collect::<Vec<_>>();
+    // "I drive to Bonn" and "I drive kids" name what may both be so.
+    let alike = how(way).map_or_else(|| named(way) && named(old_way), |how| *how != "to");
+    alike && how(way) == how(old_way) && forms(way) != forms(old_way)
+}
+
+/// "I'm on the Pro plan" and "I'm on the free plan".
+fn is_other_plan(new: &[Token], old: &[Token]) -> bool {
+    let (Some(last), Some(same)) = (new.last(), old.last()) else { return false };
+    let on =
+        |tokens: &[Token]| tokens.iter().position(|token| token.form == "on").filter(|on| *on <= 2 && tokens.len() <= on + 1 + MOST_WORDS);
+    let (Some(new_on), Some(old_on)) = (on(new), on(old)) else { return false };
+    let who = |token: &Token| token.form.split('\'').next().unwrap_or_default().to_owned();
+    let named = new.len() > new_on + 2 && old.len() > old_on + 2;
+    named
+        && last.form == same.form
+        && PLANS.contains(&last.form.as_str())
+        && ["i", "we"].contains(&who(&new[0]).as_str())
+        && who(&new[0]) == who(&old[0])
+        && new[new_on..] != old[old_on..]
+}
+
+/// "I work from home" and "I work in the Ghent office".
+fn is_other_place(new: &[Token], old: &[Token]) -> bool {
+    let at_work = |tokens: &[Token]| {
+        let works = ["i", "we"].contains(&tokens.first()?.form.as_str()) && tokens.get(1)?.form == "work";
+        let how = ["from", "in", "at", "remote", "remotely"].contains(&tokens.get(2)?.form.as_str());
+        let place = AT_WORK.contains(&tokens.last()?.form.as_str()) && tokens.len() <= 3 + MOST_WORDS;
+        (works && how && place).then(|| (tokens[0].form.clone(), tokens[2..].to_vec()))
+    };
+    at_work(new).zip(at_work(old)).is_some_and(|((who, place), (other, old_place))| who == other && place != old_place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::near::words::tokens;
+
+    fn follows(new: &str, old: &str) -> bool {
+        is_of_now(new) && takes_over(&tokens(new), &tokens(old))
+    }
+
+    #[test]
+    fn a_habit_of_now_takes_the_place_of_another_one_of_its_kind() {
+        for (new, old) in [
+            ("I drive a Tesla now.", "I drive a Golf."),
+            ("I now drive a Tesla.", "I drive an old Golf"),
+            ("Now I drive a Tesla.", "I drive a Golf."),
+            ("I drive a Golf again.", "I drive a Tesla now."),
+            ("We deploy on Tuesdays now.", "We deploy on Fridays."),
+            ("I commute by train now.", "I commute by bike."),
+            ("I work from home now.", "I work in the Ghent office."),
+            ("I work remotely now.", "I work from the office."),
+            ("I'm on the Pro plan now.", "I'm on the free plan."),
+            ("We're on the Pro plan now.", "We are on the free plan."),
+            ("I'm on the night shift now.", "I'm on the day shift"),
+        ] {
+            assert!(follows(new, old), "{new} | {old}");
+        }
+        for (new, old) in [
+            ("I drive a Tesla.", "I drive a Golf."),
+            ("I drive a Tesla now.", "I drive to Rome."),
+            ("I drive a Tesla now.", "I drive my kids to school."),
+            ("I drive to Bonn now.", "I drive to Rome"),
+            ("I drive a Tesla now.", "I don't drive a Golf."),
+            ("I drive a Tesla now.", "We drive a Golf."),
+            ("I drive a Tesla now.", "I drove a Golf."),
+            ("We deploy on Tuesdays now.", "We deploy with Jenkins."),
+            ("We deploy on Tuesdays now.", "We deploy on Friday (2026-05-08)"),
+            ("I play the cello now.", "I play the piano."),
+            ("I work from home now.", "I work in IT."),
+            ("I work from home now.", "I work at Acme."),
+            ("I speak French now.", "I speak German."),
+            ("I'm on the payments team now.", "I'm on the night shift."),
+            ("I'm on the Pro plan now.", "I'm on the Pro plan."),
+        ] {
+            assert!(!follows(new, old), "{new} | {old}");
+        }
+    }
+}

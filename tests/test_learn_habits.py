@@ -1,0 +1,50 @@
+"""A habit of now is stored, and takes the place of another one of its kind: "I drive a Tesla now" that of "I drive a Golf"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import memspan
+
+
+def known(user: memspan.Scope, *talk: str) -> list[str]:
+    for text in talk:
+        user.learn([{"role": "user", "content": text}])
+    return [memory.text for memory in user.memories()]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I drive a Golf.", "I drive a Tesla now."),
+        ("We deploy on Fridays.", "We deploy on Tuesdays now."),
+        ("I commute by car.", "I commute by train now."),
+        ("I'm on the free plan now.", "I'm on the Pro plan now."),
+        ("I work in the Ghent office.", "I work from home now."),
+    ],
+)
+def test_the_newer_takes_the_place_of_the_older(user: memspan.Scope, older: str, newer: str) -> None:
+    assert known(user, older, newer) == [newer]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I work in IT.", "I work from home now."),
+        ("I play the piano on Sundays now.", "I play the cello now."),
+        ("The standup is at 9:15.", "The standup got moved."),
+    ],
+)
+def test_what_may_both_be_so_stands_beside(user: memspan.Scope, older: str, newer: str) -> None:
+    assert known(user, older, newer) == [older, newer]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm leaving now.", "I have to go now.", "I understand now.", "It works now.", "I see it now.", "I'm busy now.", "I run a test now."],
+)
+def test_what_passes_is_not_stored(user: memspan.Scope, text: str) -> None:
+    assert known(user, text) == []
