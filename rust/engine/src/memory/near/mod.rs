@@ -7,6 +7,7 @@
 mod attribute;
 mod ends;
 mod habits;
+mod tastes;
 mod words;
 
 use self::attribute::attribute;
@@ -65,6 +66,13 @@ impl Statement {
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
     pub fn begin(&self) -> String {
+        // "I love coffee" and "I hate coffee", "I'm vegan" and "I eat meat" are compared, too.
+        if tastes::taste(&self.tokens).is_some() {
+            return "i like".to_owned();
+        }
+        if tastes::is_diet(&self.tokens) {
+            return "i eat".to_owned();
+        }
         affirmed(&self.tokens).take(2).collect::<Vec<_>>().join(" ")
     }
 
@@ -85,10 +93,19 @@ impl Statement {
         if !self.lasts || !old.lasts {
             return otherwise;
         }
+        if tastes::are_opposed(a, b) {
+            return Relation::Contradicts;
+        }
         let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
+        let (denial, said) = if denies(a) { (a, b) } else { (b, a) };
+        if denies(a) != denies(b) && denies_all(denial, said) {
+            return Relation::Contradicts;
+        }
+        if tastes::break_a_diet(a, b) {
+            return Relation::Disputes;
+        }
         if denies(a) != denies(b) {
-            let (denial, said) = if denies(a) { (a, b) } else { (b, a) };
-            return if denies_all(denial, said) { Relation::Contradicts } else { Relation::Different };
+            return Relation::Different;
         }
         match self.changed_value(old) {
             Relation::Different => otherwise,
@@ -268,6 +285,54 @@ mod tests {
         assert_eq!(of("My train is slow", "My train is crowded"), Relation::Disputes, "both may be so");
         assert_eq!(of("My dog is healthy", "My dog is sick"), Relation::Contradicts);
         assert_eq!(stands("The race was 5 km", "The race was 7 km", Kind::Episodic), Relation::Different);
+    }
+
+    #[test]
+    fn a_taste_or_a_habit_that_is_taken_back_contradicts() {
+        for (new, old) in [
+            ("I hate coffee now.", "I love coffee."),
+            ("I love coffee.", "I can't stand coffee."),
+            ("I don't like coffee any more.", "I love coffee."),
+            ("I'm not a fan of jazz.", "I really enjoy jazz."),
+            ("I eat meat again.", "I don't eat meat."),
+            ("The user eats meat.", "I never eat meat."),
+            ("I play tennis again.", "I don't play tennis."),
+        ] {
+            assert_eq!(of(new, old), Relation::Contradicts, "{new} | {old}");
+            let begin = |text| Statement::of(text, Kind::Semantic).begin();
+            assert_eq!(begin(new), begin(old));
+        }
+        for (new, old) in [
+            ("I hate tea now.", "I love coffee."),
+            ("I like coffee.", "I love coffee."),
+            ("I hate coffee in the morning.", "I love coffee."),
+            ("I don't hate coffee.", "I like coffee."),
+            ("My wife hates coffee.", "I love coffee."),
+        ] {
+            assert_ne!(of(new, old), Relation::Contradicts, "{new} | {old}");
+        }
+    }
+
+    #[test]
+    fn what_a_diet_leaves_out_disputes_it() {
+        for (new, old) in [
+            ("The user drinks wine.", "I don't drink alcohol."),
+            ("I eat pork again.", "I never eat meat."),
+            ("The user eats meat.", "I'm vegan."),
+            ("I'm vegan now.", "The user eats cheese."),
+            ("I can eat fish again.", "I'm vegetarian."),
+        ] {
+            assert_eq!(of(new, old), Relation::Disputes, "{new} | {old}");
+        }
+        for (new, old) in [
+            ("The user drinks coffee.", "I don't drink alcohol."),
+            ("The user eats alcohol-free beer.", "I don't drink alcohol."),
+            ("The user eats cheese.", "I'm vegetarian."),
+            ("My son eats meat.", "I'm vegan."),
+            ("The user eats meat.", "I'm not vegan."),
+        ] {
+            assert_eq!(of(new, old), Relation::Different, "{new} | {old}");
+        }
     }
 
     #[test]

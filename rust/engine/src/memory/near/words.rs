@@ -152,7 +152,7 @@ pub(super) fn forms(tokens: &[Token]) -> impl Iterator<Item = &str> {
 
 /// The words of a sentence, without those that say whether it is denied.
 pub(super) fn affirmed(tokens: &[Token]) -> impl Iterator<Item = &str> {
-    let adds = |token: &&Token| !is_denial(token) && !matches!(token.form.as_str(), "do" | "any" | "more" | "anymore" | "longer");
+    let adds = |token: &&Token| !is_denial(token) && !matches!(token.form.as_str(), "do" | "any" | "more" | "anymore" | "longer" | "again");
     tokens.iter().filter(adds).map(|token| token.form.as_str())
 }
 
