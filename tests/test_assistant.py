@@ -871,6 +871,69 @@ def test_what_the_user_says_while_the_model_thinks_is_answered_too(memspan_engin
     assert texts == ["is api-1 up?", "and api-2?", "both are up"]
 
 
+@pytest.mark.parametrize("form", ["respond", "arespond", "stream", "astream"])
+def test_what_the_user_says_while_tools_run_is_answered_too(memspan_engine: memspan.Engine, form: str) -> None:
+    """The turn ended with `ToolCallClosed` out of the assistant's own code."""
+    hurried = threading.Event()
+
+    def quick() -> str:
+        """Is done first."""
+        return "quickly"
+
+    def slow() -> str:
+        """Is done once the user has said more."""
+        memspan_engine.user("u").session("default").add({"role": "user", "content": "and please hurry"})
+        hurried.set()
+        return "slowly"
+
+    def last() -> str:
+        """Is done behind it."""
+        hurried.wait(20)
+        return "lastly"
+
+    told: list[str] = []
+
+    def in_turn(step: str, when: str, *_: Any) -> None:
+        if (step, when) == ("tools", "after"):
+            told.append(step)
+
+    assistant, provider = made(
+        memspan_engine, [[("slow", {}), ("last", {})], [("quick", {})], "done"], tools=[quick, slow, last], hook=in_turn, learn=False
+    )
+
+    async def awaited() -> memspan.AssistantReply:
+        if form == "arespond":
+            return await assistant.arespond("u", "go", id="w-1")
+        events = [event async for event in assistant.astream("u", "go", id="w-1")]
+        assert events[-1].reply is not None
+        return events[-1].reply
+
+    if form in {"respond", "stream"}:
+        reply = assistant.respond("u", "go", id="w-1") if form == "respond" else list(assistant.stream("u", "go", id="w-1"))[-1].reply
+    else:
+        reply = asyncio.run(awaited())
+    assert reply is not None
+    assert (reply.text, reply.rounds, reply.stored, told) == ("done", 2, False, ["tools", "tools"])
+    texts = [message.text for message in memspan_engine.user("u").session("default").messages if message.role in {"user", "tool"}]
+    assert texts == ["go", "and please hurry", "quickly"]
+    assert "and please hurry" in provider.prompts[1].text
+    assert assistant.respond("u", "go", id="w-1").stored
+    assert memspan_engine.check().sound
+
+
+def test_a_call_that_somebody_else_answers_keeps_no_other_from_its_result(memspan_engine: memspan.Engine) -> None:
+    def own() -> str:
+        """Stores its own result."""
+        session = memspan_engine.user("u").session("default")
+        call = session.pending_tool_calls[0]
+        session.add({"role": "tool", "tool_call_id": call.id, "content": "by itself"})
+        return "by the assistant"
+
+    assistant, _ = made(memspan_engine, [[("own", {}), ("read_file", {"path": "/x"})], "done"], tools=[own, read_file])
+    reply = assistant.respond("u", "go")
+    assert [message.text for message in reply.turn.messages if message.role == "tool"] == ["by itself", "10 lines of /x"]
+
+
 def test_a_streamed_error_that_nothing_helps_against_is_the_providers(memspan_engine: memspan.Engine) -> None:
     """It came up as InvalidInput, as if the caller had given something wrong."""
 

@@ -58,7 +58,8 @@ class Assistant:
         recalls: What prompts may recall.
         budget: What prompts may cost.
         max_rounds: Rounds of tools in one turn. Calls beyond are cancelled, and the turn is over: what comes next is another message.
-        tool_seconds: How long one tool may run. One that hangs gets an error as its result, and its thread is left behind.
+        tool_seconds: How long the tools of one reply may run, all together. One that hangs gets an error as its result, and its thread is
+            left behind.
         lease_seconds: How long a turn may take until others may take it over; it is prolonged at each call.
         wait_seconds: How long to wait while another worker answers the session.
         learn: Whether to call `Scope.learn` after a reply.

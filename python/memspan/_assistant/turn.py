@@ -5,7 +5,8 @@
     assemble   the prompt, under its budget, with what is remembered
     call       the model; after a refusal a smaller prompt, after an outage another model (`Session.recover`)
     reply      added with what it cost; while it streams, kept every two seconds (`Session.reply`). Without calls it ends the lease
-    tools      the calls of the reply, in parallel, each within its time; their results in the order of the calls; then "assemble" again
+    tools      the calls of the reply, in parallel, all within one time; their results in the order of the calls; then "assemble" again.
+               Where the user says more meanwhile, calls are closed: what is left of the results goes nowhere
     learn      what is worth keeping goes to long-term memory
     compact    old turns become a summary, where the session says that it is due
 
@@ -24,7 +25,7 @@ from memspan._asking import END, Asked
 from memspan._assistant.values import AssistantEvent, AssistantReply
 from memspan._fence import is_list, is_mapping
 from memspan._patience import begun
-from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved
+from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved, ToolCallClosed
 from memspan.model import models
 from memspan.providers.provider import chunks_of, is_awaited, response_of
 from memspan.session_tools import failure, no_such_tool, result_message, run_call, text_of_result
@@ -204,7 +205,10 @@ class Answering:
         return cast("Turn", reply.turn).number
 
     def _run_tools(self, calls: tuple[ToolCall, ...]) -> Iterator[AssistantEvent]:
-        """Runs the calls of a reply in parallel, and adds their results in the order of the calls."""
+        """Runs the calls of a reply in parallel, and adds their results in the order of the calls.
+
+        Calls are closed where the user says more meanwhile, or where somebody cancels them: their results have no place any more.
+        """
         self._tell("tools", "before", calls)
         for call in calls:
             yield AssistantEvent("tool_call", call.name)
@@ -215,7 +219,12 @@ class Answering:
         try:
             for call, future in zip(calls, futures, strict=True):
                 result = _result(call, future, max(until - time.monotonic(), 0.0), self._of.tool_seconds, names)
-                self._session.add(result)
+                try:
+                    self._session.add(result)
+                except ToolCallClosed:
+                    if self._session.pending_tool_calls:
+                        continue  # this one was answered by somebody else
+                    break
                 yield AssistantEvent("tool_result", text_of_result(result))
         finally:
             take_back()
