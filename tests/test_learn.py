@@ -309,6 +309,20 @@ def test_one_learn_asks_a_model_so_many_times_and_no_more(user: memspan.Scope) -
     assert (len(asked), learned.calls) == (MOST_CALLS, MOST_CALLS)
 
 
+def test_a_model_reads_only_what_the_user_has_a_word_in(user: memspan.Scope) -> None:
+    """Long texts of an assistant took all calls, and the user's message behind them none."""
+    read: list[str] = []
+
+    def llm(messages: Any, **_options: Any) -> str:
+        read.append(messages[1]["content"])
+        return claims()
+
+    said_before = [{"role": "assistant", "content": "Here is a line of the build log. " * 360}] * (MOST_CALLS + 5)
+    learned = user.learn([*said_before, {"role": "user", "content": "Mein Lieblingsessen ist Lasagne."}], llm=llm)
+    assert (learned.calls, len(read)) == (1, 1)
+    assert "user: Mein Lieblingsessen" in read[0]
+
+
 def raises(_messages: object, **_options: int) -> str:
     raise RuntimeError("overloaded")
 

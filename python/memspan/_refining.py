@@ -147,6 +147,11 @@ def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
 
 
 def _batches(lines: list[Line]) -> Iterable[list[Line]]:
+    """The messages that one call reads, and those of the next. Without a word of the user's a batch gives no claim, and costs no call."""
+    return (batch for batch in _cut(lines) if any(one.role == "user" for one in batch))
+
+
+def _cut(lines: list[Line]) -> Iterable[list[Line]]:
     batch: list[Line] = []
     size = 0
     for one in lines:
@@ -158,7 +163,7 @@ def _batches(lines: list[Line]) -> Iterable[list[Line]]:
             batch, size = [], 0
         batch.append(one)
         size += length
-    if any(one.role == "user" for one in batch):
+    if batch:
         yield batch
 
 
