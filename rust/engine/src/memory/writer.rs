@@ -52,6 +52,7 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     /// Whether the vectors that are searched are the built-in ones, while the engine's own embedding is building others.
     old_is_built_in: bool,
     sequence_before: u64,
+    finished: bool,
 }
 
 /// The fate of a memory's vector when the memory leaves the index.
@@ -108,6 +109,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             embedding,
             old_is_built_in: false,
             sequence_before: head.sequence,
+            finished: false,
         };
         if let Some((number, _)) = embedding {
             // Vectors that another embedder is building are not given up by a mere write.
@@ -343,15 +345,16 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
 
     /// Finishes a batch of which every row may have been a duplicate.
     pub fn finish_if_changed(self) -> Result<()> {
-        if self.operations.is_empty() && self.vectors.is_empty() && self.head.sequence == self.sequence_before {
-            Ok(())
-        } else {
-            self.finish()
-        }
+        if self.has_changed() { self.finish() } else { Ok(()) }
+    }
+
+    fn has_changed(&self) -> bool {
+        !self.operations.is_empty() || !self.vectors.is_empty() || self.head.sequence != self.sequence_before
     }
 
     /// Applies what was collected and writes the head: the last step of every batch.
     pub fn finish(mut self) -> Result<()> {
+        self.finished = true;
         let operations = std::mem::take(&mut self.operations);
         let mut statistics = Statistics { documents: self.head.documents, total_length: self.head.total_length };
         let ops: Vec<Op<'_>> = operations.iter().map(IndexOperation::as_op).collect();
@@ -410,6 +413,15 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             }
         }
         Ok((put_vectors(self.pages, set, &upserts)?, removed))
+    }
+}
+
+/// Records are stored at once, and what finds them at the end: a batch that is dropped before has stored what nothing finds.
+impl<P: PagesMut> Drop for PartitionWriter<'_, P> {
+    fn drop(&mut self) {
+        if !self.finished && self.has_changed() {
+            self.pages.left_half_done();
+        }
     }
 }
 

@@ -54,6 +54,9 @@ pub trait PagesMut: Pages {
 
     /// Removes `key`; says whether it was there.
     fn delete(&mut self, key: &[u8]) -> Result<bool>;
+
+    /// Notes that a batch of changes ended half done: some are stored, and what belongs to them is not. A transaction must be undone then.
+    fn left_half_done(&mut self) {}
 }
 
 /// A sorted map in memory, for tests and fuzzing.

@@ -207,6 +207,7 @@ impl Core {
             txn.require_room(reach)?;
             txn.begin_operation();
             let done = operation(txn)?;
+            txn.check_whole()?;
             txn.written().iter().try_for_each(|partition| scope::check_kept(txn, *partition))?;
             Ok(done)
         };

@@ -246,6 +246,7 @@ impl Environment {
             kept: Kept::default(),
             fresh: Vec::new(),
             written: Vec::new(),
+            half_done: false,
             reach: None,
         })
     }

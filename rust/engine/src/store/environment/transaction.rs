@@ -20,7 +20,7 @@ use crate::store::vault::cipher::Cipher;
 use crate::store::vault::kept::Kept;
 use crate::store::vault::{Vault, is_exempt, record_of};
 use crate::store::verified;
-use crate::{Error, Result, interrupt};
+use crate::{Error, ErrorKind, Result, interrupt};
 
 /// The write transaction of a generation.
 pub struct WriteTransaction<'e> {
@@ -43,6 +43,8 @@ pub struct WriteTransaction<'e> {
     pub(super) fresh: Vec<(Partition, Arc<Cipher>)>,
     /// Partitions that an operation wrote to.
     pub(super) written: Vec<Partition>,
+    /// Whether an operation left a batch of changes half done.
+    pub(super) half_done: bool,
     /// The least that an operation of it may reach to; none where none said.
     pub(super) reach: Option<Reach>,
 }
@@ -95,6 +97,18 @@ impl WriteTransaction<'_> {
     /// Forgets which partitions were written to: an operation begins.
     pub fn begin_operation(&mut self) {
         self.written.clear();
+        self.half_done = false;
+    }
+
+    /// Refuses to go on where the operation left a batch of changes half done: it ended as if it had written nothing, and has to fail.
+    pub fn check_whole(&self) -> Result<()> {
+        let half_done = || {
+            Error::new(
+                ErrorKind::Internal,
+                "writing to the store: a batch of changes was left half done, and was undone: please report this with the steps that led here",
+            )
+        };
+        if self.half_done { Err(half_done()) } else { Ok(()) }
     }
 
     /// The partitions to which values were put since.
@@ -210,6 +224,10 @@ impl PagesMut for WriteTransaction<'_> {
         let known = self.tree.delete(&mut self.txn, key).map_err(|e| lmdb_error("writing to the store", &self.environment.path, e))?;
         self.dirty |= known;
         Ok(known)
+    }
+
+    fn left_half_done(&mut self) {
+        self.half_done = true;
     }
 }
 
