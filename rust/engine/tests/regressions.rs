@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Action, Kind, NewMemory};
+use memspan_engine::memory::{Action, Kind, Memory, NewMemory};
 use memspan_engine::store::envelope::{self, Codec};
 use memspan_engine::store::keys::{Key, STORE, Table};
 use memspan_engine::store::pages::PagesMut;
-use support::{Folder, ask, assert_sound, memories, one, open, remember, user, with_vector};
+use support::{Chance, Folder, ask, assert_sound, memories, one, open, remember, user, with_vector};
 
 #[test]
 fn a_compaction_loses_no_write_of_another_thread() {
@@ -198,4 +198,45 @@ fn a_merge_makes_no_constraint_of_what_nobody_vouches_for() {
     let trusted = numbers([("Drinks tea at five", 2, Kind::Semantic), ("Drinks tea at five o'clock", 3, Kind::Semantic)]);
     let merged = engine.merge(&scope, trusted.to_vec(), None, Some(said("Never gets coffee", 3, Kind::Constraint)), 4).expect("merged");
     assert_eq!(merged.expect("what is vouched for may").memory.trust, 2);
+}
+
+/// Values that come in a batch stand in the chain of their slot as if they had come one by one, whatever their order.
+#[test]
+fn a_batch_fills_a_slot_as_its_rows_do_one_by_one() {
+    for seed in 1..=6 {
+        let mut chance = Chance(seed);
+        let rows: Vec<NewMemory> = (0..120)
+            .map(|at| NewMemory {
+                slot: Some(format!("slot {}", chance.below(2))),
+                occurred_at: Some(if seed == 1 { 1000 - at } else { chance.below(60) as i64 }),
+                trust: chance.one_in(9).then_some(2),
+                ..NewMemory::new(format!("value {at}"))
+            })
+            .collect();
+        let chains = [false, true].map(|batched| {
+            let folder = Folder::in_memory();
+            let (engine, scope) = (open(&folder.0, false), user("u"));
+            if batched {
+                let scope = Arc::new(scope.clone());
+                let rows = rows.iter().map(|row| (Arc::clone(&scope), row.clone())).collect();
+                engine.remember_many(rows, 2000, true).expect("written");
+            } else {
+                for row in &rows {
+                    one(&engine, &scope, row.clone(), 2000);
+                }
+            }
+            assert_sound(&engine);
+            (1..=rows.len())
+                .map(|number| {
+                    let history = engine.history(&scope, &format!("mem-{number}"), 9000).expect("read");
+                    let told = |memory: &Memory| {
+                        let ending = memory.ending.as_ref().map(|ending| (ending.state, ending.valid_until, ending.superseded_by));
+                        (memory.number, memory.supersedes, ending)
+                    };
+                    history.iter().map(told).collect::<Vec<_>>()
+                })
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(chains[0], chains[1], "seed {seed}");
+    }
 }

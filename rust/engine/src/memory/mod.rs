@@ -5,6 +5,8 @@
 
 pub mod access;
 mod ages;
+#[cfg(test)]
+mod batch_tests;
 pub mod core;
 pub(crate) mod doctor;
 mod embedders;

@@ -1,5 +1,7 @@
 //! Which value holds a slot: what ends one, and where an older one belongs among those before it.
 
+use std::ops::Bound::{Excluded, Unbounded};
+
 use super::ages;
 use super::outcome::{Action, Remembered};
 use super::record::{self, Ending, Memory, State};
@@ -96,9 +98,16 @@ pub(super) fn expiry(memory: &Memory, now: i64) -> Ending {
 
 /// Puts an older value where it belongs among the values of a slot, which are chained newest event first; returns when it
 /// stopped holding: when the next newer one began. The others' endings stay what the store knew when they ended.
+///
+/// All values before one that this batch filed are newer than it. So what is older than that one is looked for behind it: a slot that is
+/// filled newest value first would be walked through once a value.
 fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, current: Memory) -> Result<i64> {
-    let mut newer = current;
-    let mut until = newer.occurred_at;
+    let slot = current.number;
+    let known = filed_before(writer, slot, memory.occurred_at)?;
+    let (mut newer, mut until) = known.unwrap_or_else(|| {
+        let until = current.occurred_at;
+        (current, until)
+    });
     loop {
         let older = match newer.supersedes {
             Some(number) => newest(writer.pages, writer.partition, number)?,
@@ -113,8 +122,17 @@ fn insert_into_chain<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &
                 memory.supersedes = older.as_ref().map(|m| m.number);
                 newer.supersedes = Some(memory.number);
                 record::put(writer.pages, writer.partition, &newer)?;
+                writer.filed.entry(slot).or_default().insert(memory.occurred_at, (memory.number, until));
                 return Ok(until);
             }
         }
     }
+}
+
+/// The oldest value that this batch filed in a chain and that is newer than `at`, and when the one behind it stopped holding.
+fn filed_before<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: u32, at: i64) -> Result<Option<(Memory, i64)>> {
+    let filed = writer.filed.get(&slot).and_then(|filed| filed.range((Excluded(at), Unbounded)).next());
+    let Some((occurred_at, (number, until))) = filed else { return Ok(None) };
+    let known = newest(&*writer.pages, writer.partition, *number)?;
+    Ok(known.map(|known| (known, *until.min(occurred_at))))
 }

@@ -52,8 +52,13 @@ pub(super) struct PartitionWriter<'t, P: PagesMut> {
     /// Whether the vectors that are searched are the built-in ones, while the engine's own embedding is building others.
     old_is_built_in: bool,
     sequence_before: u64,
+    /// The values that this batch filed in chains of slots, by the number of the slot's current value.
+    pub filed: HashMap<u32, Filed>,
     finished: bool,
 }
+
+/// Values that were filed in one chain, by the times of their events: the number of the last one of each, and when it stopped holding.
+pub(super) type Filed = BTreeMap<i64, (u32, i64)>;
 
 /// The fate of a memory's vector when the memory leaves the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +114,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             embedding,
             old_is_built_in: false,
             sequence_before: head.sequence,
+            filed: HashMap::new(),
             finished: false,
         };
         if let Some((number, _)) = embedding {
