@@ -25,8 +25,13 @@ TEXTS = (
 
 
 @pytest.fixture
-def engine(store: Path) -> Any:
-    with memspan.open(store, clock=FakeClock()) as opened:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def engine(store: Path, clock: FakeClock) -> Any:
+    with memspan.open(store, clock=clock) as opened:
         yield opened
 
 
@@ -89,6 +94,89 @@ def test_what_a_model_made_of_a_redacted_message_goes_and_what_rules_merged_stay
     assert merged is not None
     session.redact(1)
     assert [one.id for one in user.memories()] == ([] if by_model else [merged.id])
+
+
+ROOMS = ("The guest visits room alpha", "The guest visits room alpha in Berlin", "The guest of the hotel visits room alpha in Berlin")
+ROOM = "The hotel guest visits room alpha in Berlin."
+
+
+def distilled(user: memspan.Scope, sentence: str) -> list[memspan.life.Cluster]:
+    return list(user.consolidate(llm=lambda _messages, **_options: sentence, closeness=0.6))
+
+
+def test_what_is_kept_stands_for_what_is_forgotten_sooner(engine: memspan.Engine, clock: FakeClock) -> None:
+    """The longer text stood for both, and went when its time was over."""
+    user = engine.user("u")
+    lasting = user.remember("The garage code is 4471").memory
+    user.remember("The garage code is really just 4471", importance=0.9, ttl_seconds=60)
+    [cluster] = user.consolidate(closeness=0.6)
+    assert (cluster.text, cluster.memory and cluster.memory.id) == (lasting.text, lasting.id)
+    clock.advance(seconds=61)
+    engine.maintain()
+    assert [memory.text for memory in user.memories()] == [lasting.text]
+    assert engine.check().sound
+
+
+def test_a_distilled_memory_is_of_their_kind_time_and_metadata(engine: memspan.Engine) -> None:
+    user = engine.user("u")
+    days = [datetime(2026, 1, day, tzinfo=UTC) for day in (3, 9, 6)]
+    for place, (text, day) in enumerate(zip(ROOMS, days, strict=True)):
+        metadata = {"tenant": "x", "row": place, "of": {"a": 1}} | ({"only": True} if place else {})
+        user.remember(text, "preference", metadata=metadata, occurred_at=day, importance=0.2 * place)
+    [cluster] = distilled(user, ROOM)
+    memory = cluster.memory
+    assert memory is not None
+    assert (memory.kind, memory.occurred_at, memory.metadata, memory.expires_at) == (
+        "preference",
+        days[1],
+        {"tenant": "x", "of": {"a": 1}},
+        None,
+    )
+    assert [hit.text for hit in user.recall("guest room", where={"tenant": "x"})] == [ROOM]
+    assert engine.check().sound
+
+
+def test_what_ends_is_distilled_with_what_ends_on_its_day_and_ends_first(engine: memspan.Engine, clock: FakeClock) -> None:
+    """A model's sentence was kept for ever, whatever the originals' time to live."""
+    user, day = engine.user("u"), 86_400.0
+    ends = [user.remember(text, ttl_seconds=10 * day + place).memory.expires_at for place, text in enumerate(ROOMS)]
+    [cluster] = distilled(user, ROOM)
+    assert cluster.memory is not None
+    assert cluster.memory.expires_at == min(end for end in ends if end is not None)
+    for seconds in (None, 10 * day, 30 * day):
+        other = engine.user(f"apart-{seconds}")
+        for place, text in enumerate(ROOMS):
+            other.remember(text, ttl_seconds=20 * day if place else seconds)
+        assert distilled(other, ROOM) == [], "two of them are fewer than a model is asked about"
+        assert len(list(other.memories())) == 3
+    clock.advance(days=11)
+    engine.maintain()
+    assert list(user.memories()) == []
+    assert engine.check().sound
+
+
+def test_a_sentence_that_one_of_them_is_keeps_that_one(store: Path) -> None:
+    """It was stored by half: every recall of the scope failed, and so did repairs by compaction."""
+    with memspan.open(store, clock=FakeClock(), kinds={"semantic": memspan.life.KindRule(ttl_days=90)}) as engine:
+        user = engine.user("u")
+        ids = [user.remember(text).memory.id for text in ROOMS]
+        [cluster] = distilled(user, ROOMS[2])
+        assert cluster.memory is not None
+        assert (cluster.memory.id, set(cluster.memory.derived_from)) == (ids[2], set(ids[:2]))
+        assert [hit.memory.id for hit in user.recall("guest room")] == [ids[2]]
+        assert engine.check().sound
+
+
+def test_a_sentence_that_the_policy_changes_merges_nothing(store: Path) -> None:
+    texts = ["Mails bob@example.com", "Mails bob@example.com daily", "Acme mails bob@example.com daily"]
+    with memspan.open(store, clock=FakeClock()) as engine:
+        engine.user("u").remember_many(texts)
+    with memspan.open(store, clock=FakeClock(), policy=memspan.Policy(personal_data="redact")) as engine:
+        user = engine.user("u")
+        assert distilled(user, "Daily Acme mails bob@example.com.") == []
+        assert [memory.text for memory in user.memories()] == texts
+        assert user.remember("Cats sleep most of the day").memory.id == "mem-4"
+        assert engine.check().sound
 
 
 def test_clusters_are_those_of_scikit_learn() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memspan._borne_out import borne_out
 from memspan._learning import Heard
@@ -39,9 +39,10 @@ def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
             merged.extend([] if cluster is None else [cluster])
         gone = {place for group in found.groups for place in group.places if place != group.stands}
         left = [memory for place, memory in enumerate(found.memories) if place not in gone]
-        if work.llm is not None and len(left) >= LEAST and work.asked.calls < MOST_CALLS and not found.groups:
-            cluster = _written(work, left)
-            merged.extend([] if cluster is None else [cluster])
+        for alike in [] if work.llm is None or found.groups else _ending_together(left):
+            if len(alike) >= LEAST and work.asked.calls < MOST_CALLS:
+                cluster = _written(work, alike)
+                merged.extend([] if cluster is None else [cluster])
     return Consolidation(tuple(merged), work.asked.calls, work.asked.failed, _proposals(work))
 
 
@@ -61,6 +62,24 @@ def _kept(work: Work, originals: list[Memory], keep: int) -> Cluster | None:
     return None if done is None else Cluster(tuple(originals), text, "rules", done.memory)
 
 
+def _ending_together(memories: list[Memory]) -> list[list[Memory]]:
+    """Memories that are forgotten on one day, and those that are kept.
+
+    One sentence that is made of them has one end. It is the first of theirs, so that no word is kept longer than its memory was to be.
+    A memory without an end must not go with it.
+    """
+    found: dict[object, list[Memory]] = {}
+    for memory in memories:
+        found.setdefault(None if memory.expires_at is None else memory.expires_at.date(), []).append(memory)
+    return list(found.values())
+
+
+def _shared(memories: list[Memory]) -> dict[str, Any]:
+    """The metadata that all of them have."""
+    first, *others = (memory.metadata for memory in memories)
+    return {name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)}
+
+
 def _written(work: Work, originals: list[Memory]) -> Cluster | None:
     notes = "\n".join(f"- {memory.text}" for memory in originals)
     work.asked.calls += 1
@@ -74,6 +93,8 @@ def _written(work: Work, originals: list[Memory]) -> Cluster | None:
     draft = work.core.draft(
         text,
         {
+            "kind": originals[0].kind,
+            "metadata": _shared(originals),
             "importance": max(memory.importance for memory in originals),
             "confidence": min(memory.confidence for memory in originals),
             "trust": min(memory.trust for memory in originals),

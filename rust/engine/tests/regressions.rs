@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use memspan_engine::engine::Engine;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
-use memspan_engine::memory::{Action, Kind, Memory, NewMemory};
+use memspan_engine::memory::{Action, Kind, KindRule, Memory, NewMemory};
+use memspan_engine::scope::Scope;
 use memspan_engine::store::envelope::{self, Codec};
 use memspan_engine::store::keys::{Key, STORE, Table};
 use memspan_engine::store::pages::PagesMut;
+use memspan_engine::text::screening::{Screening, Treatment};
 use support::{Chance, Folder, ask, assert_sound, memories, one, open, remember, user, with_vector};
 
 #[test]
@@ -198,6 +201,96 @@ fn a_merge_makes_no_constraint_of_what_nobody_vouches_for() {
     let trusted = numbers([("Drinks tea at five", 2, Kind::Semantic), ("Drinks tea at five o'clock", 3, Kind::Semantic)]);
     let merged = engine.merge(&scope, trusted.to_vec(), None, Some(said("Never gets coffee", 3, Kind::Constraint)), 4).expect("merged");
     assert_eq!(merged.expect("what is vouched for may").memory.trust, 2);
+}
+
+/// What a merge of memories leaves: the answer, and a sound store.
+fn merged(engine: &Engine, scope: &Scope, originals: &[&Memory], new: NewMemory, now: i64) -> Option<Memory> {
+    let originals = originals.iter().map(|memory| (memory.number, memory.revision)).collect();
+    let done = engine.merge(scope, originals, None, Some(new), now).expect("tried");
+    assert_sound(engine);
+    done.map(|done| done.memory)
+}
+
+/// The new text was stored and the merge given up: nothing but the text's record was there, and it could not be recalled past it.
+#[test]
+fn a_merge_into_one_of_the_texts_keeps_that_one() {
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, true), user("u"));
+    let texts = ["payments runs on alpha", "payments runs on alpha in Berlin", "payments of the shop runs on alpha in Berlin"];
+    let said = texts.map(|text| one(&engine, &scope, NewMemory { ttl: Some(1_000_000), ..with_vector(text) }, 1).memory);
+    let kept = merged(&engine, &scope, &[&said[0], &said[1], &said[2]], with_vector(texts[2]), 10).expect("merged");
+    assert_eq!((kept.number, kept.provenance.derived_from.as_slice()), (said[2].number, &[said[0].number, said[1].number][..]));
+    assert_eq!(memories(&engine, &scope, 20).len(), 1);
+    assert_eq!(ask(&engine, &scope, "alpha", 5, 20).expect("answered"), [texts[2]]);
+}
+
+#[test]
+fn a_merge_takes_the_place_of_another_memory_that_says_the_same_for_less_long() {
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, true), user("u"));
+    let said = ["tea at five", "tea at five sharp"].map(|text| one(&engine, &scope, with_vector(text), 1).memory);
+    let short = one(&engine, &scope, NewMemory { ttl: Some(500), ..with_vector("tea is at five") }, 2).memory;
+    let kept = merged(&engine, &scope, &[&said[0], &said[1]], with_vector("tea is at five"), 10).expect("merged");
+    assert_eq!((kept.supersedes, kept.expires_at), (Some(short.number), None));
+    assert_eq!(memories(&engine, &scope, 20).len(), 1);
+    // One that another memory says for as long merges nothing.
+    let more = one(&engine, &scope, with_vector("five is the time for tea"), 30).memory;
+    assert!(merged(&engine, &scope, &[&kept, &more], with_vector("tea is at five"), 40).is_some(), "it is one of them");
+    let others = ["coffee at nine", "coffee at nine sharp"].map(|text| one(&engine, &scope, with_vector(text), 50).memory);
+    assert!(merged(&engine, &scope, &[&others[0], &others[1]], with_vector("tea is at five"), 60).is_none());
+    assert_eq!(memories(&engine, &scope, 70).len(), 3);
+}
+
+#[test]
+fn a_merge_that_the_policy_touches_changes_nothing() {
+    let folder = Folder::new();
+    let mut engine = open(&folder.0, true);
+    let scope = user("u");
+    let said = ["mails bob@example.com", "mails bob@example.com daily"].map(|text| one(&engine, &scope, with_vector(text), 1).memory);
+    for personal_data in [Treatment::Redact, Treatment::Reject] {
+        engine = engine.with_screening(Screening { personal_data, ..Screening::default() });
+        assert!(merged(&engine, &scope, &[&said[0], &said[1]], with_vector("daily mails bob@example.com"), 10).is_none());
+        assert_eq!(memories(&engine, &scope, 20).len(), 2);
+    }
+    assert_eq!(one(&engine, &scope, with_vector("cats sleep"), 30).memory.number, 3);
+}
+
+#[test]
+fn a_merge_into_what_does_not_become_current_is_an_error_and_changes_nothing() {
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, true), user("u"));
+    let said = ["tea at five", "tea at five sharp"].map(|text| one(&engine, &scope, with_vector(text), 1).memory);
+    let in_slot = |text: &str, occurred_at| NewMemory { slot: Some("tea".into()), occurred_at, ..with_vector(text) };
+    one(&engine, &scope, in_slot("tea is at six", Some(900)), 1000);
+    let originals: Vec<_> = said.iter().map(|memory| (memory.number, memory.revision)).collect();
+    let older = in_slot("tea is at five", Some(5));
+    assert!(
+        engine.merge(&scope, originals.clone(), None, Some(older), 1001).expect_err("it is history").to_string().contains("must become")
+    );
+    assert_sound(&engine);
+    assert_eq!(memories(&engine, &scope, 1002).len(), 3);
+    let slotted = memories(&engine, &scope, 1002).last().map(|memory| (memory.number, memory.revision)).expect("one");
+    assert!(engine.merge(&scope, vec![originals[0], slotted], Some(originals[0].0), None, 1003).expect("tried").is_none());
+    assert_sound(&engine);
+}
+
+/// A sentence that a model made of memories with a time to live was kept for ever.
+#[test]
+fn what_is_merged_is_kept_no_longer_than_any_of_its_originals() {
+    let folder = Folder::new();
+    let mut engine = open(&folder.0, true);
+    let mut rules = [KindRule::default(); 7];
+    rules[Kind::Semantic as usize].ttl = Some(50);
+    let scope = user("u");
+    let said = |text: &str, ttl, occurred_at| NewMemory { ttl, occurred_at: Some(occurred_at), ..with_vector(text) };
+    let ending = [("tea at five", 300, 7), ("tea at five sharp", 200, 9), ("tea, at five", 400, 8)]
+        .map(|(text, ttl, at)| one(&engine, &scope, said(text, Some(ttl), at), 10).memory);
+    let lasting = ["coffee at nine", "coffee at nine sharp"].map(|text| one(&engine, &scope, said(text, None, 3), 20).memory);
+    engine = engine.with_rules(rules);
+    let tea = merged(&engine, &scope, &[&ending[0], &ending[1], &ending[2]], with_vector("tea is at five"), 30).expect("merged");
+    assert_eq!((tea.expires_at, tea.occurred_at), (Some(210), 9));
+    let coffee = merged(&engine, &scope, &[&lasting[0], &lasting[1]], with_vector("coffee is at nine"), 40).expect("merged");
+    assert_eq!((coffee.expires_at, coffee.occurred_at), (None, 3), "the rule of its kind came later");
 }
 
 /// Values that come in a batch stand in the chain of their slot as if they had come one by one, whatever their order.

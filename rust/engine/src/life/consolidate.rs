@@ -1,7 +1,7 @@
 //! Consolidation: memories that say nearly the same become one, which supersedes the originals and never destroys them.
 //!
 //! A scope's vectors are clustered ([`super::cluster`]). The caller says what a cluster becomes (a model's text), or else the rules: the
-//! most informative of its memories, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
+//! most informative of those of its memories that are kept longest, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
 //! process that dies between two has merged some clusters and none by half. A merged memory is no longer a candidate.
 
 use std::ops::ControlFlow;
@@ -115,7 +115,8 @@ fn groups(cluster: &[Memory]) -> Vec<Group> {
         }
     }
     let best = |places: &[usize]| {
-        let value = |at: &usize| (cluster[*at].importance.to_bits(), cluster[*at].text.len(), cluster[*at].number);
+        let end = |at: &usize| cluster[*at].expires_at.unwrap_or(i64::MAX);
+        let value = |at: &usize| (end(at), cluster[*at].importance.to_bits(), cluster[*at].text.len(), cluster[*at].number);
         places.iter().copied().max_by_key(value).unwrap_or_default()
     };
     groups.into_iter().filter(|(_, places)| places.len() >= 2).map(|(_, places)| Group { stands: best(&places), places }).collect()

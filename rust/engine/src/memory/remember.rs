@@ -3,6 +3,7 @@
 use super::forget;
 use super::kind::{Kind, trust_of};
 use super::learn;
+use super::merge::CONSOLIDATION;
 use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
 use super::outcome::{Action, Remembered};
 use super::quarantine;
@@ -26,6 +27,8 @@ pub(super) struct Prepared {
     new: NewMemory,
     slot: Option<String>,
     request: u64,
+    /// When it is to be forgotten at the latest.
+    ends: Option<i64>,
     analysis: Analysis,
     /// The seed that its words were hashed with.
     seed: Seed,
@@ -53,7 +56,7 @@ pub(super) fn prepare(scope: &Scope, secret: Secret, new: NewMemory) -> Result<P
     let slot = new.slot.as_deref().map(normal_slot).transpose()?;
     let seed = scope.seed(secret);
     let analysis = analyze(&new.text, seed.terms);
-    Ok(Prepared { request: request_hash(&new), slot, analysis, new, seed })
+    Ok(Prepared { request: request_hash(&new), slot, ends: None, analysis, new, seed })
 }
 
 /// Writes a batch; the outcome of each row in order. A row that fails has changed nothing.
@@ -98,6 +101,33 @@ impl Prepared {
     /// The kind that it will be.
     pub(super) fn kind(&self) -> Kind {
         self.new.kind
+    }
+
+    /// How far it will be trusted.
+    pub(super) fn trust(&self) -> u8 {
+        self.new.trust.unwrap_or_else(|| trust_of(&self.new.source))
+    }
+
+    /// Whether the policy leaves all of its text.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.new.screened, Verdict::Open | Verdict::Clean)
+    }
+
+    /// The same, as made of memories that are known: trusted no more and kept no longer than any of them, with the newest of their events.
+    /// The rule of its kind gave them their ends, and gives it none.
+    pub(super) fn made_of(&self, known: &[Memory]) -> Self {
+        let least = known.iter().map(|memory| memory.trust).min().unwrap_or(0);
+        let mut made = self.clone();
+        made.ends = known.iter().filter_map(|memory| memory.expires_at).min();
+        made.new.default_ttl = None;
+        made.new.trust = Some(self.trust().min(least));
+        made.new.occurred_at = self.new.occurred_at.or_else(|| known.iter().map(|memory| memory.occurred_at).max());
+        let provenance = &mut made.new.provenance;
+        provenance.writer = Some(CONSOLIDATION.to_owned());
+        provenance.derived_from.extend(known.iter().map(|memory| memory.number));
+        provenance.reinforced = known.len().saturating_sub(1) as u32;
+        provenance.last_seen = known.iter().map(Memory::last_seen).max().unwrap_or(0);
+        made
     }
 
     /// Gives it the vector of its text, where it came without one.
@@ -270,7 +300,7 @@ impl Prepared {
             slot: self.slot.clone(),
             importance: new.importance,
             confidence: new.confidence,
-            trust: new.trust.unwrap_or_else(|| trust_of(&new.source)),
+            trust: self.trust(),
             source: new.source.clone(),
             sequence: 0,
             revision: 1,
@@ -278,7 +308,7 @@ impl Prepared {
             known_from: writer.now,
             clock: writer.behind(),
             occurred_at: new.occurred_at.unwrap_or(writer.told),
-            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.clock.saturating_add(ttl)),
+            expires_at: new.ttl.or(new.default_ttl).map(|ttl| writer.clock.saturating_add(ttl)).into_iter().chain(self.ends).min(),
             metadata: new.metadata.clone(),
             supersedes: None,
             request: self.request,
