@@ -179,6 +179,47 @@ def test_a_sentence_that_the_policy_changes_merges_nothing(store: Path) -> None:
         assert engine.check().sound
 
 
+CHECKOUT = ("Checkout runs on prod-1.", "Checkout of the shop runs on prod-1.", "The shop's checkout runs on prod-1 in Berlin.")
+
+
+@pytest.mark.parametrize("by_model", [True, False])
+def test_what_is_merged_says_how_things_are_related(engine: memspan.Engine, *, by_model: bool) -> None:
+    """The relation ended with the memory that had said it first."""
+    user = engine.user("u")
+    texts = CHECKOUT if by_model else ("Checkout runs on prod-1.", "The checkout really runs on prod-1.")
+    first, *_ = [user.remember(text).memory for text in texts]
+    if not by_model:
+        user.relate("checkout", "costs", "money", memory=first)
+    before = user.neighbors("checkout")
+    [cluster] = distilled(user, "Checkout runs on prod-1 in Berlin.") if by_model else user.consolidate(closeness=0.6)
+    assert cluster.memory is not None
+    assert cluster.memory.id != first.id
+    after = user.neighbors("checkout")
+    assert {(one.relation, one.object) for one in before} <= {(one.relation, one.object) for one in after}
+    assert {one.memory_id for one in after} == {cluster.memory.id}
+    assert after[0].since == before[0].since
+    user.forget(cluster.memory.id)
+    assert user.neighbors("checkout") == ()
+    assert engine.check().sound
+
+
+def test_what_another_memory_says_too_stays_where_one_is_forgotten(engine: memspan.Engine, clock: FakeClock) -> None:
+    user = engine.user("u")
+    user.remember_many([f"service-{number} runs on host-{number}" for number in range(40)])
+    first = user.remember("Checkout runs on prod-1.").memory
+    clock.advance(hours=1)
+    second = user.remember("The checkout runs on prod-1. We like it.", ttl_seconds=60).memory
+    user.forget(first.id)
+    assert [(one.object, one.memory_id, one.since) for one in user.neighbors("checkout")] == [("prod-1", second.id, second.occurred_at)]
+    third = user.remember("Our checkout runs on prod-1, mostly.").memory
+    clock.advance(hours=1)
+    engine.maintain()
+    assert [(one.object, one.memory_id) for one in user.neighbors("checkout")] == [("prod-1", third.id)], "the second expired"
+    user.forget(third.id)
+    assert user.neighbors("checkout") == ()
+    assert engine.check().sound
+
+
 def test_clusters_are_those_of_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.cluster", reason="scikit-learn is the oracle: pip install scikit-learn")
     chance = np.random.default_rng(3)

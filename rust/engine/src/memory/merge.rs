@@ -61,10 +61,17 @@ pub(super) fn write<P: PagesMut>(
         (None, Some(kept)) => (stand_for(&mut writer, kept.clone(), &known)?, Action::Reinforced),
         (None, None) => return Ok(None),
     };
+    let said_by_rules = new.is_none();
     for memory in known.iter().filter(|memory| memory.number != kept.number) {
         // A new text may have taken the place of one of them when it was written.
         let Some(memory) = record::current(&*writer.pages, partition, memory.number)? else { continue };
+        if kept.trust > 0 {
+            writer.leave_relations(memory.number, &kept, said_by_rules)?;
+        }
         supersede(&mut writer, memory, &kept)?;
+    }
+    if kept.trust > 0 {
+        writer.relate(&kept)?;
     }
     writer.finish()?;
     Ok(Some(Remembered { action, memory: kept, reason: Some(format!("merged {} memories", originals.len())) }))

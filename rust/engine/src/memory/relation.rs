@@ -1,7 +1,7 @@
 //! Relations between what a scope knows, on disk: "payments-api" "runs on" "prod-eu-west-1", with when they held and which memory says so.
 //!
 //! Names are compared without case, in Unicode normal form C. A relation that a memory says ends when the memory is superseded, and is
-//! erased with it when it is forgotten.
+//! erased with it when it is forgotten, unless another memory says so too. Where memories are merged, it is that of the one that stays.
 //!
 //! ```text
 //! Table::Relation       number u32 | chunk u16 -> subject, relation, object, since, until, memory
@@ -50,6 +50,18 @@ impl Relation {
         slot_key(&self.subject) == slot_key(&other.subject)
             && slot_key(&self.relation) == slot_key(&other.relation)
             && slot_key(&self.object) == slot_key(&other.object)
+    }
+
+    /// Whether it says the other with the same names, or with more words behind them: "prod-1 in Berlin" is of "prod-1".
+    #[must_use]
+    pub fn says_of_more(&self, other: &Self) -> bool {
+        let begins = |own: &str, name: &str| {
+            let (own, name) = (slot_key(own), slot_key(name));
+            own.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        slot_key(&self.relation) == slot_key(&other.relation)
+            && begins(&self.subject, &other.subject)
+            && begins(&self.object, &other.object)
     }
 
     /// The end that is not `entity`, which is in normal form.
@@ -340,6 +352,24 @@ pub(super) fn end_of(pages: &mut impl PagesMut, partition: Partition, memory: u3
     Ok(!said.is_empty())
 }
 
+/// The relations that a memory says, as far as they hold.
+pub(super) fn said_by<P: Pages + ?Sized>(pages: &P, partition: Partition, memory: u32) -> Result<Vec<Relation>> {
+    let mut said = Vec::new();
+    for number in numbers(pages, by_key(partition, memory), 9, usize::MAX)? {
+        said.extend(read(pages, partition, number)?.filter(|relation| relation.until.is_none()));
+    }
+    Ok(said)
+}
+
+/// Stores a relation that another memory than `before` says from now on, with the same ends.
+pub(super) fn hand_over(pages: &mut impl PagesMut, partition: Partition, before: u32, relation: &Relation) -> Result<()> {
+    put(pages, partition, relation)?;
+    pages.delete(by_key(partition, before).u32(relation.number).as_slice())?;
+    let Some(memory) = relation.memory else { return Ok(()) };
+    let key = by_key(partition, memory).u32(relation.number);
+    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))
+}
+
 /// Removes what a memory says, which is forgotten.
 pub(super) fn erase_of(pages: &mut impl PagesMut, partition: Partition, seed: Seed, memory: u32) -> Result<()> {
     for number in numbers(pages, by_key(partition, memory), 9, usize::MAX)? {
@@ -352,4 +382,30 @@ pub(super) fn erase_of(pages: &mut impl PagesMut, partition: Partition, seed: Se
         pages.delete(by_key(partition, memory).u32(number).as_slice())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Relation;
+
+    fn relation(subject: &str, relation: &str, object: &str) -> Relation {
+        let names = [subject, relation, object].map(str::to_owned);
+        let [subject, relation, object] = names;
+        Relation { number: 0, subject, relation, object, since: 0, until: None, memory: None }
+    }
+
+    #[test]
+    fn a_name_with_more_words_behind_it_says_more_of_the_same() {
+        let known = relation("Checkout", "runs on", "prod-1");
+        for (subject, verb, object, more) in [
+            ("checkout", "runs on", "prod-1", true),
+            ("checkout", "runs on", "prod-1 in Berlin", true),
+            ("checkout of the shop", "runs on", "prod-1", true),
+            ("checkout", "runs on", "prod-12", false),
+            ("checkout", "depends on", "prod-1", false),
+            ("the checkout", "runs on", "prod-1", false),
+        ] {
+            assert_eq!(relation(subject, verb, object).says_of_more(&known), more, "{subject} {verb} {object}");
+        }
+    }
 }

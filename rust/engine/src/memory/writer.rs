@@ -11,7 +11,6 @@ use super::learn::Claims;
 use super::record::{self, Ending, Memory, State};
 use super::relation::{self, Relation};
 use super::slots::{self, Slot};
-use crate::Result;
 use crate::gate;
 use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
 use crate::index::vectors::{UnitVector, VectorSet};
@@ -22,9 +21,13 @@ use crate::store::keys::{Key, Partition, STORE, Table};
 use crate::store::pages::PagesMut;
 use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
 use crate::units::clock::told;
+use crate::{ErrorKind, Result};
 
 /// The index of memories among the indexes of a partition.
 pub(crate) const MEMORIES: u8 = 0;
+
+/// Memories that are read at most to find one that says what a forgotten one said.
+const MOST_ASKED: usize = 32;
 
 /// A write transaction seen from one partition.
 pub(super) struct PartitionWriter<'t, P: PagesMut> {
@@ -265,13 +268,54 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
 
     /// Stores what a memory that was just written says of how things stand to each other.
     pub fn relate(&mut self, memory: &Memory) -> Result<()> {
-        let slotted = memory.slot.as_deref().and_then(|slot| gate::of_slot(&memory.text, slot));
-        for gate::Stated { subject, relation, object } in gate::related(&memory.text).into_iter().chain(slotted) {
-            let (since, memory) = (memory.occurred_at, Some(memory.number));
-            let given = Relation { number: 0, subject, relation, object, since, until: None, memory };
+        for given in stated(memory) {
             self.relations.give(self.pages, self.partition, self.seed, &given)?;
         }
         Ok(())
+    }
+
+    /// Leaves to another memory what one says of how things stand to each other: all of it, or as far as the other says it too.
+    pub fn leave_relations(&mut self, from: u32, to: &Memory, all: bool) -> Result<()> {
+        let said = stated(to);
+        for relation in relation::said_by(self.pages, self.partition, from)? {
+            if all || said.iter().any(|said| said.says_of_more(&relation)) {
+                let relation = Relation { memory: Some(to.number), ..relation };
+                relation::hand_over(self.pages, self.partition, from, &relation)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves what a memory says of how things stand to each other to others that say it too. The words and the time are theirs.
+    fn leave_relations_to_others(&mut self, memory: u32) -> Result<()> {
+        for relation in relation::said_by(self.pages, self.partition, memory)? {
+            let also_said = match self.also_said(&relation, memory) {
+                Err(error) if error.kind() == ErrorKind::StoreCorrupt => None, // a damaged page keeps nothing from being forgotten
+                found => found?,
+            };
+            if let Some(said) = also_said {
+                relation::hand_over(self.pages, self.partition, memory, &Relation { number: relation.number, ..said })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A relation as another current memory says it. Those are looked at that have the rarest word of its ends, a few of the newest.
+    fn also_said(&self, relation: &Relation, memory: u32) -> Result<Option<Relation>> {
+        let reader = Reader::open(&*self.pages, self.index())?;
+        let names = format!("{} {}", relation.subject, relation.object);
+        let terms: Vec<u64> = analyze(&names, self.seed.terms).terms.iter().map(|term| term.hash).collect();
+        let rarest = reader.frequencies(&terms)?.into_iter().zip(&terms).filter(|(count, _)| *count > 0).min();
+        let Some((_, rarest)) = rarest else { return Ok(None) };
+        let others = reader.find(*rarest)?.into_iter().rev().filter(|number| *number != memory);
+        for number in others.take(MOST_ASKED) {
+            let other = record::current(&*self.pages, self.partition, number)?;
+            let Some(other) = other.filter(|other| other.trust > 0 && !other.is_expired(self.clock)) else { continue };
+            if let Some(said) = stated(&other).into_iter().find(|said| said.says(relation)) {
+                return Ok(Some(said));
+            }
+        }
+        Ok(None)
     }
 
     /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
@@ -309,6 +353,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             crate::store::chunks::remove(self.pages, record::history_key(self.partition, earlier.number, earlier.revision))?;
         }
         self.relations.clear();
+        self.leave_relations_to_others(memory.number)?;
         relation::erase_of(self.pages, self.partition, self.seed, memory.number)?;
         memory.text.clear();
         memory.metadata.clear();
@@ -449,6 +494,16 @@ pub(super) fn put_vectors(pages: &mut impl PagesMut, set: VectorSet, vectors: &[
     let borrowed: Vec<_> = vectors.iter().map(|(number, vector)| (*number, vector)).collect();
     set.put_many(pages, &borrowed)?;
     Ok(new)
+}
+
+/// The relations that a memory states.
+fn stated(memory: &Memory) -> Vec<Relation> {
+    let slotted = memory.slot.as_deref().and_then(|slot| gate::of_slot(&memory.text, slot));
+    let given = |gate::Stated { subject, relation, object }| {
+        let (since, memory) = (memory.occurred_at, Some(memory.number));
+        Relation { number: 0, subject, relation, object, since, until: None, memory }
+    };
+    gate::related(&memory.text).into_iter().chain(slotted).map(given).collect()
 }
 
 /// The newest revision of a memory: the current one, or the last that ended.
