@@ -179,6 +179,19 @@ def test_a_sentence_that_the_policy_changes_merges_nothing(store: Path) -> None:
         assert engine.check().sound
 
 
+def test_what_a_stricter_policy_refuses_to_approve_waits_on(store: Path) -> None:
+    key = "The deploy key is ghp_" + "a1B2" * 9
+    with memspan.open(store, policy=memspan.Policy(secrets="allow")) as engine:
+        assert engine.user("u").remember(key, "constraint", trust=0, source="document").action == "quarantined"
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        [waiting] = user.quarantined()
+        done = user.approve(waiting.id)
+        assert (done.action, done.memory.id, done.reason) == ("rejected", waiting.id, "the policy refuses: vendor key")
+        assert [memory.text for memory in user.quarantined()] == [key]
+        assert engine.check().sound
+
+
 CHECKOUT = ("Checkout runs on prod-1.", "Checkout of the shop runs on prod-1.", "The shop's checkout runs on prod-1 in Berlin.")
 
 

@@ -95,6 +95,8 @@ class Learning(Recalling):
     def approve(self, memory_id: str) -> Remembered:
         """Remembers what waits in quarantine, trusted as the user's own word. It gets a new id, and takes its slot as any new value does.
 
+        Where the policy of the store refuses its text by now, the action is "rejected", and it waits on.
+
         Raises:
             NotFound: No memory of the scope has the id.
             InvalidInput: It is not in quarantine.

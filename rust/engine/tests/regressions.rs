@@ -293,6 +293,27 @@ fn what_is_merged_is_kept_no_longer_than_any_of_its_originals() {
     assert_eq!((coffee.expires_at, coffee.occurred_at), (None, 3), "the rule of its kind came later");
 }
 
+/// The waiting text was erased, and named memory 0 as the one that took its place.
+#[test]
+fn what_a_stricter_policy_refuses_to_approve_waits_on() {
+    let folder = Folder::new();
+    let mut engine = open(&folder.0, true);
+    let scope = user("u");
+    let key = format!("The deploy key is ghp_{}", "a1B2".repeat(9));
+    let waits = NewMemory { kind: Kind::Constraint, trust: Some(0), ..with_vector(&key) };
+    let id = one(&engine, &scope, waits, 1).memory.id();
+    engine = engine.with_screening(Screening { secrets: Treatment::Reject, ..Screening::default() });
+    let done = engine.approve(&scope, &id, 2).expect("tried");
+    assert_eq!((done.action, done.memory.id(), done.memory.text.as_str()), (Action::Rejected, id.clone(), key.as_str()));
+    assert!(done.reason.is_some_and(|reason| reason.contains("the policy refuses")));
+    assert_eq!(engine.quarantined(&scope).expect("listed").len(), 1);
+    assert_sound(&engine);
+    engine = engine.with_screening(Screening::default());
+    assert_eq!(engine.approve(&scope, &id, 3).expect("approved").action, Action::Added);
+    assert!(engine.quarantined(&scope).expect("listed").is_empty());
+    assert_sound(&engine);
+}
+
 /// Values that come in a batch stand in the chain of their slot as if they had come one by one, whatever their order.
 #[test]
 fn a_batch_fills_a_slot_as_its_rows_do_one_by_one() {

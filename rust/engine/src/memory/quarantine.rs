@@ -63,7 +63,7 @@ pub fn list<P: Pages + ?Sized>(pages: &P, scope: &Scope) -> Result<Vec<Memory>> 
     Ok(waiting)
 }
 
-/// Remembers what waited, as said by the user.
+/// Remembers what waited, as said by the user. Where the policy refuses it by now, it waits on.
 pub(super) fn approve<P: PagesMut>(
     pages: &mut P,
     scope: &Scope,
@@ -75,6 +75,9 @@ pub(super) fn approve<P: PagesMut>(
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
     let mut waiting = waiting(&writer, id)?;
     let remembered = prepared.write(&mut writer)?;
+    if remembered.action == Action::Rejected {
+        return Ok(Remembered { memory: waiting, ..remembered });
+    }
     leave(&mut writer, waiting.number)?;
     writer.erase(&mut waiting)?;
     if let Some(ending) = &mut waiting.ending {
