@@ -2,7 +2,8 @@
 
 The rules are those of the docstrings of `Scope`: a slot has one current value unless it is `multi`; lower trust and older events do not
 take a slot; an id is given once; the same text again is a duplicate, unless it is to be kept longer, is trusted more, or has an id of its
-own; what is forgotten or expired has no words any more, and neither have those that it superseded because it said the same.
+own; what is forgotten or expired has no words any more, and neither have those that it superseded because it said the same; one that
+stands for several lasts as the longest of them, and one that is made of them ends with the first.
 """
 
 from __future__ import annotations
@@ -186,6 +187,37 @@ class Model:
         for memory_id in stale:
             self.forget(memory_id)
         return stale
+
+    def merge(self, originals: list[str], merged: memspan.Memory, now: datetime) -> None:
+        """One memory stands for several: one of them, or a new one that is kept no longer and trusted no more than any."""
+        found = [self.entries[key] for key in originals]
+        assert {(entry.state, entry.slot) for entry in found} == {("current", None)}
+        ends = [entry.expires_at for entry in found]
+        assert (merged.kind, merged.trust) == (found[0].kind, min(entry.trust for entry in found))
+        if merged.id in self.entries:
+            assert merged.expires_at == (None if None in ends else max(end for end in ends if end is not None))
+            self.entries[merged.id].trust = merged.trust
+        else:
+            assert merged.expires_at == min((end for end in ends if end is not None), default=None)
+            assert merged.occurred_at == max(entry.occurred_at for entry in found)
+            self.numbers += 1
+            self.entries[merged.id] = Entry(
+                id=f"mem-{self.numbers}",
+                text=merged.text,
+                kind=merged.kind,
+                slot=None,
+                importance=max(entry.importance for entry in found),
+                metadata=merged.metadata,
+                trust=merged.trust,
+                occurred_at=merged.occurred_at,
+                expires_at=merged.expires_at,
+                used_at=now,
+                request=(),
+                revisions=[merged.text],
+            )
+        for entry in found:
+            if entry.id != merged.id:
+                entry.state, entry.superseded_by = "superseded", merged.id
 
     def _supersede(self, older: Entry, newer: Entry) -> None:
         older.state, older.superseded_by, newer.supersedes = "superseded", newer.id, older.id

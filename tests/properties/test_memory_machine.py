@@ -12,6 +12,7 @@ import tempfile
 import warnings
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,13 @@ IDS = [f"id-{number}" for number in range(8)]
 kinds = st.sampled_from(KINDS)
 slots = st.sampled_from(SLOTS)
 fractions = st.sampled_from([0.0, 0.3, 0.9])
+
+
+def all_they_say(messages: list[dict[str, str]], **_options: Any) -> str:
+    """A model: the words of all notes that no other has, and what they all say."""
+    notes = messages[1]["content"].split("\n")
+    own = [word for note in notes for word in note.split() if word.startswith("marker")]
+    return " ".join([*dict.fromkeys(own), "is what this one says"])
 
 
 class SecondProcess:
@@ -208,6 +216,38 @@ class MemoryMachine(RuleBasedStateMachine):
         assert {memory.id for memory in self.scope.forget_stale(days, importance, dry_run=dry_run)} == stale
         if not dry_run:
             self.model = after
+
+    @rule(kind=st.sampled_from(["preference", "constraint"]), slot=st.none() | slots, approved=st.booleans())
+    def wait_for_approval(self, kind: str, slot: str | None, approved: bool) -> None:
+        self.tick()
+        row = {"text": self.text(), "kind": kind} | ({} if slot is None else {"slot": slot})
+        assert self.scope.remember(**row, source="web").action == "quarantined"  # type: ignore[arg-type]
+        self.model.numbers += 1
+        [waiting] = self.scope.quarantined()
+        now = self.tick()
+        if approved:
+            self.write_one(row | {"occurred_at": waiting.occurred_at}, now, lambda: self.scope.approve(waiting.id))
+        else:
+            assert self.scope.reject(waiting.id)
+            self.gone.append(row["text"].split()[0])
+        assert self.scope.quarantined() == ()
+
+    @precondition(lambda self: self.embedder is not None)
+    @rule(options=rows, by_model=st.booleans())
+    def consolidate(self, options: dict[str, Any], by_model: bool) -> None:
+        """Some memories that nothing tells apart but a word, or an id, and what becomes of them and the others."""
+        alike = {name: value for name, value in options.items() if name not in {"slot", "id"}}
+        unused = [key for key in IDS if key not in self.model.entries]
+        text = self.text()
+        for place in range(3 if by_model else min(2, len(unused))):
+            row, now = self.row(alike, None), self.tick()
+            row |= {} if by_model else {"text": text, "id": unused[place]}
+            self.write_one(row, now, partial(self.scope.remember, **row))
+        now = self.tick()
+        done = self.scope.consolidate(llm=all_they_say if by_model else None, closeness=0.5)
+        for cluster in done:
+            assert cluster.memory is not None
+            self.model.merge([memory.id for memory in cluster.originals], cluster.memory, now)
 
     @rule(name=slots, multi=st.booleans())
     def declare(self, name: str, multi: bool) -> None:

@@ -16,9 +16,10 @@ use memspan_engine::store::WriteTransaction;
 use memspan_engine::store::envelope::{self, Codec, ENVELOPE_BYTES};
 use memspan_engine::store::keys::{Key, STORE, Table};
 use memspan_engine::store::pages::{Pages, PagesMut};
+use memspan_engine::text::screening::{Screening, Treatment};
 use support::{Chance, Folder, assert_sound, embed, memories, one, open, remember, user, with_id, with_vector};
 
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "payments-api",
     "port",
     "8443",
@@ -43,6 +44,7 @@ const WORDS: [&str; 24] = [
     "Zürich",
     "the",
     "budget",
+    "ana@example.com",
 ];
 
 /// Often one of a few, so that duplicates meet, revised into each other and expired.
@@ -61,7 +63,7 @@ fn new_memory(chance: &mut Chance) -> NewMemory {
         vector: (!chance.one_in(4)).then(|| embed(&text)),
         kind: [Kind::Semantic, Kind::Episodic, Kind::Preference][chance.below(3)],
         slot: chance.one_in(3).then(|| format!("slot {}", chance.below(5))),
-        trust: chance.one_in(6).then_some(1),
+        trust: chance.one_in(6).then(|| chance.below(2) as u8),
         id: chance.one_in(3).then(|| format!("id-{}", chance.below(60))),
         ttl: chance.one_in(5).then(|| 1 + chance.below(400) as i64),
         occurred_at: chance.one_in(4).then(|| chance.below(9000) as i64),
@@ -77,7 +79,7 @@ fn some_id(engine: &Engine, scope: &Scope, chance: &mut Chance, now: i64) -> Opt
 
 /// One write of any sort; what it answers does not matter, only that nothing is left half done.
 fn step(engine: &Engine, scope: &Scope, chance: &mut Chance, now: i64) {
-    match chance.below(12) {
+    match chance.below(14) {
         0..=5 => drop(remember(engine, scope, new_memory(chance), now)),
         6 => {
             let scope = Arc::new(scope.clone());
@@ -103,8 +105,37 @@ fn step(engine: &Engine, scope: &Scope, chance: &mut Chance, now: i64) {
             }
             _ => drop(engine.declare_slot(scope, &format!("slot {}", chance.below(5)), chance.one_in(2))),
         },
+        11 => merge(engine, scope, chance, now),
+        12 => {
+            let waiting = engine.quarantined(scope).expect("listed");
+            let Some(memory) = waiting.get(chance.below(waiting.len().max(1))) else { return };
+            if chance.one_in(3) {
+                engine.reject(scope, &memory.id(), now).expect("rejected");
+            } else if !memory.is_expired(now) {
+                drop(engine.approve(scope, &memory.id(), now).expect("approved"));
+            }
+        }
         _ => fill_pending(engine),
     }
+}
+
+/// Merges some memories into one of them, into the text of one of them, or into another.
+fn merge(engine: &Engine, scope: &Scope, chance: &mut Chance, now: i64) {
+    let loose: Vec<_> = memories(engine, scope, now).into_iter().filter(|memory| memory.slot.is_none() || chance.one_in(9)).collect();
+    if loose.is_empty() {
+        return;
+    }
+    let chosen: Vec<_> = (0..2 + chance.below(3)).map(|_| &loose[chance.below(loose.len())]).collect();
+    let originals = chosen.iter().map(|memory| (memory.number, memory.revision)).collect();
+    let text = if chance.one_in(2) { chosen[0].text.clone() } else { sentence(chance) };
+    let new = NewMemory { kind: chosen[0].kind, ..with_vector(&text) };
+    let keep = chance.one_in(2).then_some(chosen[0].number);
+    let new = match keep {
+        Some(_) => None,
+        None if chance.one_in(4) => Some(new_memory(chance)),
+        None => Some(new),
+    };
+    drop(engine.merge(scope, originals, keep, new, now));
 }
 
 fn fill_pending(engine: &Engine) {
@@ -127,6 +158,10 @@ fn random_writes(seed: u64, steps: i64) {
         if at % 10 == 0 {
             let report = engine.check().expect("checked");
             assert!(report.is_sound(), "seed {seed}, step {at}: {:#?}", report.findings);
+        }
+        if chance.one_in(30) {
+            let personal_data = [Treatment::Allow, Treatment::Redact, Treatment::Reject][chance.below(3)];
+            engine = engine.with_screening(Screening { personal_data, ..Screening::default() });
         }
         if chance.one_in(150) {
             engine.compact().expect("compacted");

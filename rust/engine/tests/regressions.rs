@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use memspan_engine::engine::Engine;
+use memspan_engine::life::relations::neighbors;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Action, Kind, KindRule, Memory, NewMemory};
@@ -291,6 +292,30 @@ fn what_is_merged_is_kept_no_longer_than_any_of_its_originals() {
     assert_eq!((tea.expires_at, tea.occurred_at), (Some(210), 9));
     let coffee = merged(&engine, &scope, &[&lasting[0], &lasting[1]], with_vector("coffee is at nine"), 40).expect("merged");
     assert_eq!((coffee.expires_at, coffee.occurred_at), (None, 3), "the rule of its kind came later");
+}
+
+/// A relation ended with the memory that had said it first, though another one says so.
+#[test]
+fn a_relation_stays_with_the_memories_that_say_so() {
+    let folder = Folder::new();
+    let (engine, scope) = (open(&folder.0, true), user("u"));
+    let related = |now| -> Vec<_> {
+        let found = neighbors(&engine, &scope, "checkout", None, now).expect("found").into_iter();
+        found.map(|one| (one.object, one.since, one.memory)).collect()
+    };
+    let said = ["Checkout runs on prod-1.", "The checkout of the shop runs on prod-1."]
+        .map(|text| one(&engine, &scope, NewMemory { occurred_at: Some(50), ..with_vector(text) }, 100).memory);
+    let sentence = with_vector("Checkout runs on prod-1 in Berlin.");
+    let kept = merged(&engine, &scope, &[&said[0], &said[1]], sentence, 200).expect("merged");
+    let found = related(300);
+    assert!(found.contains(&("prod-1".to_owned(), 50, Some(kept.number))), "{found:?}");
+    assert!(found.iter().all(|(_, _, memory)| *memory == Some(kept.number)), "{found:?}");
+    let other = one(&engine, &scope, NewMemory { ttl: Some(100), ..with_vector("Our checkout runs on prod-1, mostly.") }, 400).memory;
+    assert!(engine.forget(&scope, &kept.id(), None, 410).expect("forgotten"));
+    assert_eq!(related(420), [("prod-1".to_owned(), 400, Some(other.number))]);
+    assert_eq!(engine.expire(600).expect("expired"), 1);
+    assert_eq!(related(610), []);
+    assert_sound(&engine);
 }
 
 /// The waiting text was erased, and named memory 0 as the one that took its place.
