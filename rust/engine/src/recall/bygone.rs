@@ -1,4 +1,4 @@
-//! What was: questions that ask for it, and memories that tell of it alone. "I used to live in Madrid", told later than "I live in Porto",
+//! The past: questions that ask for it, and memories that tell of it alone. "I used to live in Madrid", told later than "I live in Porto",
 //! is nothing newer.
 
 use super::Question;

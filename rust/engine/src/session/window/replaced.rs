@@ -27,7 +27,7 @@ pub(in crate::session) struct Replaced {
     partition: Partition,
     /// The session and the message that the value was learnt from.
     source: Source,
-    /// The same of the current one: whoever says in one message what was and what is tells what is.
+    /// The same of the current one: a message that tells both values tells the current one.
     current: Source,
     /// The words of the value that the current one lacks, in small letters.
     words: Vec<Box<str>>,
@@ -100,7 +100,7 @@ impl Replaced {
                 continue;
             }
             let replaced = Self::new(partition, older, current, (newer_at, newer_at));
-            // Whoever revised it gave no message: that which the first text was learnt from is still its source.
+            // A revision has no message of its own: the source stays that of the first text.
             let told = replaced.current.clone().filter(|_| replaced.current != replaced.source);
             let replaced = Self { current: told, ..replaced };
             if !replaced.value.is_empty() {
