@@ -162,7 +162,7 @@ struct Asked {
     identifies: bool,
     /// Whom it mentions as "my mother" or the like.
     persons: Vec<String>,
-    /// It has no capital letter, so that names have none, either.
+    /// It has no capital letter but that of "I", so that names have none, either.
     is_small: bool,
     /// Its words: whatever has something may stand among them.
     words: Vec<String>,
@@ -195,7 +195,7 @@ impl Asked {
             own_names,
             identifies,
             persons: persons(&text).collect(),
-            is_small: !question.text().contains(char::is_uppercase),
+            is_small: !text.bare.iter().any(|word| word.contains(char::is_uppercase) && !is_first_person(word)),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
             names,
@@ -394,6 +394,11 @@ fn plain(letter: char) -> char {
     if letter == '\u{2019}' { '\'' } else { letter.to_ascii_lowercase() }
 }
 
+/// "I", "I'm", "I've".
+fn is_first_person(word: &str) -> bool {
+    word.strip_prefix('I').is_some_and(|rest| rest.is_empty() || rest.starts_with(['\'', '\u{2019}']))
+}
+
 /// Whether a bare word is one of ASCII in normal form.
 fn is(word: &str, known: &str) -> bool {
     if word.is_ascii() { word.eq_ignore_ascii_case(known) } else { normal(word) == known }
@@ -471,6 +476,13 @@ mod tests {
     fn scores_are_one_as_they_are_shown() {
         let of = |score: f64| shown((score * f64::from(SCORE_ONE)) as i64);
         assert!(of(0.9998) == 1000 && of(0.9996) == 1000 && of(0.9994) == 999 && of(0.0) == 0);
+    }
+
+    #[test]
+    fn a_question_in_small_letters_names_nobody_by_a_capital() {
+        let is_small = |question: &str| Asked::of(&Question::new(question), &Own::default()).is_small;
+        assert!(is_small("how much do i owe omar?") && is_small("how much do I owe omar, and I\u{2019}m late"));
+        assert!(!is_small("Which gym do I go to?") && !is_small("where does Ilse live?"));
     }
 
     #[test]
