@@ -443,7 +443,7 @@ pub(in crate::session) fn passages<P: Pages>(
 ) -> Result<Passages> {
     let recalls = &record.recalls;
     if record.collections.is_empty() || recalls.passages == 0 || asks_nothing(question.text()) {
-        return Ok(Default::default());
+        return Ok(Passages::default());
     }
     let most = recalls.passages as usize;
     let mut asked = collection::Request::new(request.text.clone(), record.collections.clone(), most, request.filter.now);
