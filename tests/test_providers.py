@@ -416,7 +416,7 @@ OTHERS: dict[str, tuple[type[memspan.providers.Provider], str, str]] = {
     "chat": (memspan.providers.OpenAI, "https://api.openai.com/v1/", "claude-sonnet-4-5"),
     "responses": (memspan.providers.OpenAIResponses, "https://eu.api.openai.com/v1", "gemini-2.5-flash"),
     "anthropic": (memspan.providers.Anthropic, "https://api.anthropic.com", "gpt-4o"),
-    "gemini": (memspan.providers.Gemini, "", "gpt-4o"),
+    "gemini": (memspan.providers.Gemini, "https://generativelanguage.googleapis.com/", "gpt-4o"),
 }
 
 
@@ -457,6 +457,7 @@ def test_a_prompt_for_another_vendors_model_is_not_sent(user: memspan.Scope, kin
         memspan.providers.OpenAI(Recording("https://api.openai.com/v1"), names={"deepseek-chat": "deepseek"}),
         memspan.providers.OpenAICompatible(client=Recording("https://api.openai.com/v1"), dialect="openai"),
         memspan.providers.Anthropic(Recording("https://api.deepseek.com/anthropic")),
+        memspan.providers.Gemini(Recording("")),
     ],
 )
 def test_other_servers_may_have_any_model(user: memspan.Scope, provider: memspan.providers.Provider) -> None:

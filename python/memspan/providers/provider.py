@@ -20,6 +20,8 @@ from memspan.stream import response_text
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, MutableMapping
 
+    from memspan.model import Model
+
 __all__ = ["MOST_SECONDS", "Provider", "Writer", "checked", "chunks_of", "is_awaited", "provider_for", "response_of"]
 
 MOST_SECONDS = Limits.MAX_WAIT_SECONDS
@@ -36,6 +38,15 @@ def checked(prompt: Prompt) -> Prompt:
             f"asking a model: a call takes a Prompt, as Session.assemble makes one, and this is of type {type(given).__name__}: pass one"
         )
     return prompt
+
+
+_VENDORS = frozenset({"anthropic", "google", "openai"})
+"""The vendors that have servers of their own here: whoever serves one serves no model of the others."""
+
+
+def _is_elsewhere_at_home(model: Model) -> bool:
+    """Whether a model is one of these vendors', and is asked at their own address."""
+    return model.vendor.lower() in _VENDORS and not model.base_url
 
 
 class Provider:
@@ -117,7 +128,7 @@ class Provider:
             vendor = models[model].vendor
         except UnknownModel:
             return True
-        return not vendor or vendor in self.vendors
+        return not vendor or vendor.lower() in self.vendors
 
     @property
     def base_url(self) -> str:
@@ -205,7 +216,8 @@ class Provider:
         model = checked(prompt).model
         host = _HOST.match(self._address)
         is_elsewhere = bool(self._homes) and host is not None and not any(f".{host[1]}".endswith(f".{home}") for home in self._homes)
-        if is_elsewhere or self.serves(model):
+        is_unknown = not self._own and host is None  # a client of the caller's that does not say where it asks
+        if is_elsewhere or is_unknown or self.serves(model) or not _is_elsewhere_at_home(models[model]):
             return prompt
         name, served = type(self).__name__, " or ".join(sorted(self.vendors)) if self.vendors else "others"
         raise InvalidInput(

@@ -263,9 +263,7 @@ fn exchanged(text: &str, wrong: &str, value: &str) -> Option<String> {
     {
         end = unit.end;
     }
-    let is_day = moments(&old).iter().any(|moment| !moment.clock);
-    let rest = if is_day { without_day(&text[end..]) } else { &text[end..] };
-    Some(format!("{}{value}{rest}", &text[..start]))
+    Some(format!("{}{value}{}", &text[..start], without_day(&text[end..])))
 }
 
 /// A text with its words and its moments.
@@ -294,8 +292,8 @@ fn at_another_time((text, own, known): Timed<'_>, (value, new, times): Timed<'_>
 
 /// The rest of a text without the day that the gate put behind a word for one: " (2025-01-03)".
 fn without_day(rest: &str) -> &str {
-    let day =
-        rest.strip_prefix(" (").and_then(|inside| inside.split_once(')')).filter(|(day, _)| day.bytes().any(|byte| byte.is_ascii_digit()));
+    let is_day = |day: &str| day.len() == "2026-05-08".len() && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let day = rest.strip_prefix(" (").and_then(|inside| inside.split_once(')')).filter(|(day, _)| is_day(day));
     day.map_or(rest, |(_, rest)| rest)
 }
 
@@ -425,6 +423,7 @@ mod tests {
             ("The party is on Friday (2026-05-08).", "on Friday", "Saturday", Some("The party is Saturday.")),
             ("The party is on Friday (2026-05-08).", "on Friday", "in June", Some("The party is in June.")),
             ("The trip starts in March.", "March", "on April 3", Some("The trip starts on April 3.")),
+            ("The launch is in two weeks (2026-12-12).", "two", "three weeks", Some("The launch is in three weeks.")),
             ("The user works for Acme (2019).", "Acme", "Globex", Some("The user works for Globex (2019).")),
         ] {
             assert_eq!(exchanged(text, wrong, value).as_deref(), said, "{text} {wrong}");

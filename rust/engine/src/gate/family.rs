@@ -6,6 +6,7 @@
 
 use super::attribute::attribute;
 use super::beings::{is_being, is_kin};
+use super::habits::AT_ONCE;
 use super::health::{CONDITIONS, is_degree};
 use super::lexicon::FIRST;
 use super::reading::Reading;
@@ -18,6 +19,11 @@ use super::{Category, DENIAL};
 const MOST_BEFORE: usize = 3;
 /// Words of a name at most.
 const MOST_NAME: usize = 2;
+/// Words behind a condition that do not make another thing of it.
+const GOES_ON: [&str; 25] = [
+    "and", "or", "so", "but", "too", "since", "from", "for", "because", "as", "to", "now", "that", "which", "when", "at", "after", "in",
+    "with", "again", "though", "type", "what", "is", "very",
+];
 /// Those whom somebody calls so who has them at home: "the kids".
 const AT_HOME: [&str; 7] = ["kids", "children", "twins", "baby", "toddler", "dog", "cat"];
 /// The rule of such a reading.
@@ -37,6 +43,9 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
         return is_kin(being).then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {is} not {denied}")));
     }
     if !read.is_of_health() || read.rule == "medicine" || read.rule == "diet" && !is_whole_diet(s, behind) {
+        return None;
+    }
+    if !is_all_of_it(s, behind) {
         return None;
     }
     let says_how = own.starts_with("I'm ");
@@ -120,6 +129,17 @@ fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
         _ if is_verb(s, at) => behind("I", at),
         _ => behind(&format!("I {}", verb.strip_suffix('s').filter(|verb| !verb.ends_with('s'))?), at + 1),
     }
+}
+
+/// Whether the words say no more than their health: "a diabetes nurse" and "asthma class" are other things, "breakfast" is no food to avoid, and
+/// "allergies to speak of" are none.
+fn is_all_of_it(s: &Sentence<'_>, from: usize) -> bool {
+    let goes_on = |at: usize| among(&GOES_ON, s.word(at));
+    let ends = |at: usize| s.words.get(at + 1).is_none_or(Word::is_mark) || s.parted(at + 1) || goes_on(at + 1);
+    let is_of_thing = |at: usize| among(&CONDITIONS, s.word(at)) && !ends(at) && !among(&CONDITIONS, s.word(at + 1));
+    let is_meal = |at: usize| (s.word(at).starts_with("eat") || s.word(at).starts_with("drink")) && among(&AT_ONCE, s.word(at + 1));
+    let late = |at: usize| s.word(at).starts_with("eat") && ["late", "early", "alone", "enough", "well"].contains(&s.word(at + 1));
+    !(from..s.words.len()).any(|at| is_of_thing(at) || is_meal(at) || late(at) || starts(s.words, at, "to speak of").is_some())
 }
 
 /// Whether the words behind "'s" say how somebody is. "My son's allergic reaction" and "my mother's celiac disease" are things of theirs.
@@ -231,6 +251,21 @@ mod tests {
             assert!(!pinned, "{text}: {:?}", stored(text));
         }
         assert_eq!(told("My colleague can't eat gluten.")[0].1, Category::Semantic);
+    }
+
+    #[test]
+    fn what_is_no_health_of_theirs_is_no_constraint() {
+        for text in [
+            "My brother is a diabetes nurse.",
+            "My mother is a cancer survivor.",
+            "My sister has diabetes training on Friday.",
+            "The kids have asthma class on Monday.",
+            "My kids don't eat breakfast.",
+            "My mother never eats late.",
+            "My dad never drinks and drives.",
+        ] {
+            assert!(told(text).iter().all(|(_, category)| *category != Category::Constraint), "{text}: {:?}", told(text));
+        }
     }
 
     #[test]

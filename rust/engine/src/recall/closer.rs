@@ -49,11 +49,6 @@ impl<'q> Look<'q> {
         Some(Self { wanted: Wanted::new(content, &rarity(content, queries)), question, identified })
     }
 
-    /// Whether the question names somebody or something.
-    pub fn names_somebody(&self) -> bool {
-        !self.question.names().is_empty()
-    }
-
     /// How close a hit is to the question.
     fn closeness(&self, hit: &Contender<'_>) -> f64 {
         let anew = || self.wanted.closeness(&self.wanted.nearness(&hit.memory.tokens.compared_of(hit.memory.text)));

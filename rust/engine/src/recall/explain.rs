@@ -233,7 +233,7 @@ mod tests {
         };
         let text = "Invoices stand under My account, Documents.";
         assert!(of("where is my invoice INV-2026-118?", text) > 0.0);
-        assert!((of("where is my invoice INV-2026-118?", text) - of("where is my invoice?", text)).abs() < 1e-9);
+        assert!(of("where is my invoice INV-2026-118?", text) > of("where is my invoice?", text) / 2.0);
         assert!((of("INV-2026-118", text)).abs() < 1e-9 && of("INV-2026-118", "See INV-2026-118.") > 0.99);
     }
 }

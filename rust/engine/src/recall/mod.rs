@@ -305,7 +305,7 @@ fn looked_closer(
     if recall.by_vectors {
         look.weigh(own, &recall.queries, contenders);
         contenders::sort(contenders);
-        beside = Beside::of(contenders, look.names_somebody());
+        beside = Beside::of(contenders, asked.question);
     }
     if is_of_now(&asked.request.filter, asked.question) {
         newest::lift(asked.question, own, contenders, |one| look.answers(one, built_in));

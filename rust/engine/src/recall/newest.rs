@@ -257,7 +257,7 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
-            && !tells_of_past(new.words(), old.words())
+            && !tells_of_past((new.text, new.words()), old.words())
     }
 }
 

@@ -120,7 +120,9 @@ impl Asked {
             (asks && words.iter().all(|(word, _)| is_one(&asking, word) || is_one(&beside, word))).then_some(*slot)
         };
         let by_other_words = ASKED_BY.iter().filter(|_| is_own).filter_map(is_asked).collect();
-        Self { words, naming: telling(NAMING), begins, own, living, text: slot_key(question), by_other_words }
+        let asks_who = text.bare.iter().any(|word| word.eq_ignore_ascii_case("who"));
+        let naming = if asks_who { Vec::new() } else { telling(NAMING) };
+        Self { words, naming, begins, own, living, text: slot_key(question), by_other_words }
     }
 
     /// The names that slots may have which it names as they are, and those that it asks for by other words.
@@ -152,9 +154,9 @@ impl Asked {
         let letters = |words: &[(Word, usize)]| words.iter().map(|(_, letters)| *letters).sum::<usize>() as f64;
         let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;
         let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
-        let asked: Vec<(Word, usize)> =
-            self.words.iter().filter(|(word, _)| !has(&self.naming, word) || has(&words, word)).copied().collect();
-        let share = letters(&matched) / letters(&asked).max(1.0);
+        let asks_its_name = self.words.iter().all(|(word, _)| has(&self.naming, word) || has(&words, word));
+        let asked = if asks_its_name && !matched.is_empty() { &matched } else { &self.words };
+        let share = letters(&matched) / letters(asked).max(1.0);
         let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(&Words::of(part)).any(|own| own == *one)));
         (held >= slotted::OF_NAME && share >= if is_own { slotted::OF_OWN_QUESTION } else { slotted::OF_QUESTION })
             .then_some(SLOTTED * held * share)

@@ -17,10 +17,13 @@
 //!
 //! The weights are fitted (`recall/ranking.rs`). Where there are fewer than ten hits, or no closer look, or nobody is named, nothing is moved.
 
+use super::Question;
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::memories::{Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
+use super::whose::persons;
+use super::words::Words;
 
 /// A text of so many words is a bare value.
 const BARE: usize = 2;
@@ -42,9 +45,10 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Of the hits of a closer look, in order; `names` says whether the question has any.
-    pub(super) fn of(hits: &[Contender<'_>], names: bool) -> Self {
-        let margin = hits.first().zip(tenth(hits)).map_or(0.0, |(first, tenth)| {
+    /// Of the hits of a closer look, in order.
+    pub(super) fn of(hits: &[Contender<'_>], question: &Question) -> Self {
+        let names = !question.names().is_empty();
+        let margin = hits.first().zip(tenth(hits, question)).map_or(0.0, |(first, tenth)| {
             let relevance = |hit: &Contender<'_>| hit.parts.relevance();
             relevance(first) - relevance(tenth) - USUAL_MARGIN
         });
@@ -69,10 +73,16 @@ pub(crate) fn moved_odds(sure: f64, by: f64) -> f64 {
     (sure * moved / (sure * moved + 1.0 - sure).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
 }
 
-/// The tenth of an answer, further answers left out.
-fn tenth<'h, 'm>(hits: &'h [Contender<'m>]) -> Option<&'h Contender<'m>> {
+/// The tenth of an answer, further answers left out. There are none where the first is not about everybody whom the question names.
+fn tenth<'h, 'm>(hits: &'h [Contender<'m>], question: &Question) -> Option<&'h Contender<'m>> {
     let features = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features);
-    let first = features(hits.first()?);
+    let has_names = |hit: &Contender<'_>| question.names().is_empty() || features(hit).is_some_and(|one| one.name >= 1.0);
+    let has_persons = |hit: &Contender<'_>| {
+        let own = Words::of(hit.memory.text);
+        let asked = Words::of(question.text());
+        persons(&asked).all(|asked| persons(&own).any(|own| own == asked))
+    };
+    let first = hits.first().filter(|hit| hits.len() > TENTH && has_names(hit) && has_persons(hit)).and_then(features);
     let is_further = |hit: &&Contender<'_>| {
         first.zip(features(hit)).is_some_and(|(first, one)| {
             (one.words - first.words).abs() <= EQUAL_WORDS && (one.closeness - first.closeness).abs() <= EQUAL_CLOSENESS
@@ -135,7 +145,7 @@ mod tests {
         assert!((plain.moved(0.4) - 0.4).abs() < 1e-12);
         assert!(Beside { margin: 0.1, named: 0.0 }.moved(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.moved(0.4) < 0.4);
         assert!(plain.moved(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.moved(1.0) - 1.0).abs() < 1e-12);
-        assert_eq!(Beside::of(&[], true), Beside { margin: 0.0, named: 0.0 });
+        assert_eq!(Beside::of(&[], &Question::new("Where does Anna live?")), Beside { margin: 0.0, named: 0.0 });
     }
 
     #[test]

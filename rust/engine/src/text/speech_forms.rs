@@ -16,7 +16,7 @@ const LEAST_WORDS: usize = 5;
 const ORDER_WORDS: usize = 10;
 
 /// Things that one asks for by their noun: "the name of my landlord".
-pub(super) const ASKED_NOUNS: [&str; 40] = [
+pub(super) const ASKED_NOUNS: [&str; 28] = [
     "name",
     "names",
     "number",
@@ -29,18 +29,6 @@ pub(super) const ASKED_NOUNS: [&str; 40] = [
     "password",
     "port",
     "phone",
-    "code",
-    "codes",
-    "passcode",
-    "pin",
-    "username",
-    "size",
-    "type",
-    "pressure",
-    "salary",
-    "height",
-    "weight",
-    "age",
     "namen",
     "adresse",
     "nummer",

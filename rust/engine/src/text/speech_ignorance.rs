@@ -16,8 +16,6 @@ use super::speech_words::{IGNORANT_ACCENTED, List, Phrases};
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
 const MOST_WORDS: usize = 24;
-/// The longest name of what the other one asked for: "your library card", in words.
-const YOUR_WORDS: usize = 4;
 /// The noun of an object is looked for among so many words.
 const OBJECT_WORDS: usize = 8;
 
@@ -97,6 +95,9 @@ const INFORMATION: [&str; 31] = [
     "notizen",
     "eintrag",
 ];
+/// Nouns of what somebody has and asks for: "my locker code", "your shoe size".
+const OWN_NOUNS: [&str; 12] =
+    ["code", "codes", "passcode", "pin", "username", "size", "type", "pressure", "salary", "height", "weight", "card"];
 /// Words that may stand behind a noun of information. Another makes it part of a longer name: "record player".
 const BEHIND: [&str; 34] = [
     "about",
@@ -301,7 +302,6 @@ fn is_information(object: &[Word]) -> bool {
                 || second == "in" && has_source(object)
         }
         "access" => is_reached(if second == "to" { &object[2..] } else { &object[1..] }),
-        "your" if object.len() <= YOUR_WORDS => true,
         _ => has_information(object) || has_source(object) || has_asked_noun(object),
     }
 }
@@ -353,10 +353,13 @@ fn has_information(object: &[Word]) -> bool {
     (0..object.len().min(OBJECT_WORDS)).any(|at| is_noun_at(object, at, &INFORMATION))
 }
 
-/// "your landlord's name", "the number of"; not "a middle name".
+/// "your landlord's name", "my locker code", "the number of"; not "a middle name".
 fn has_asked_noun(object: &[Word]) -> bool {
-    !matches!(text_at(object, 0), "a" | "an" | "any" | "no" | "one" | "another")
-        && (0..object.len().min(OBJECT_WORDS)).any(|at| is_noun_at(object, at, &ASKED_NOUNS))
+    let is_own = || matches!(text_at(object, 0), "my" | "your");
+    let is_of = |at: usize| object[1..at].iter().any(|word| BEHIND.contains(&&*word.text));
+    is_own() && (1..object.len().min(OBJECT_WORDS)).any(|at| is_noun_at(object, at, &OWN_NOUNS) && !is_of(at))
+        || !matches!(text_at(object, 0), "a" | "an" | "any" | "no" | "one" | "another")
+            && (0..object.len().min(OBJECT_WORDS)).any(|at| is_noun_at(object, at, &ASKED_NOUNS))
 }
 
 fn is_noun_at(words: &[Word], at: usize, nouns: &[&str]) -> bool {

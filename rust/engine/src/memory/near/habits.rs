@@ -2,13 +2,14 @@
 //! "we deploy on Fridays". A habit without "now" or "again" takes none: who drives a Tesla may drive a Golf as well.
 
 use super::words::{Token, is_denial};
+use crate::units::calendar::WEEKDAYS;
 
 /// Verbs of what is mostly done in one way at a time.
 const ONE_WAY: [&str; 8] = ["drive", "commute", "deploy", "ship", "release", "bank", "park", "shop"];
 /// Words that say of which kind the way is.
 const HOW: [&str; 9] = ["on", "by", "with", "at", "in", "from", "to", "every", "via"];
 /// Last words of where one works.
-const AT_WORK: [&str; 8] = ["home", "office", "remote", "remotely", "hq", "studio", "lab", "library"];
+const AT_WORK: [&str; 5] = ["home", "office", "remote", "remotely", "hq"];
 /// Last words of what one is on, one at a time.
 const PLANS: [&str; 4] = ["plan", "tier", "subscription", "shift"];
 /// Words of such a way at most.
@@ -49,7 +50,19 @@ fn is_other_way(new: &[Token], old: &[Token]) -> bool {
     let forms = |way: &[Token]| way.iter().map(|token| token.form.to_lowercase()).collect::<Vec<_>>();
     // "I drive to Bonn" and "I drive kids" name what may both be so.
     let alike = how(way).map_or_else(|| named(way) && named(old_way), |how| *how != "to");
-    alike && how(way) == how(old_way) && forms(way) != forms(old_way)
+    alike && how(way) == how(old_way) && forms(way) != forms(old_way) && is_of_one_sort(how(way), way, old_way)
+}
+
+/// Whether two ways answer one question: "on Tuesdays" and "on Fridays", "by train" and "by bike". "On AWS" and "on Tuesdays", or "with
+/// Terraform" and "with two reviewers", are both so.
+fn is_of_one_sort(how: Option<&&str>, way: &[Token], old_way: &[Token]) -> bool {
+    let is_day = |token: &Token| WEEKDAYS.contains(&token.form.to_lowercase().trim_end_matches('s'));
+    let days = |way: &[Token]| way.iter().skip(1).all(is_day);
+    match how {
+        None => true,
+        Some(how) if *how == "by" => true,
+        Some(how) => ["on", "every"].contains(how) && days(way) && days(old_way),
+    }
 }
 
 /// "I'm on the Pro plan" and "I'm on the free plan".
@@ -59,8 +72,9 @@ fn is_other_plan(new: &[Token], old: &[Token]) -> bool {
         |tokens: &[Token]| tokens.iter().position(|token| token.form == "on").filter(|on| *on <= 2 && tokens.len() <= on + 1 + MOST_WORDS);
     let (Some(new_on), Some(old_on)) = (on(new), on(old)) else { return false };
     let who = |token: &Token| token.form.split('\'').next().unwrap_or_default().to_owned();
-    let named = new.len() > new_on + 2 && old.len() > old_on + 2;
-    named
+    // "The Netflix premium plan" is one of several.
+    let one_word = new.len() == new_on + 3 && old.len() == old_on + 3;
+    one_word
         && last.form == same.form
         && PLANS.contains(&last.form.as_str())
         && ["i", "we"].contains(&who(&new[0]).as_str())
@@ -114,6 +128,11 @@ mod tests {
             ("I drive a Tesla now.", "We drive a Golf."),
             ("I drive a Tesla now.", "I drove a Golf."),
             ("We deploy on Tuesdays now.", "We deploy with Jenkins."),
+            ("We deploy on Tuesdays now.", "We deploy on AWS"),
+            ("We deploy with two reviewers now.", "We deploy with Terraform"),
+            ("We release on Mondays now.", "We release on PyPI"),
+            ("I'm on the Spotify family plan now.", "I'm on the Netflix premium plan"),
+            ("I work from home now.", "I work in a lab"),
             ("We deploy on Tuesdays now.", "We deploy on Friday (2026-05-08)"),
             ("I play the cello now.", "I play the piano."),
             ("I work from home now.", "I work in IT."),
