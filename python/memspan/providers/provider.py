@@ -11,7 +11,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from memspan import InvalidInput, MissingExtra, Prompt, UnknownModel, models
+from memspan import InvalidInput, MissingExtra, Model, Prompt, UnknownModel, models
 from memspan._core import Limits
 from memspan._flags import shown
 from memspan._twins import alone, each_alone
@@ -19,8 +19,6 @@ from memspan.stream import response_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, MutableMapping
-
-    from memspan.model import Model
 
 __all__ = ["MOST_SECONDS", "Provider", "Writer", "checked", "chunks_of", "is_awaited", "provider_for", "response_of"]
 

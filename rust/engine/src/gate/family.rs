@@ -131,8 +131,8 @@ fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
     }
 }
 
-/// Whether the words say no more than their health: "a diabetes nurse" and "asthma class" are other things, "breakfast" is no food to avoid, and
-/// "allergies to speak of" are none.
+/// Whether the words say their health alone. "A diabetes nurse" and "asthma class" are other things, nobody avoids "breakfast", and who has no
+/// "allergies to speak of" has none.
 fn is_all_of_it(s: &Sentence<'_>, from: usize) -> bool {
     let goes_on = |at: usize| among(&GOES_ON, s.word(at));
     let ends = |at: usize| s.words.get(at + 1).is_none_or(Word::is_mark) || s.parted(at + 1) || goes_on(at + 1);
