@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.talks import pinned
 
 if TYPE_CHECKING:
     import memspan
@@ -19,17 +20,7 @@ HELD = {
 }
 
 
-def told(user: memspan.Scope, *texts: str) -> str:
-    """The pinned block of a prompt in a new session, after the user said that in sessions of their own."""
-    for number, text in enumerate(texts):
-        session = user.session(f"s-{number}", model="gpt-4o")
-        session.add({"role": "user", "content": text})
-        session.add({"role": "assistant", "content": "Ok."})
-        user.learn(session)
-    asked = user.session("asked", model="gpt-4o")
-    asked.add({"role": "user", "content": "Write a short bio of me."})
-    prompt = "\n".join(str(message["content"]) for message in asked.assemble().to_openai()["messages"])
-    return prompt[prompt.find("<pinned") : prompt.find("</pinned>")] if "<pinned" in prompt else ""
+BIO = "Write a short bio of me."
 
 
 @pytest.mark.parametrize(
@@ -54,7 +45,7 @@ def told(user: memspan.Scope, *texts: str) -> str:
     ],
 )
 def test_what_is_over_is_pinned_no_more_and_found_in_history(user: memspan.Scope, first: str, second: str) -> None:
-    block = told(user, first, second)
+    block = pinned(user, BIO, first, second)
     assert HELD[first] not in block
     assert any(new in block for new in (second.rstrip("."), "lives in Porto", "not allergic to penicillin")) or "moved out" in second
     states = {memory.text: memory.state for memory in user.memories(states="all")}
@@ -87,11 +78,11 @@ def test_what_is_over_is_pinned_no_more_and_found_in_history(user: memspan.Scope
     ],
 )
 def test_what_is_not_over_stays_pinned(user: memspan.Scope, first: str, second: str) -> None:
-    assert HELD.get(first, "penicillin and latex") in told(user, first, second)
+    assert HELD.get(first, "penicillin and latex") in pinned(user, BIO, first, second)
 
 
 def test_what_took_the_place_of_what_was_left_can_be_left(user: memspan.Scope) -> None:
-    told(user, EMPLOYER, "I left Initech for Hooli.")
+    pinned(user, BIO, EMPLOYER, "I left Initech for Hooli.")
     assert [(memory.slot, memory.kind) for memory in user.memories()] == [("employer", "profile")]
     for said, held in [
         ("I left Initech.", "I left Initech for Hooli."),
@@ -126,7 +117,7 @@ def test_an_allergy_is_one_in_every_form(user: memspan.Scope, said: str, over: s
     ],
 )
 def test_no_allergy_is_lost_to_a_denial_of_another_or_one_that_is_taken_back(user: memspan.Scope, first: str, second: str) -> None:
-    assert "allergic to nuts" in told(user, first)
+    assert "allergic to nuts" in pinned(user, BIO, first)
     before = {memory.text for memory in user.memories()}
     session = user.session("later", model="gpt-4o")
     session.add({"role": "user", "content": second})
@@ -149,7 +140,7 @@ def test_no_allergy_is_lost_to_a_denial_of_another_or_one_that_is_taken_back(use
 def test_a_new_value_ends_nothing_that_was_said_beside_the_old_one(
     user: memspan.Scope, first: str, second: str, kept: str, gone: str
 ) -> None:
-    told(user, first, second)
+    pinned(user, BIO, first, second)
     held = " | ".join(memory.text for memory in user.memories())
     assert kept in held
     assert gone not in held
@@ -172,5 +163,5 @@ def test_a_new_value_ends_nothing_that_was_said_beside_the_old_one(
     ],
 )
 def test_a_medicine_ends_by_its_name_alone(user: memspan.Scope, told_before: str, told_now: str, held: list[str]) -> None:
-    told(user, told_before, told_now)
+    pinned(user, BIO, told_before, told_now)
     assert sorted(memory.text for memory in user.memories()) == sorted(held)

@@ -5,22 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.talks import pinned
 
 if TYPE_CHECKING:
     import memspan
 
 
-def pinned(user: memspan.Scope, *texts: str) -> str:
-    """The pinned block of a prompt in a new session, after the user said that in sessions of their own."""
-    for number, text in enumerate(texts):
-        session = user.session(f"s-{number}", model="gpt-4o")
-        session.add({"role": "user", "content": text})
-        session.add({"role": "assistant", "content": "Noted."})
-        user.learn(session)
-    asked = user.session("asked", model="gpt-4o")
-    asked.add({"role": "user", "content": "Plan the menu for Sunday dinner."})
-    prompt = "\n".join(str(message["content"]) for message in asked.assemble().to_openai()["messages"])
-    return prompt[prompt.find("<pinned") : prompt.find("</pinned>")] if "<pinned" in prompt else ""
+MENU = "Plan the menu for Sunday dinner."
 
 
 @pytest.mark.parametrize(
@@ -40,7 +31,7 @@ def pinned(user: memspan.Scope, *texts: str) -> str:
     ],
 )
 def test_health_of_the_family_is_pinned(user: memspan.Scope, text: str, stored: str) -> None:
-    assert '<memory kind="constraint"' in pinned(user, text)
+    assert '<memory kind="constraint"' in pinned(user, MENU, text)
     assert [(memory.kind, memory.text) for memory in user.memories()] == [("constraint", stored)]
 
 
@@ -48,12 +39,12 @@ def test_health_of_the_family_is_pinned(user: memspan.Scope, text: str, stored: 
     "text", ["My boss's neighbour is allergic to cats.", "My colleague has a peanut allergy.", "My teacher's son has asthma."]
 )
 def test_health_of_other_people_is_not(user: memspan.Scope, text: str) -> None:
-    assert pinned(user, text) == ""
+    assert pinned(user, MENU, text) == ""
 
 
 def test_two_children_and_their_allergies_stand_beside_each_other(user: memspan.Scope) -> None:
     told = ["My daughter Lea is allergic to penicillin.", "My daughter Lea is allergic to nuts.", "My daughter Ida is allergic to nuts."]
-    block = pinned(user, *told)
+    block = pinned(user, MENU, *told)
     assert [name in block for name in ("Lea is allergic to penicillin", "Lea is allergic to nuts", "Ida is allergic to nuts")] == [True] * 3
 
 
@@ -69,6 +60,6 @@ def test_two_children_and_their_allergies_stand_beside_each_other(user: memspan.
     ],
 )
 def test_what_is_over_is_pinned_no_more(user: memspan.Scope, first: str, second: str) -> None:
-    block = pinned(user, first, second)
+    block = pinned(user, MENU, first, second)
     assert [memory.text for memory in user.memories() if " not " not in memory.text] == []
     assert first.partition(" ")[2] not in block

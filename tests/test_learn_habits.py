@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.talks import learnt
 
 if TYPE_CHECKING:
     import memspan
-
-
-def known(user: memspan.Scope, *talk: str) -> list[str]:
-    for text in talk:
-        user.learn([{"role": "user", "content": text}])
-    return [memory.text for memory in user.memories()]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +22,7 @@ def known(user: memspan.Scope, *talk: str) -> list[str]:
     ],
 )
 def test_the_newer_takes_the_place_of_the_older(user: memspan.Scope, older: str, newer: str) -> None:
-    assert known(user, older, newer) == [newer]
+    assert learnt(user, older, newer) == [newer]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +34,7 @@ def test_the_newer_takes_the_place_of_the_older(user: memspan.Scope, older: str,
     ],
 )
 def test_what_may_both_be_so_stands_beside(user: memspan.Scope, older: str, newer: str) -> None:
-    assert known(user, older, newer) == [older, newer]
+    assert learnt(user, older, newer) == [older, newer]
 
 
 @pytest.mark.parametrize(
@@ -47,4 +42,4 @@ def test_what_may_both_be_so_stands_beside(user: memspan.Scope, older: str, newe
     ["I'm leaving now.", "I have to go now.", "I understand now.", "It works now.", "I see it now.", "I'm busy now.", "I run a test now."],
 )
 def test_what_passes_is_not_stored(user: memspan.Scope, text: str) -> None:
-    assert known(user, text) == []
+    assert learnt(user, text) == []

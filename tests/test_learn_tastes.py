@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.talks import learnt
 
 if TYPE_CHECKING:
     import memspan
-
-
-def known(user: memspan.Scope, *talk: str) -> list[str]:
-    for text in talk:
-        user.learn([{"role": "user", "content": text}])
-    return [memory.text for memory in user.memories()]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +21,7 @@ def known(user: memspan.Scope, *talk: str) -> list[str]:
     ],
 )
 def test_a_taste_ends_its_contrary(user: memspan.Scope, older: str, newer: str) -> None:
-    assert known(user, older, newer) == [newer]
+    assert learnt(user, older, newer) == [newer]
 
 
 def test_a_taste_is_taken_back_in_one_session(user: memspan.Scope) -> None:
@@ -36,7 +31,7 @@ def test_a_taste_is_taken_back_in_one_session(user: memspan.Scope) -> None:
 
 @pytest.mark.parametrize("newer", ["I hate tea now.", "I hate instant coffee."])
 def test_a_taste_of_another_thing_stands_beside(user: memspan.Scope, newer: str) -> None:
-    assert known(user, "I love coffee.", newer) == ["I love coffee.", newer]
+    assert learnt(user, "I love coffee.", newer) == ["I love coffee.", newer]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +42,7 @@ def test_a_taste_of_another_thing_stands_beside(user: memspan.Scope, newer: str)
     ],
 )
 def test_what_is_done_again_ends_that_it_is_not(user: memspan.Scope, older: str, newer: str, stored: str) -> None:
-    assert known(user, older, newer) == [stored]
+    assert learnt(user, older, newer) == [stored]
 
 
 @pytest.mark.parametrize(("older", "newer"), [("I don't drink alcohol.", "I drink wine again."), ("I'm vegan.", "I eat meat again.")])
@@ -57,5 +52,5 @@ def test_what_a_diet_leaves_out_puts_a_doubt_on_it(user: memspan.Scope, older: s
 
 
 def test_the_doubt_is_put_on_what_was_told_before(user: memspan.Scope) -> None:
-    known(user, "I don't drink alcohol.", "I drink wine again.")
+    learnt(user, "I don't drink alcohol.", "I drink wine again.")
     assert [bool(memory.disputes) for memory in user.memories()] == [True, True]

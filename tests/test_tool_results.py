@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import types
-from collections import deque
+from collections import UserString, deque
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -76,6 +76,7 @@ HAS_ITSELF.append(HAS_ITSELF)
         (Row(ORDER, frozenset({"b", "a", 10, 9})), {"order": SHOWN, "tags": [9, 10, "a", "b"]}),
         (Parcel(order=ORDER, place=Path("/x")), {"order": SHOWN, "place": "/x"}),
         ([datetime(2026, 3, 1, 8, 30, tzinfo=UTC), time(8, 30)], ["2026-03-01T08:30:00+00:00", "08:30:00"]),
+        ([UserString("x")], ["x"]),
         ([Decimal("1.10"), UUID(int=1)], ["1.10", "00000000-0000-0000-0000-000000000001"]),
         ({Colour.RED: Colour.RED, Size.SMALL: Size.SMALL}, {"red": "red", "s": "s"}),
         ({date(2026, 3, 1): 1, (1, "a"): 2, None: 3, 4: 5}, {"2026-03-01": 1, '[1, "a"]': 2, "null": 3, "4": 5}),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import UserString
 from collections.abc import Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from datetime import date, time
@@ -64,7 +65,7 @@ def _of_parts(value: object, around: tuple[int, ...]) -> Any:
         return {_key(key, around): _plain(one, around) for key, one in given.items()}
     if isinstance(value, set | frozenset):  # whose order is another in each process
         return sorted((_plain(one, around) for one in cast("AbstractSet[object]", value)), key=_rank)
-    if isinstance(value, Sequence | AbstractSet | ValuesView):
+    if isinstance(value, Sequence | AbstractSet | ValuesView) and not isinstance(value, UserString):  # whose letters are its like
         return [_plain(one, around) for one in cast("Sequence[object]", value)]
     return _words(value)
 

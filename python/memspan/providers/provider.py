@@ -42,7 +42,7 @@ _VENDORS = frozenset({"anthropic", "google", "openai"})
 """The vendors that have servers of their own here: whoever serves one serves no model of the others."""
 
 
-def _is_elsewhere_at_home(model: Model) -> bool:
+def _is_at_home(model: Model) -> bool:
     """Whether a model is one of these vendors', and is asked at their own address."""
     return model.vendor.lower() in _VENDORS and not model.base_url
 
@@ -215,7 +215,7 @@ class Provider:
         host = _HOST.match(self._address)
         is_elsewhere = bool(self._homes) and host is not None and not any(f".{host[1]}".endswith(f".{home}") for home in self._homes)
         is_unknown = not self._own and host is None  # a client of the caller's that does not say where it asks
-        if is_elsewhere or is_unknown or self.serves(model) or not _is_elsewhere_at_home(models[model]):
+        if is_elsewhere or is_unknown or self.serves(model) or not _is_at_home(models[model]):
             return prompt
         name, served = type(self).__name__, " or ".join(sorted(self.vendors)) if self.vendors else "others"
         raise InvalidInput(

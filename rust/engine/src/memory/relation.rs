@@ -154,18 +154,14 @@ pub fn any<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<bool> {
     Ok(!numbers(pages, Key::new(partition, Table::RelationOf), 13, 1)?.is_empty())
 }
 
-/// The relations at one of whose ends an entity (in normal form) is, at most `most`, in the order in which they were given.
-pub fn of<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str, most: usize) -> Result<Vec<Relation>> {
-    let mut found = Vec::new();
-    for number in numbers(pages, of_key(partition, seed, entity), 13, most)? {
-        let relation = read(pages, partition, number)?;
-        // The key is a hash: the names decide.
-        found.extend(relation.filter(|one| slot_key(&one.subject) == entity || slot_key(&one.object) == entity));
-    }
-    Ok(found)
+/// The relation of a number, where it holds and an entity (in normal form) is at one of its ends. Its key is a hash: the names decide.
+fn holding_at<P: Pages + ?Sized>(pages: &P, partition: Partition, entity: &str, number: u32) -> Result<Option<Relation>> {
+    let is_there = |one: &Relation| slot_key(&one.subject) == entity || slot_key(&one.object) == entity;
+    Ok(read(pages, partition, number)?.filter(|one| one.until.is_none() && is_there(one)))
 }
 
-/// Those of them that hold, the newest first, at most `most`; of more than `looked_at` the newest are looked at.
+/// The relations that hold and at one of whose ends an entity (in normal form) is, the newest first, at most `most`; of more than
+/// `looked_at` the newest are looked at.
 pub fn newest_holding<P: Pages + ?Sized>(
     pages: &P,
     partition: Partition,
@@ -175,8 +171,7 @@ pub fn newest_holding<P: Pages + ?Sized>(
 ) -> Result<Vec<Relation>> {
     let mut found = Vec::new();
     for number in numbers(pages, of_key(partition, seed, entity), 13, usize::MAX)?.into_iter().rev().take(looked_at) {
-        let is_of = |one: &Relation| slot_key(&one.subject) == entity || slot_key(&one.object) == entity;
-        found.extend(read(pages, partition, number)?.filter(|one| one.until.is_none() && is_of(one)));
+        found.extend(holding_at(pages, partition, entity, number)?);
         if found.len() == most {
             break;
         }
@@ -184,10 +179,16 @@ pub fn newest_holding<P: Pages + ?Sized>(
     Ok(found)
 }
 
-/// Those of them that hold. The relations of version 0.4.0 are looked through where nothing was given since.
+/// All of them, in the order in which they were given. The relations of version 0.4.0 are looked through where nothing was given since.
 pub fn holding<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, entity: &str) -> Result<Vec<Relation>> {
-    let found = if any(pages, partition)? { of(pages, partition, seed, entity, usize::MAX)? } else { all(pages, partition)? };
-    Ok(found.into_iter().filter(|relation| relation.until.is_none()).collect())
+    if !any(pages, partition)? {
+        return Ok(all(pages, partition)?.into_iter().filter(|relation| relation.until.is_none()).collect());
+    }
+    let mut found = Vec::new();
+    for number in numbers(pages, of_key(partition, seed, entity), 13, usize::MAX)? {
+        found.extend(holding_at(pages, partition, entity, number)?);
+    }
+    Ok(found)
 }
 
 /// The outcome of a relation that was given.

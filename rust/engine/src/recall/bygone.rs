@@ -35,6 +35,8 @@ const A_THING: [&str; 8] = ["the", "a", "an", "my", "our", "it", "this", "that"]
 const WHICH: [&str; 6] = ["my", "our", "the", "his", "her", "their"];
 /// Verbs of what was, beside those in "-ed".
 const WAS: [&str; 6] = ["was", "were", "had", "used", "ran", "did"];
+/// Letters of the shortest of these, less one: "red" is none.
+const SHORTEST_PAST: usize = 4;
 /// Words by which a memory says what holds now, beside what was.
 const NOW: [&str; 15] = [
     "now",
@@ -53,11 +55,9 @@ const NOW: [&str; 15] = [
     "currently",
     "days",
 ];
-/// Letters of the shortest such verb, less one: "red" is none.
-const SHORTEST_PAST: usize = 4;
 /// Words and marks between two clauses.
 const AND: [&str; 3] = ["and", "but", "so"];
-const MARKS: [char; 7] = [',', ';', ':', '.', '(', '\u{2013}', '\u{2014}'];
+const MARKS: [char; 6] = [',', ';', ':', '.', '\u{2013}', '\u{2014}'];
 
 /// Whether a question is about what holds now: neither it nor the caller names a time, and it does not ask for what was.
 pub(crate) fn is_of_now(filter: &Filter, question: &Question) -> bool {
@@ -72,7 +72,8 @@ fn asks_for_past(question: &Question) -> bool {
 /// Whether a memory, given as its text and the words of that, is one clause which tells of what was. Of "before Acme" that is known where
 /// another memory has "Acme".
 pub(super) fn tells_of_past((text, own): (&str, &Words<'_>), other: &Words<'_>) -> bool {
-    if text.trim_end_matches(['.', '!']).contains(MARKS) {
+    let mut before_last = text.trim_end().rsplit(char::is_whitespace).skip(1);
+    if before_last.any(|word| word.ends_with(MARKS)) || text.contains(" (") {
         return false;
     }
     let words: Vec<String> = own.bare.iter().map(|word| normal(word)).filter(|word| !word.is_empty()).collect();
@@ -109,6 +110,8 @@ mod tests {
             ("The wifi network was called Stork before", "The wifi network is called Heron"),
             ("The old password policy required 8 characters", "The password policy requires 12 characters"),
             ("Until 2023 our rent was 700 euros", "Our rent is 900 euros"),
+            ("Standup used to be at 9:30.", "Standup is at 10:00"),
+            ("Our rate used to be 7.5 euros!", "Our rate is 9 euros"),
         ] {
             assert!(tells(text, other), "{text}");
         }

@@ -10,6 +10,7 @@ use super::Overview;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
 use crate::index::vectors::{Query, UnitVector};
+use crate::text::speech::acknowledges;
 use crate::text::{self, asks_when, with_analyzer};
 use crate::units::term_key::TermKey;
 
@@ -27,6 +28,7 @@ pub struct Question {
     vector: OnceLock<Option<Query>>,
     whole_vector: OnceLock<Option<Query>>,
     asks_when: OnceLock<bool>,
+    asks_nothing: OnceLock<bool>,
     overview: OnceLock<Option<Overview>>,
 }
 
@@ -138,6 +140,12 @@ impl Question {
         *self.overview.get_or_init(|| Overview::of(&self.text))
     }
 
+    /// Whether it asks memory nothing: "thanks!", "ok, got it".
+    #[must_use]
+    pub fn asks_nothing(&self) -> bool {
+        *self.asks_nothing.get_or_init(|| self.text.trim().is_empty() || acknowledges(&self.text))
+    }
+
     /// Whether it asks for a time.
     #[must_use]
     pub fn asks_when(&self) -> bool {
@@ -161,6 +169,7 @@ mod tests {
         assert_eq!(question.known_terms().0, 3.into(), "the first key stays");
         assert_eq!(question.content(&[]).vector(), Some(embed_question(question.text())));
         assert!(question.whole_vector().is_some());
+        assert!(!question.asks_nothing() && Question::new("ok, got it").asks_nothing() && Question::new(" ").asks_nothing());
         for unknown in ["\u{41a}\u{442}\u{43e}?", " "] {
             assert!(Question::new(unknown).vector().is_none() && Question::new(unknown).whole_vector().is_none());
         }

@@ -75,20 +75,25 @@ pub(crate) fn moved_odds(sure: f64, by: f64) -> f64 {
 
 /// The tenth of an answer, further answers left out. There are none where the first is not about everybody whom the question names.
 fn tenth<'h, 'm>(hits: &'h [Contender<'m>], question: &Question) -> Option<&'h Contender<'m>> {
+    let (first, tenth) = (hits.first()?, hits.get(TENTH)?);
     let features = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features);
-    let has_names = |hit: &Contender<'_>| question.names().is_empty() || features(hit).is_some_and(|one| one.name >= 1.0);
-    let has_persons = |hit: &Contender<'_>| {
-        let own = Words::of(hit.memory.text);
-        let asked = Words::of(question.text());
-        persons(&asked).all(|asked| persons(&own).any(|own| own == asked))
-    };
-    let first = hits.first().filter(|hit| hits.len() > TENTH && has_names(hit) && has_persons(hit)).and_then(features);
-    let is_further = |hit: &&Contender<'_>| {
-        first.zip(features(hit)).is_some_and(|(first, one)| {
+    let is_further = |hit: &Contender<'_>| {
+        features(first).zip(features(hit)).is_some_and(|(first, one)| {
             (one.words - first.words).abs() <= EQUAL_WORDS && (one.closeness - first.closeness).abs() <= EQUAL_CLOSENESS
         })
     };
-    hits.iter().skip(1).filter(|hit| !is_further(hit)).nth(TENTH - 1)
+    // Mostly there is none among them, and no text is cut into words.
+    if !hits[1..=TENTH].iter().any(is_further) || !is_about_all(first, question) {
+        return Some(tenth);
+    }
+    hits[1..].iter().filter(|hit| !is_further(hit)).nth(TENTH - 1)
+}
+
+/// Whether a hit has every name of the question, and everybody whom that mentions as "my son" or the like.
+fn is_about_all(hit: &Contender<'_>, question: &Question) -> bool {
+    let has_names = || question.names().is_empty() || hit.parts.closer.is_some_and(|(features, _)| features.name >= 1.0);
+    let (own, asked) = (Words::of(hit.memory.text), Words::of(question.text()));
+    has_names() && persons(&asked).all(|asked| persons(&own).any(|own| own == asked))
 }
 
 /// Whether a text is what somebody said, by their name in front: "Anna: I moved."

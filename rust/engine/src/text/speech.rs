@@ -64,11 +64,13 @@ pub fn asks_when(text: &str) -> bool {
 /// Whether a text asks for more than one thing: a question word begins it, or follows a mark or an "and", twice or more.
 #[must_use]
 pub fn asks_several(text: &str) -> bool {
+    let asks = |word: &str| known(&word.to_lowercase().replace(['\'', '\u{2019}'], "")).is_in(List::Interrogatives);
     let (mut asked, mut begins) = (0, true);
     for chunk in clip(text, MOST_BYTES).split_whitespace() {
-        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
-        asked += usize::from(begins && known(&word.replace(['\'', '\u{2019}'], "")).is_in(List::Interrogatives));
-        begins = chunk.ends_with(['?', '!', '.', ',', ';', ':']) || JOINS.contains(&&*word) || begins && word.is_empty();
+        let word = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
+        asked += usize::from(begins && asks(word));
+        let joins = || JOINS.iter().any(|join| word.eq_ignore_ascii_case(join));
+        begins = chunk.ends_with(['?', '!', '.', ',', ';', ':']) || joins() || begins && word.is_empty();
     }
     asked > 1
 }

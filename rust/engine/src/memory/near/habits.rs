@@ -45,24 +45,18 @@ fn is_other_way(new: &[Token], old: &[Token]) -> bool {
     if !own || verb.form != same.form || !ONE_WAY.contains(&verb.form.as_str()) || !short(way) || !short(old_way) || once {
         return false;
     }
-    let how = |way: &[Token]| HOW.iter().find(|how| way[0].form == **how);
+    let how = |way: &[Token]| HOW.into_iter().find(|how| way[0].form == *how);
     let named = |way: &[Token]| way.last().is_some_and(|token| token.value);
+    let days = |way: &[Token]| way[1..].iter().all(|token| WEEKDAYS.contains(&token.form.to_lowercase().trim_end_matches('s')));
+    // "I drive to Bonn" and "I drive kids", "we deploy on AWS" and "on Tuesdays" name what may both be so.
+    let is_of_one_sort = match how(way) {
+        None => named(way) && named(old_way),
+        Some("by") => true,
+        Some("on" | "every") => days(way) && days(old_way),
+        Some(_) => false,
+    };
     let forms = |way: &[Token]| way.iter().map(|token| token.form.to_lowercase()).collect::<Vec<_>>();
-    // "I drive to Bonn" and "I drive kids" name what may both be so.
-    let alike = how(way).map_or_else(|| named(way) && named(old_way), |how| *how != "to");
-    alike && how(way) == how(old_way) && forms(way) != forms(old_way) && is_of_one_sort(how(way), way, old_way)
-}
-
-/// Whether two ways answer one question: "on Tuesdays" and "on Fridays", "by train" and "by bike". "On AWS" and "on Tuesdays", or "with
-/// Terraform" and "with two reviewers", are both so.
-fn is_of_one_sort(how: Option<&&str>, way: &[Token], old_way: &[Token]) -> bool {
-    let is_day = |token: &Token| WEEKDAYS.contains(&token.form.to_lowercase().trim_end_matches('s'));
-    let days = |way: &[Token]| way.iter().skip(1).all(is_day);
-    match how {
-        None => true,
-        Some(how) if *how == "by" => true,
-        Some(how) => ["on", "every"].contains(how) && days(way) && days(old_way),
-    }
+    is_of_one_sort && how(way) == how(old_way) && forms(way) != forms(old_way)
 }
 
 /// "I'm on the Pro plan" and "I'm on the free plan".

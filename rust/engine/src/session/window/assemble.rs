@@ -396,7 +396,7 @@ fn recall<P: Pages>(
     if is_of_user {
         request.limit += stands.len(); // these are among the first of what answers, and stand in the prompt already
     }
-    let asks_nothing = memories == 0 || retrieved::asks_nothing(question.text());
+    let asks_nothing = memories == 0 || question.asks_nothing();
     let mut answer = if asks_nothing { Recall::default() } else { recall::answer(engine, pages, &request, &question)? };
     if is_of_user {
         let (mut hits, mut left) = (std::mem::take(&mut answer.hits), memories);

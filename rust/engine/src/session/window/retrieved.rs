@@ -124,18 +124,13 @@ pub(in crate::session) fn in_order_of_time(mut found: Vec<(i64, Item)>, room: u6
     shown
 }
 
-/// Whether a message asks memory nothing: "thanks!", "ok, got it".
-pub(in crate::session) fn asks_nothing(text: &str) -> bool {
-    text.trim().is_empty() || speech::acknowledges(text)
-}
-
 /// Messages that were said before the window of a session, shortened in it, or said in other sessions of its scope: in the order of the
 /// search, as many as there is room for. With them the words of the question that were read as others.
 pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, history: &dyn History) -> Result<(Vec<Shown>, Corrections)> {
     let recalls = &asked.record.recalls;
     let least = if asked.question.overview().is_some_and(Overview::is_of_time) { TOKENS_OF_A_TIME } else { LEAST_TOKENS };
     let wanted = recalls.messages.unwrap_or(MOST_MESSAGES).min(asked.room / least + 1);
-    if wanted == 0 || asks_nothing(asked.question.text()) {
+    if wanted == 0 || asked.question.asks_nothing() {
         return Ok(Default::default());
     }
     if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
@@ -442,7 +437,7 @@ pub(in crate::session) fn passages<P: Pages>(
     question: &Question,
 ) -> Result<Passages> {
     let recalls = &record.recalls;
-    if record.collections.is_empty() || recalls.passages == 0 || asks_nothing(question.text()) {
+    if record.collections.is_empty() || recalls.passages == 0 || question.asks_nothing() {
         return Ok(Passages::default());
     }
     let most = recalls.passages as usize;
