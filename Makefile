@@ -14,8 +14,10 @@ export CARGO_TERM_PROGRESS_WHEN := never
 PIP_INSTALL  := $(PY) -m pip install --root-user-action=ignore --no-compile  # most of it is never imported
 RUST_SOURCES := $(shell find rust -type f 2>/dev/null) Cargo.toml Cargo.lock
 ENGINE       := --package memspan-engine --locked
-# What only reads the code has the profile of the tests, so that what both need is built once.
-CHECKED      := --locked --quiet --profile test
+CHECKED      := --locked --quiet
+# With MEMSPAN_PROOF the package is built in the profile of the engine's tests, of the same engine (decision 0105).
+PROFILE      := $(if $(MEMSPAN_PROOF),dev,release)
+BUILT        := $(VENV)/.built-$(PROFILE)
 FUZZED       := $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs))
 PURE         := store::msgpack store::envelope store::keys store::tree::page index::bm25::bits units::clip units::calendar units::base64
 
@@ -40,10 +42,10 @@ test: test-rust test-python ## run all tests: the engine's and the package's
 # With --jobs=2 the two long builds go beside each other, in a folder each, and what follows one does not wait for the other.
 check: check-sources check-build ## check formats, lints, types, the stub, the documentation and the wheel
 
-check-sources: compile ## the part that needs no release build
+check-sources: compile ## the part that needs no package
 	@$(MAKE) --no-print-directory lint-rust docs-rust lint-python
 
-check-build: build ## the part that looks at the release build
+check-build: build ## the part that looks at the package
 	@$(MAKE) --no-print-directory lint-stub docs-python wheel
 
 compile: check-tools ## compile the engine's own tests
@@ -79,7 +81,7 @@ bench: build $(VENV)/.group-bench ## time a release build against its rivals, an
 
 wheel: build ## build the wheel into dist/, and use it in a clean environment
 	@rm -rf dist build/wheel-venv
-	@$(PY) -m maturin build --release --quiet --out dist
+	@$(PY) -m maturin build --profile $(PROFILE) --quiet --out dist
 	@$(PYTHON) -m venv build/wheel-venv
 	@$(PY) scripts/check_wheel.py dist/*.whl $(CURDIR)/build/wheel-venv/bin/python
 
@@ -110,7 +112,7 @@ format: $(VENV)/.group-lint ## format Rust and Python, and apply the safe fixes
 	@$(PY) -m ruff check --fix --quiet . || true
 	@$(PY) -m ruff format --quiet .
 
-build: $(VENV)/.built ## build the engine in release mode into .venv
+build: $(BUILT) ## build the engine in release mode into .venv
 
 check-tools: ## say what is missing on this machine, and how to get it
 	@sh scripts/check_tools.sh $(PYTHON)
@@ -130,6 +132,7 @@ $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@flock $(VENV)/.created $(PIP_INSTALL) --group $*  # one after the other, also with --jobs
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.group-build $(RUST_SOURCES) pyproject.toml
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(PY) -m maturin develop --release --quiet --extras cli
+$(BUILT): $(VENV)/.group-build $(RUST_SOURCES) pyproject.toml
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(PY) -m maturin develop --profile $(PROFILE) --quiet --extras cli
+	@rm -f $(VENV)/.built-*  # of the other profile: there is room for one
 	@touch $@

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import subprocess
@@ -105,8 +106,8 @@ def test_the_version_is_the_one_of_the_installed_package() -> None:
     assert memspan.__version__ == version("memspan")
 
 
-def test_the_build_under_test_is_a_release_build() -> None:
-    assert memspan.build_info()["profile"] == "release"
+def test_the_build_under_test_is_the_one_that_was_asked_for() -> None:
+    assert memspan.build_info()["profile"] == ("proof" if os.environ.get("MEMSPAN_PROOF") else "release")
 
 
 def test_what_callers_see_is_declared_in_python() -> None:

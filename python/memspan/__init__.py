@@ -156,7 +156,7 @@ __version__: str = _core.build_info()["version"]
 if _core.build_info()["profile"] == "debug":
     import warnings
 
-    warnings.warn("this is a debug build of memspan, 10 to 100 times slower: build it with `maturin develop --release`", stacklevel=2)
+    warnings.warn("this is a debug build of memspan, several times slower: build it with `maturin develop --release`", stacklevel=2)
 
 
 def __getattr__(name: str) -> Any:

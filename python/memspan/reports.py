@@ -17,7 +17,7 @@ class BuildInfo(TypedDict):
 
     Attributes:
         version: Of memspan.
-        profile: "release", or "debug", which is 10 to 100 times slower.
+        profile: "release"; "debug", which is several times slower; or "proof", the debug build of the project's own CI.
         target: Processor and system.
         kernel: The code that compares vectors on this processor.
         abi3: Whether one build serves every Python from 3.11 on.
@@ -25,7 +25,7 @@ class BuildInfo(TypedDict):
     """
 
     version: str
-    profile: Literal["release", "debug"]
+    profile: Literal["release", "debug", "proof"]
     target: str
     kernel: str
     abi3: bool
