@@ -10,6 +10,7 @@ import memspan
 from memspan.testing import openai_response
 
 REPORT = "Please summarise this report:\n" + "\n".join(f"In quarter {n} the plant at site {n} made {n * 37} units." for n in range(400))
+LOOK = {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}
 ANSWER = "Output grew each quarter. Shall I also write to procurement?"
 
 
@@ -60,6 +61,20 @@ def test_of_a_message_that_is_too_long_both_ends_are_shown_with_its_answer(
     assert prompt.total_tokens <= prompt.max_input_tokens
     roles = [message["role"] for message in prompt.to_openai()["messages"]]
     assert roles[-3:] == ["user", "assistant", "user"]
+
+
+def test_the_boundary_stands_before_what_stands_for_a_result(user: memspan.Scope) -> None:
+    session = user.session("s", model="claude-sonnet-4-5", tools=[LOOK])
+    session.add({"role": "user", "content": "where is it?"})
+    session.add_response(openai_response(None, tool_calls=[("a", "look", {"at": 1}), ("b", "look", {"at": 2})]), prompt=session.assemble())
+    previous = session.assemble()
+    for call in ["a", "b"]:
+        session.add({"role": "tool", "tool_call_id": call, "content": f"found {call}"})
+        prompt = session.assemble()
+        shared = prompt.shared_prefix(previous)
+        assert shared.tokens >= previous.prefix_tokens
+        assert prompt.prefix_tokens > previous.prefix_tokens, "it moves on with each result"
+        previous = prompt
 
 
 def test_within_an_epoch_prompts_after_a_large_turn_only_grow(memspan_engine: memspan.Engine) -> None:

@@ -26,6 +26,8 @@ pub(super) struct Landmarks {
     pub(super) turn: usize,
     /// Before the newest assistant message: the previous call ended there.
     pub(super) before_reply: usize,
+    /// Behind the newest message, before what stands for the results of calls that still wait: a result takes its place.
+    pub(super) end: usize,
     /// The prompt lasts to its end: nothing volatile is in it, or nothing that is sent may change; and nothing was shortened
     /// for this call alone.
     pub(super) lasts: bool,
@@ -60,14 +62,13 @@ fn positions(segments: &[Segment], marks: Landmarks) -> Vec<(usize, bool)> {
         add(marks.system, true);
         return positions;
     }
-    let end = segments.len();
-    let boundary = if marks.lasts { end } else { marks.turn };
+    let boundary = if marks.lasts { marks.end } else { marks.turn };
     add(boundary, true);
     if marks.rounds {
-        add(end, false);
+        add(marks.end, false);
     }
     let (before, last) =
-        if marks.lasts || marks.before_reply > marks.turn { (marks.before_reply, end) } else { (marks.previous_turn, boundary) };
+        if marks.lasts || marks.before_reply > marks.turn { (marks.before_reply, marks.end) } else { (marks.previous_turn, boundary) };
     if before < last && blocks(&segments[before..last]) >= LOOK_BACK {
         add(before, before <= boundary);
     }

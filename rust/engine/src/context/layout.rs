@@ -110,6 +110,7 @@ impl Layout<'_> {
             self.enter_turn(index, &mut walk, laid)?;
             self.lay_message(index, stored, &mut walk, laid)?;
         }
+        laid.marks.end = laid.segments.len();
         self.close_calls(&mut walk, laid);
         Ok(())
     }
