@@ -233,6 +233,16 @@ def test_an_empty_session_says_something(user: memspan.Scope, model: str) -> Non
     assert complaints(user.session("s-1", model=model).assemble()) == []
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_what_has_no_visible_character_is_not_sent(user: memspan.Scope, model: str) -> None:
+    session = user.session("s-1", model=model, system=" \n")
+    source = {"type": "text", "media_type": "text/plain", "data": " \n"}
+    session.add({"role": "user", "content": [{"type": "text", "text": "see"}, {"type": "document", "source": source}]})
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    assert "system" not in [section.name for section in prompt.sections if section.tokens]
+
+
 def test_a_dialect_that_nobody_knows(user: memspan.Scope) -> None:
     with pytest.raises(memspan.InvalidInput, match="choosing a dialect"):
         user.session("s-1", model="gpt-4o").assemble().to_openai(dialect="klingon")

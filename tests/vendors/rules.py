@@ -171,6 +171,8 @@ def anthropic(body: dict[str, Any]) -> str | None:
             return "messages: final assistant content cannot end with trailing whitespace"
         if last.get("type") in {"thinking", "redacted_thinking"}:
             return "The final block in an assistant message cannot be `thinking`."
+    if any(not block["text"].strip() for block in body.get("system", [])):
+        return "system: text content blocks must contain non-whitespace text"
     if body["max_tokens"] < 1:
         return "max_tokens: Input should be greater than or equal to 1"
     blocks_of = [block for message in messages for block in message["content"]]
@@ -309,6 +311,9 @@ def gemini(body: dict[str, Any]) -> str | None:
         return "GenerateContentRequest.contents: contents is not specified"
     if contents[0]["role"] != "user" or contents[-1]["role"] != "user":
         return "Please ensure that single turn requests end with a user role or the role field is empty."
+    instruction = body["config"].get("system_instruction", {"parts": []})
+    if any(not part["text"].strip() for part in instruction["parts"]):
+        return "Unable to submit request because it must have a text parameter."
     calls: list[tuple[str, str]] = []
     for content in contents:
         parts = content["parts"]

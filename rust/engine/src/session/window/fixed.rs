@@ -69,10 +69,9 @@ pub(in crate::session) fn fixed_of<P: Pages>(pages: &P, place: SessionKey, epoch
 pub(in crate::session) fn fixed<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, pinned: Vec<Item>) -> Result<Fixed> {
     let (framing, counter) = (&epoch.model.framing, CachedCounter::new(epoch.model.encoding));
     let text = |blob: Option<BlobRef>| blob.map(|blob| blob::get(pages, place.partition, blob.hash)).transpose();
-    let system = match text(epoch.system)? {
-        Some(bytes) => Some(FixedText::system(&utf8(place, bytes)?, framing, &counter)),
-        None => None,
-    };
+    let system = text(epoch.system)?.map(|bytes| utf8(place, bytes)).transpose()?;
+    // Anthropic and Gemini refuse one without a visible character.
+    let system = system.filter(|text| !text.trim().is_empty()).map(|text| FixedText::system(&text, framing, &counter));
     let tools = match text(epoch.tools)? {
         Some(bytes) => Tools::parse(&bytes)?.map(|tools| FixedTools::new(tools, framing, &counter)),
         None => None,
