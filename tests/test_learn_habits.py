@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ("I commute by car.", "I commute by train now."),
         ("I'm on the free plan now.", "I'm on the Pro plan now."),
         ("I work in the Ghent office.", "I work from home now."),
+        ("I use VS Code for everything.", "I switched from VS Code to Zed."),
     ],
 )
 def test_the_newer_takes_the_place_of_the_older(user: memspan.Scope, older: str, newer: str) -> None:
@@ -35,6 +36,23 @@ def test_the_newer_takes_the_place_of_the_older(user: memspan.Scope, older: str,
 )
 def test_what_may_both_be_so_stands_beside(user: memspan.Scope, older: str, newer: str) -> None:
     assert learnt(user, older, newer) == [older, newer]
+
+
+@pytest.mark.parametrize("text", ["I work from home.", "I play the cello.", "We ship on Wednesdays.", "I go to the gym on Mondays."])
+def test_a_habit_needs_no_now(user: memspan.Scope, text: str) -> None:
+    assert learnt(user, text) == [text]
+    assert [memory.kind for memory in user.memories()] == ["semantic"]
+
+
+def test_a_message_that_told_a_habit_of_before_is_marked(user: memspan.Scope) -> None:
+    for name, text in [("a", "We deploy on Fridays."), ("b", "We deploy on Tuesdays now.")]:
+        session = user.session(name, model="gpt-4o")
+        session.add({"role": "user", "content": text})
+        user.learn(session)
+    session = user.session("c", model="gpt-4o")
+    session.add({"role": "user", "content": "When do we deploy?"})
+    lines = session.assemble().text.splitlines()
+    assert ["newer_on" in line for line in lines if "on Fridays" in line] == [True]
 
 
 @pytest.mark.parametrize(

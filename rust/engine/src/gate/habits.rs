@@ -1,7 +1,9 @@
-//! Rules for what somebody does from now on: "I drive a Tesla now", "we deploy on Tuesdays now", "I'm on the Pro plan now", "I smoke again".
+//! Rules for what somebody does again and again: "I work from home", "we deploy on Tuesdays", "I drive a Tesla now", "I'm on the Pro plan
+//! now", "I smoke again".
 //!
 //! English says so by the plain present of a verb of habit. Other words tell what passes: "I'm leaving now", "I see it now", "I have to go
-//! now". Of what is also done once ("I run the tests now"), a habit says where, when or with what ("I run on Mondays now").
+//! now", "I work from home today". Some things are also done once. They are a habit on certain days ("we deploy on Tuesdays"), or where the
+//! text says that it is so now, and where, when or with what ("I test with pytest now").
 
 use super::Category;
 use super::changes::NOW;
@@ -27,6 +29,8 @@ lists! { "habits":
     RIDES,
     /// Words behind a verb by which it is about this moment, or about what was said before: "I drive home now", "I play it now".
     pub(super) AT_ONCE,
+    /// Words behind the verb by which it is told of one time, of one day or of a condition: "I work from home today".
+    ONCE,
     /// Words between the subject and its verb.
     ADVERBS,
     /// How somebody says what they are on.
@@ -35,11 +39,14 @@ lists! { "habits":
     PLANS,
 }
 
-/// The reading of a sentence that says what somebody does, or is on, from now on.
+/// The reading of a sentence that says what somebody does again and again, or is on from now on.
 pub(super) fn habit(s: &Sentence<'_>) -> Option<Reading> {
-    let end = since(s)?;
-    let reading = || Reading { importance: 600, ..Reading::new(Category::Semantic, "what somebody does now") };
-    (does(s, end) || is_on(s, end)).then(reading)
+    let reading = |reason| Reading { importance: 600, ..Reading::new(Category::Semantic, reason) };
+    let Some(end) = since(s) else {
+        let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+        return does(s, last, true).then(|| reading("what somebody does"));
+    };
+    (does(s, end, false) || is_on(s, end)).then(|| reading("what somebody does now"))
 }
 
 /// Where a sentence is over that says that it is so now, without the words that say it: "now I drive a Tesla", "I drive a Tesla | since
@@ -58,8 +65,8 @@ fn since(s: &Sentence<'_>) -> Option<usize> {
     OTHERS.iter().chain(&NOW).find_map(ends).or_else(|| (2..last).find(dated))
 }
 
-/// Whether "I" or "we" do something again and again.
-fn does(s: &Sentence<'_>, end: usize) -> bool {
+/// Whether "I" or "we" do something again and again. A sentence is `plain` that does not say that it is so now.
+fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
     if !["i", "we"].contains(&s.word(0)) {
         return false;
     }
@@ -67,27 +74,30 @@ fn does(s: &Sentence<'_>, end: usize) -> bool {
     let Some(verb) = (1..end).find(adds) else { return false };
     let next = if verb + 1 < end { s.word(verb + 1) } else { "" };
     if next.is_empty() {
-        return s.word(end) == "again" && among(&HABITS, s.word(verb));
+        return s.word(end) == "again" && !plain && among(&HABITS, s.word(verb));
     }
     let behind = s.word(verb + 2);
-    let there = next == "to" && among(&PLACES, behind);
+    let there = next == "to" && (among(&PLACES, behind) || is_regular(s, verb, end));
     let article = ["a", "an", "the", "my", "some"].contains(&next) && !(next == "the" && among(&RIDES, behind));
     let parted = || (verb + 1..end).any(|at| s.parted(at) || s.words[at].is_mark());
     if among(&AT_ONCE, next) && !there || among(&BARE, s.word(verb)) && article || parted() || is_at_work(s, verb, end) {
+        return false;
+    }
+    if plain && (verb + 1..end).any(|at| among(&ONCE, s.word(at))) {
         return false;
     }
     if ["get up at", "go to bed at"].iter().any(|habit| starts(s.words, verb, habit).is_some()) || is_regular(s, verb, end) {
         return true;
     }
     let manner = || there || among(&WITH, next) && verb + 2 < end && !among(&AT_ONCE, behind);
-    among(&HABITS, s.word(verb)) || among(&TASKS, s.word(verb)) && manner()
+    among(&HABITS, s.word(verb)) || !plain && among(&TASKS, s.word(verb)) && manner()
 }
 
 /// Whether it says on which days, or how often: "I do yoga on Mondays", "I see a therapist every week".
 fn is_regular(s: &Sentence<'_>, verb: usize, end: usize) -> bool {
     let is_days = |at: usize| s.word(at - 1) == "on" && s.word(at).strip_suffix('s').is_some_and(|day| WEEKDAYS.contains(&day));
     let wishes = ["want", "need", "wish", "hope", "think"].contains(&s.word(verb));
-    !wishes && (verb + 1..end).any(|at| is_days(at) || s.word(at) == "every" && at + 1 < end)
+    !wishes && (verb + 1..end).any(|at| is_days(at) || s.word(at) == "every" && at + 1 < end && s.word(at + 1) != "time")
 }
 
 /// "I work on the report": what somebody does just now. "I work on the payments team" lasts.
@@ -148,6 +158,55 @@ mod tests {
         ] {
             let claims = stored(text);
             assert!(claims.len() == 1 && claims[0].reason.starts_with("rule: ") && claims[0].doubt.is_none(), "{text}: {claims:?}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_does_again_and_again_is_kept_without_now() {
+        for text in [
+            "I work from home.",
+            "I work in finance.",
+            "I work night shifts.",
+            "I commute by train.",
+            "I mostly cycle to work.",
+            "I drive an old Golf.",
+            "I play the cello.",
+            "I own a bakery in Ghent.",
+            "I study law.",
+            "I wear glasses.",
+            "I drink oat milk.",
+            "I take the bus to work.",
+            "I coach the under-12 team.",
+            "We deploy on Fridays.",
+            "We ship every Wednesday.",
+            "I see a therapist every week.",
+            "I get up at six.",
+            "I drink tea and coffee.",
+            "I go to the gym on Mondays and Thursdays.",
+        ] {
+            let claims = stored(text);
+            let is_kept = claims.len() == 1 && claims[0].category == Category::Semantic && claims[0].reason.starts_with("rule: ");
+            assert!(is_kept && claims[0].doubt.is_none(), "{text}: {claims:?}");
+        }
+        for text in [
+            "I work from home today.",
+            "I work on the report.",
+            "I drive home.",
+            "I drive the kids to school tomorrow.",
+            "I drink a coffee.",
+            "I wear a blue shirt.",
+            "I play it.",
+            "I run the tests.",
+            "I want it every day.",
+            "I run the tests every time and they fail.",
+            "I play the file and it stops.",
+            "We deploy the fix.",
+            "I sleep when the build runs.",
+            "Do I drive a Tesla?",
+            "If I drive a Tesla, it's cheaper.",
+        ] {
+            let told = stored(text).into_iter().any(|claim| claim.reason.contains("what somebody does"));
+            assert!(!told, "{text}: {:?}", stored(text));
         }
     }
 

@@ -138,7 +138,8 @@ impl Sentence<'_> {
         let purpose = self.between(begin, end)?;
         let is_time = ["now", "years", "me", "us", "days", "weeks", "months", "it", "that", "this"].contains(&self.word(end - 1))
             || self.words[begin].is_number();
-        (!is_time).then(|| straight(&purpose.to_lowercase()))
+        let is_any = ["everything", "anything", "most"].contains(&self.word(begin)); // "for everything I write"
+        (!is_time && !is_any).then(|| straight(&purpose.to_lowercase()))
     }
 
     pub(super) fn negated(&self, at: usize) -> bool {
