@@ -68,6 +68,7 @@ def test_a_newer_fact_of_another_thing_replaces_nothing(
         (("mail-relay2 accepts 200 connections.", "mail-relay2 accepts 350 connections."), "How many connections does mail-relay2 accept?"),
         (("The upload limit is 20 MB.", "The upload limit was raised to 50 MB."), "What is the upload limit?"),
         (("Retro is at 15:00.", "Retro is at 16:30."), "When is retro?"),
+        (("My daughter Lea takes violin lessons on Mondays", "Lea's violin lesson moved to Fridays"), "when is Lea's violin lesson?"),
     ],
 )
 def test_a_newer_value_of_the_same_thing_comes_first(
@@ -77,6 +78,14 @@ def test_a_newer_value_of_the_same_thing_comes_first(
     told(user, clock, *facts)
     assert [hit.text for hit in user.recall(question)] == [*reversed(facts)]
     assert marked(user, question)
+
+
+def test_what_the_question_does_not_speak_for_stands_behind_what_it_replaces(engine: memspan.Engine, clock: FakeClock) -> None:
+    user = engine.user("u")
+    told(user, clock, "I drive a blue Skoda Octavia, plate 1-ABC-234", "I switched to a Volvo EX30, plate 2-XYZ-987")
+    told(user, clock, "My gym is Basic-Fit", "My bank is KBC", "I lent my drill to Tom", "I hate coriander", "My boss is Pieter")
+    assert [hit.text[:12] for hit in user.recall("what car do I drive?")] == ["I drive a bl", "I switched t"]
+    assert marked(user, "what car do I drive?")
 
 
 def test_of_equal_scores_what_holds_is_newest_first_and_events_are_as_told(engine: memspan.Engine, clock: FakeClock) -> None:

@@ -29,6 +29,7 @@ pub(crate) fn weight_of_words(identified: bool) -> f64 {
 
 /// Where a score comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub struct Parts {
     /// BM25, in units of 2^-32.
     pub lexical: i64,
@@ -58,6 +59,8 @@ pub struct Parts {
     pub raised: i64,
     /// It stands before others of its score.
     pub is_raised: bool,
+    /// It says something newer than one for which the question speaks, as it does not for this one.
+    pub succeeds: bool,
     /// It answers a question that has no content ([`super::Overview`]): neither its words nor its meaning say how well.
     pub overview: bool,
 }
@@ -99,6 +102,14 @@ impl Parts {
         }
     }
 
+    /// Stands right behind others of so high a score, though the question does not speak for it: it says something newer than one of them.
+    pub(super) fn stand_behind(&mut self, score: i64) {
+        if self.fixed < score {
+            self.raised += score - 1 - self.fixed;
+            (self.fixed, self.succeeds) = (score - 1, true);
+        }
+    }
+
     /// Takes the score of what it ties with.
     pub(super) fn settle_at(&mut self, score: i64) {
         (self.fixed, self.raised) = (score, self.raised + score - self.fixed);
@@ -111,12 +122,13 @@ impl Parts {
     }
 
     /// Whether the question speaks for it: it, or the event told beside it, has a word of it, it is about somebody whom the question
-    /// names, its meaning is near, or relations lead to it. Normalised scores cannot say this: even among irrelevant answers one scores
+    /// names, its meaning is near, relations lead to it, or it says something newer than one of these. Normalised scores cannot say this: even among irrelevant answers one scores
     /// best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
         let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);
-        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.cosine().is_some_and(|cosine| cosine >= NEAR) || is_named()
+        let is_near = || self.cosine().is_some_and(|cosine| cosine >= NEAR);
+        self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.succeeds || is_near() || is_named()
     }
 
     /// The cosine, -1 to 1.

@@ -26,7 +26,7 @@ use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::whose::{others, persons};
+use super::whose::{is_called, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
@@ -47,8 +47,9 @@ const LONGEST_OWN: usize = "user\u{2019}s".len();
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
 
-/// Puts the two newest of each thing before what they replace, by its score, and notes at the older ones when something newer was said.
-/// The question is [of now](super::is_of_now), and `answers` says whether a hit answers it by itself.
+/// Puts the two newest of each thing before what they replace, by its score, and notes at the older ones when something newer was said. A
+/// newest one for which the question does not speak comes right behind the older one. The question is [of now](super::is_of_now), and
+/// `answers` says whether a hit answers it by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     settle(hits);
     let asked = Asked::of(question, own);
@@ -66,10 +67,17 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let is_of_facts = newest.iter().filter(|newest| newest[0].is_some()).count() <= weights::MOST_REPLACED;
     for (older, [first, second]) in newest.into_iter().enumerate() {
         let Some(first) = first else { continue };
-        if says_newer(&asked, &seen, first, older) {
+        let is_newer = says_newer(&asked, &seen, first, older);
+        if is_newer {
             hits[older].newer_at = Some(hits[first].memory.occurred_at);
         }
-        raise(hits, first, older);
+        let speaks_for = |at: usize| !hits[at].parts.succeeds && hits[at].parts.is_relevant();
+        if is_newer && speaks_for(older) && !speaks_for(first) {
+            let score = hits[older].parts.fixed;
+            hits[first].parts.stand_behind(score);
+        } else {
+            raise(hits, first, older);
+        }
         if let Some(second) = second.filter(|_| is_of_facts) {
             raise(hits, second, older);
         }
@@ -365,11 +373,12 @@ impl<'w, 'h> Seen<'w, 'h> {
         self.told.get_or_init(|| asked.contrast.told(self.words()))
     }
 
-    /// Those whom it speaks of and whom the question does not have.
+    /// Those whom it speaks of and whom the question does not have, by a name, either.
     fn others(&self, asked: &Asked) -> &[String] {
         let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other) || asked.words.contains(other);
         let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.words()) } else { Vec::new() };
-        self.others.get_or_init(|| found().into_iter().filter(|other| !has(other)).collect())
+        let is_asked = |other: &String| has(other) || !asked.names.is_empty() && is_called(self.words(), other, &asked.names);
+        self.others.get_or_init(|| found().into_iter().filter(|other| !is_asked(other)).collect())
     }
 }
 

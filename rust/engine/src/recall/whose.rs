@@ -92,6 +92,12 @@ pub(super) fn others(text: &Words<'_>) -> Vec<String> {
     owners(text).chain(persons).chain(owners_behind_of(text)).chain(first_owner(text)).chain(first_spoken_of(text)).collect()
 }
 
+/// Whether a text calls one of these by one of the names: "My daughter Lea takes lessons".
+pub(super) fn is_called(text: &Words<'_>, other: &str, names: &[String]) -> bool {
+    let mut pairs = text.bare.iter().zip(text.bare.iter().skip(1));
+    pairs.any(|(word, name)| names.contains(&normal(without_s(name))) && living(word).as_deref() == Some(other))
+}
+
 /// "client" of "My client's passport number is ...".
 fn first_owner(text: &Words<'_>) -> Option<String> {
     let plain =
@@ -205,6 +211,14 @@ mod tests {
         ] {
             assert_eq!(others(&Words::of(text)), told, "{text}");
         }
+    }
+
+    #[test]
+    fn who_is_called_by_a_name_is_no_other() {
+        let lea = ["lea".to_owned()];
+        let is_called = |text: &str, other: &str| is_called(&Words::of(text), other, &lea);
+        assert!(is_called("My daughter Lea takes lessons", "daughter") && is_called("Our dog Lea\u{2019}s vet is near", "dog"));
+        assert!(!is_called("My daughter takes lessons with Lea", "daughter") && !is_called("My son Lea", "daughter"));
     }
 
     #[test]
