@@ -93,7 +93,10 @@ def test_a_debug_build_owns_up(request: pytest.FixtureRequest, tmp_path: Path) -
         pytest.skip("compiles the engine once more: --soak")
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     build = ["cargo", "build", "--quiet", "--locked", "--package", "memspan-python"]
-    environment = {k: v for k, v in os.environ.items() if k != "MEMSPAN_PROOF"} | {"PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_PYTHON": sys.executable}
+    environment = {k: v for k, v in os.environ.items() if k != "MEMSPAN_PROOF"} | {
+        "PYO3_BUILD_EXTENSION_MODULE": "1",
+        "PYO3_PYTHON": sys.executable,
+    }
     subprocess.run(build, cwd=ROOT, env=environment, check=True)
     shutil.copytree(ROOT / "python" / "memspan", tmp_path / "memspan", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     [library] = [*(target / "debug").glob("lib_core.so"), *(target / "debug").glob("lib_core.dylib")]

@@ -10,19 +10,13 @@ use crate::arguments::functions;
 use crate::time::Clock;
 use crate::value::{Named, Show};
 
-/// How this was compiled. `.ci/run` proves a build with the engine's assertions, which warns nobody and is not to be timed.
-const PROFILE: &str = match (cfg!(debug_assertions), option_env!("MEMSPAN_PROOF")) {
-    (false, _) => "release",
-    (true, Some(_)) => "proof",
-    (true, None) => "debug",
-};
-
 /// Facts about this build, for reports of errors and of measurements.
 #[pyfunction]
 pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let checked = option_env!("MEMSPAN_PROOF").map_or("debug", |_| "proof"); // `.ci/run` proves the engine with its assertions
     let info = Named(vec![
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("profile", PROFILE.to_owned()),
+        ("profile", if cfg!(debug_assertions) { checked } else { "release" }.to_owned()),
         ("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
         ("kernel", format!("{:?}", Kernel::best()).to_lowercase()),
     ]);
