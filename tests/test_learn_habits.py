@@ -38,6 +38,18 @@ def test_what_may_both_be_so_stands_beside(user: memspan.Scope, older: str, newe
     assert learnt(user, older, newer) == [older, newer]
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["I no longer use Vim, I use Emacs instead.", "I no longer use Chrome, I use Firefox instead."],
+        ["I no longer use Vim.", "I no longer use Emacs.", "I no longer use Nano."],
+        ["We no longer use Jira.", "We no longer use Trello."],
+    ],
+)
+def test_what_is_given_up_takes_the_place_of_nothing_else(user: memspan.Scope, texts: list[str]) -> None:
+    assert learnt(user, *texts) == texts
+
+
 @pytest.mark.parametrize("text", ["I work from home.", "I play the cello.", "We ship on Wednesdays.", "I go to the gym on Mondays."])
 def test_a_habit_needs_no_now(user: memspan.Scope, text: str) -> None:
     assert learnt(user, text) == [text]

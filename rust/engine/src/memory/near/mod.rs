@@ -40,6 +40,10 @@ const SERVES: [&str; 4] = ["listen", "run", "serve", "is"];
 #[derive(Debug, Clone)]
 pub struct Statement {
     tokens: Vec<Token>,
+    /// Whether one of them denies something.
+    denies: bool,
+    /// Whether it says what the user themselves do or are.
+    is_own: bool,
     /// Whether its kind says what holds, and not what happened.
     lasts: bool,
     /// The attribute that it gives a value to in plain words, as a slot is called.
@@ -61,7 +65,9 @@ impl Statement {
         let attribute = attribute.map(|name| slot_key(&name));
         let is_order = matches!(kind, Kind::Constraint | Kind::Preference) && gate::begins_as_order(text);
         let (value, is_of_now) = (value.unwrap_or_default(), habits::is_of_now(text));
-        Self { tokens: tokens(text), lasts, attribute, value, is_order, is_of_now, occasion: Occasion::of(text) }
+        let tokens = tokens(text);
+        let (denies, is_own) = (tokens.iter().any(is_denial), affirmed(&tokens).next() == Some("i"));
+        Self { tokens, denies, is_own, lasts, attribute, value, is_order, is_of_now, occasion: Occasion::of(text) }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
@@ -86,25 +92,25 @@ impl Statement {
             return Relation::Same;
         }
         let follows = self.is_of_now && self.lasts && habits::takes_over(a, b);
-        if follows || corrects_in_place(a, b) {
+        if follows || self.denies && !old.denies && corrects_in_place(a, b) {
             return Relation::Contradicts;
         }
         let otherwise = if has_another_number(a, b) { Relation::Disputes } else { Relation::Different };
         if !self.lasts || !old.lasts {
             return otherwise;
         }
-        if tastes::are_opposed(a, b) {
+        let both_own = self.is_own && old.is_own;
+        if both_own && tastes::are_opposed(a, b) {
             return Relation::Contradicts;
         }
-        let denies = |tokens: &[Token]| tokens.iter().any(is_denial);
-        let (denial, said) = if denies(a) { (a, b) } else { (b, a) };
-        if denies(a) != denies(b) && denies_all(denial, said) {
+        let (denial, said) = if self.denies { (a, b) } else { (b, a) };
+        if self.denies != old.denies && denies_all(denial, said) {
             return Relation::Contradicts;
         }
-        if tastes::break_a_diet(a, b) {
+        if both_own && tastes::break_a_diet(a, b) {
             return Relation::Disputes;
         }
-        if denies(a) != denies(b) {
+        if self.denies != old.denies {
             return Relation::Different;
         }
         match self.changed_value(old) {
@@ -121,8 +127,7 @@ impl Statement {
         let suffix = a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a.form == b.form).count();
         let (mine, theirs) = (&a[prefix..a.len() - suffix], &b[prefix..b.len() - suffix]);
         let verb = a[..prefix].iter().position(|token| ONE_VALUE.contains(&token.form.as_str()));
-        let names = |token: &Token| !is_denial(token) && !["i", "we", "it", "that", "this", "they"].contains(&token.form.as_str());
-        let subject = verb.is_some_and(|verb| a[..verb].iter().any(names));
+        let subject = verb.is_some_and(|verb| names_subject(&a[..verb]));
         // "You must be brief" asks for one manner, "you must run tests" for one of many acts.
         let acts = self.is_order && verb.is_some_and(|verb| a[verb].form != "be");
         let short = |middle: &[Token]| (1..=4).contains(&middle.len());
@@ -176,14 +181,21 @@ impl Statement {
     }
 }
 
+/// Whether the words before a verb name what has the value. "I still" and "we no longer" name nobody who has one at a time.
+fn names_subject(before: &[Token]) -> bool {
+    let mut words = affirmed(before).peekable();
+    let is_who = words.peek().is_some_and(|first| ["i", "we", "it", "they"].contains(first));
+    !is_who && words.any(|word| !["that", "this"].contains(&word))
+}
+
 /// Whether a sentence is another one with a value that it puts in the place of that one's: "The bug is in lexer.py, not parser.py" and "the
-/// bug is in parser.py".
+/// bug is in parser.py". That one denies nothing.
 fn corrects_in_place(new: &[Token], old: &[Token]) -> bool {
     let Some(not) = new.iter().position(is_denial).filter(|not| new[*not].form == "not") else { return false };
     let same = new[..not].iter().zip(old).take_while(|(a, b)| a.form == b.form).count();
     let (wrong, rest) = (&new[not + 1..], &old[same..]);
     let is_it = rest.iter().zip(wrong).filter(|(a, b)| a.form == b.form).count() == wrong.len();
-    same > 1 && same < not && !wrong.is_empty() && is_it && !old.iter().any(is_denial)
+    same > 1 && same < not && !wrong.is_empty() && is_it
 }
 
 /// Whether two say on which number one server is: "payments-api runs on port 9443" and "payments-api listens on port 8443 in eu-1". They may
@@ -272,6 +284,11 @@ mod tests {
             ("I speak French", "I speak German"),
             ("Ana is tall", "Bob is tall"),
             ("I ran 5 miles", "I ran 7 miles"),
+            ("I no longer use Chrome", "I no longer use Vim"),
+            ("I no longer use Chrome, I use Firefox instead", "I no longer use Vim, I use Emacs instead"),
+            ("We no longer run Windows", "We no longer run Ubuntu"),
+            ("I still use Jira", "I still use Trello"),
+            ("They also use Jira", "They also use Trello"),
         ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
         }
