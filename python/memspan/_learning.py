@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memspan.long_term import Scope
     from memspan.short_term import Session
 
-PAGE = 2_000
-"""Messages of one transaction: most sessions are learnt from in one."""
+PAGE = 500
+"""Messages of one transaction: most sessions are learnt from in one, and other writers wait for none of them for long."""
 
 BEFORE = 6
 """Messages that are read along for what they ask."""

@@ -103,11 +103,13 @@ impl Claims {
 
     /// The written claims that another may do something to, in the order in which they were written.
     fn beside(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
+        let is_known = |number: &u32| self.known.contains_key(number);
         if named.is_some() {
-            return self.written.clone();
+            return self.written.iter().copied().filter(is_known).collect();
         }
         let names = claim.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
-        let mut numbers: Vec<u32> = self.by_begin.get(&claim.begin()).into_iter().chain(names).flatten().copied().collect();
+        let mut numbers: Vec<u32> =
+            self.by_begin.get(&claim.begin()).into_iter().chain(names).flatten().copied().filter(is_known).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -116,6 +118,11 @@ impl Claims {
     /// Whether it is known that a claim does nothing to that memory.
     fn rules_out(&self, number: u32, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
         self.known.get(&number).is_some_and(|known| !known.concerns(claim, slot, named))
+    }
+
+    /// Forgets a memory that was ended: no claim does anything to it any more.
+    fn forget(&mut self, number: u32) {
+        self.known.remove(&number);
     }
 
     /// Notes what a memory of the store says.
@@ -146,12 +153,15 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         if lift.is_none() && writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
             continue;
         }
-        if let Some(known) = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock)) {
-            writer.claims.note(&known);
-            match &lift {
-                Some(lift) if is_lifted(&met, memory, &known, lift) => end(&mut met, memory, known),
-                _ => compare(&mut met, memory, &claim, known, learning),
-            }
+        let known = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock));
+        let Some(known) = known else {
+            writer.claims.forget(number);
+            continue;
+        };
+        writer.claims.note(&known);
+        match &lift {
+            Some(lift) if is_lifted(&met, memory, &known, lift) => end(&mut met, memory, known),
+            _ => compare(&mut met, memory, &claim, known, learning),
         }
     }
     Ok(met)

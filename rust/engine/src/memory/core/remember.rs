@@ -177,7 +177,7 @@ impl Core {
     ) -> Result<Option<Vec<Remembered>>> {
         let embedder = Arc::clone(self.embedders.now());
         let rows = claims.into_iter().map(|claim| self.prepared(&embedder, scope, claim)).collect::<Result<Vec<_>>>()?;
-        let (scope, count) = (scope.clone(), rows.len() as u64);
+        let scope = scope.clone();
         let written = self.write(move |txn| {
             if !holds(txn)? {
                 return Ok(None);
@@ -193,7 +193,7 @@ impl Core {
             remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
         })?;
         let metrics = self.store.metrics();
-        add(&metrics.memories_written, count);
+        add(&metrics.memories_written, written.iter().flatten().count() as u64);
         let became = |wanted: fn(Action) -> bool| written.iter().flatten().filter(|done| wanted(done.action)).count() as u64;
         add(&metrics.gate_stored, became(Action::keeps));
         add(&metrics.gate_quarantined, became(|action| action == Action::Quarantined));
