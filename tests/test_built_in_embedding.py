@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -165,6 +166,18 @@ def test_a_store_made_without_vectors_gets_them_from_maintenance(store: Path) ->
         assert user.recall(PARAPHRASE)[0].memory.text == FACTS[1]
         assert engine.maintain().vectors_made == 0
         assert engine.check().sound
+
+
+def test_what_is_said_twice_at_once_keeps_its_vector_while_a_store_changes_its_embedding(store: Path) -> None:
+    with memspan.open(store) as engine:
+        engine.user("u").remember("I like tea.")
+    with memspan.open(store, embedder=FakeEmbedder(16, name="other")) as engine:
+        session = engine.user("u").session("s", model="gpt-4o")
+        for hour in range(2):
+            at = datetime(2025, 1, 1, hour, tzinfo=UTC)
+            session.add({"role": "user", "content": "My dog's name is Rex."}, created_at=at)
+        assert [one.action for one in engine.user("u").learn(session)] == ["added", "reinforced"]
+        assert engine.maintain().vectors_made == 1, "that of the tea"
 
 
 def test_vectors_of_another_embedder_are_not_given_up_by_default(store: Path, caplog: pytest.LogCaptureFixture) -> None:

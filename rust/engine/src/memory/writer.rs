@@ -204,7 +204,9 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         let old = self.old_is_built_in.then(|| crate::embedding::embed(&memory.text));
         if vector.is_some() || old.is_some() {
             let change = self.vectors.entry(memory.number).or_default();
-            (change.own, change.old) = (vector, old);
+            // One that is added anew, with the vectors that this batch gave it, comes without them.
+            change.own = vector.or(change.own.take());
+            change.old = old.or(change.old.take());
         }
         Ok(())
     }
@@ -321,16 +323,20 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
     /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
     pub fn index_anew(&mut self, memory: &Memory) -> Result<()> {
         let analysis = analyze(&memory.text, self.seed.terms);
-        self.unindex(memory, Vector::Keep)?;
+        self.take_out(memory, analysis.terms.clone(), Vector::Keep)?;
         self.add(memory, analysis.terms, analysis.length, None)
     }
 
     /// Takes a memory out of the index, and out of the vectors as `vector` says; its record stays.
     pub fn unindex(&mut self, memory: &Memory, vector: Vector) -> Result<()> {
+        self.take_out(memory, analyze(&memory.text, self.seed.terms).terms, vector)
+    }
+
+    /// The same, given its terms.
+    fn take_out(&mut self, memory: &Memory, terms: Vec<TermCount>, vector: Vector) -> Result<()> {
         if let Some(at) = memory.expires_at {
             self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
         }
-        let analysis = analyze(&memory.text, self.seed.terms);
         let mut keys = keys_of(self.seed, memory, &self.head);
         for key in &keys {
             self.keys.entry(*key).or_default().push((memory.number, false));
@@ -340,7 +346,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
             keys.retain(|key| *key != id);
             self.keys.entry(id).or_default().push((memory.number, true));
         }
-        self.operations.push(IndexOperation::Remove { number: memory.number, terms: analysis.terms, keys });
+        self.operations.push(IndexOperation::Remove { number: memory.number, terms, keys });
         if vector == Vector::Drop {
             self.forget_vector(memory.number);
         }
