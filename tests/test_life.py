@@ -541,6 +541,21 @@ def test_what_is_disputed_says_so_in_a_prompt(engine: memspan.Engine) -> None:
     assert "disputed=" not in session.assemble().to_openai()["messages"][-1]["content"]
 
 
+def test_what_has_expired_disputes_nothing(tmp_path: Path) -> None:
+    clock = FakeClock()
+    kinds = {"semantic": memspan.KindRule(ttl_days=2), "episodic": memspan.KindRule(ttl_days=2)}
+    with memspan.open(tmp_path / "s", clock=clock, kinds=kinds) as engine:
+        user = engine.user("u")
+        user.remember("payments-api listens on port 8443 in eu-1.", ttl_seconds=86_400 * 300, source="user")
+        clock.advance(timedelta(hours=1))
+        user.learn([{"role": "user", "content": "payments-api listens on port 9443."}])
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "Which port does payments-api listen on?"})
+        assert str(session.assemble().to_openai()).count("disputed=") == 2
+        clock.advance(timedelta(days=3))
+        assert "disputed=" not in str(session.assemble().to_openai())
+
+
 def test_what_is_disputed_among_pinned_memories_says_so_too(engine: memspan.Engine) -> None:
     user = engine.user("u")
     user.learn([{"role": "user", "content": "You must be brief."}])

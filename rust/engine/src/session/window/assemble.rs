@@ -315,7 +315,7 @@ fn gather<'s, P: Pages>(
     let mut recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
     let mut memories = Vec::new();
     if let Some((_, _, answer, _)) = &recalled {
-        memories = recalled_items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
+        memories = recalled_items(pages, answer, ask.now, |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
     if let Some((request, question, answer, asking)) = &mut recalled {
@@ -449,12 +449,12 @@ fn question(message: &Message) -> String {
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, answer: &Recall, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, answer: &Recall, now: i64, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partition_of(hit);
         let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
-        let disputed = is_disputed(pages, partition, &hit.memory)?;
+        let disputed = is_disputed(pages, partition, &hit.memory, now)?;
         let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
         Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))
     };
@@ -492,10 +492,10 @@ fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64
     items
 }
 
-/// Whether a memory that is still current says otherwise.
-fn is_disputed<P: Pages>(pages: &P, partition: Partition, memory: &Memory) -> Result<bool> {
+/// Whether a memory that still holds says otherwise.
+fn is_disputed<P: Pages>(pages: &P, partition: Partition, memory: &Memory, now: i64) -> Result<bool> {
     for other in &memory.provenance.disputes {
-        if record::current(pages, partition, *other)?.is_some() {
+        if record::current(pages, partition, *other)?.is_some_and(|other| !other.is_expired(now)) {
             return Ok(true);
         }
     }
