@@ -137,7 +137,8 @@ fn said(text: &str) -> Option<Piece<'_>> {
     (!text.trim().is_empty()).then(|| Piece::Text(text.into()))
 }
 
-/// Anthropic has a shape for every source of a document that holds something. A text is a text elsewhere, and chat completions have no links to files.
+/// Anthropic has a shape for every source of a document that holds something. A text is a text elsewhere, and chat completions have no
+/// links to files.
 fn has_shape(document: &Document, format: Format) -> bool {
     match &document.source {
         Source::Base64 { .. } => true,

@@ -373,7 +373,7 @@ impl<'w, 'h> Seen<'w, 'h> {
         self.told.get_or_init(|| asked.contrast.told(self.words()))
     }
 
-    /// Those whom it speaks of and whom the question does not have, by a name, either.
+    /// Those whom it speaks of and whom the question has neither by that word nor by their name.
     fn others(&self, asked: &Asked) -> &[String] {
         let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other) || asked.words.contains(other);
         let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.words()) } else { Vec::new() };
