@@ -31,6 +31,8 @@ lists! { "habits":
     pub(super) AT_ONCE,
     /// Words behind the verb by which it is told of one time, of one day or of a condition: "I work from home today".
     ONCE,
+    /// Times of which one is like another: "every morning".
+    PERIODS,
     /// Words between the subject and its verb.
     ADVERBS,
     /// How somebody says what they are on.
@@ -83,7 +85,9 @@ fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
     if among(&AT_ONCE, next) && !there || among(&BARE, s.word(verb)) && article || parted() || is_at_work(s, verb, end) {
         return false;
     }
-    if plain && (verb + 1..end).any(|at| among(&ONCE, s.word(at))) {
+    let certain =
+        next == "the" && !among(&RIDES, behind) && !among(&PLANS, s.word(end - 1)) && !(s.word(verb) == "play" && verb + 3 == end);
+    if plain && (certain || (verb + 1..end).any(|at| among(&ONCE, s.word(at)))) {
         return false;
     }
     if ["get up at", "go to bed at"].iter().any(|habit| starts(s.words, verb, habit).is_some()) || is_regular(s, verb, end) {
@@ -93,11 +97,14 @@ fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
     among(&HABITS, s.word(verb)) || !plain && among(&TASKS, s.word(verb)) && manner()
 }
 
-/// Whether it says on which days, or how often: "I do yoga on Mondays", "I see a therapist every week".
+/// Whether it says on which days, or how often: "I do yoga on Mondays", "I see a therapist every week". "I read every file" says neither.
 fn is_regular(s: &Sentence<'_>, verb: usize, end: usize) -> bool {
-    let is_days = |at: usize| s.word(at - 1) == "on" && s.word(at).strip_suffix('s').is_some_and(|day| WEEKDAYS.contains(&day));
+    let day = |at: usize| s.word(at).strip_suffix('s').unwrap_or(s.word(at));
+    let is_days = |at: usize| s.word(at - 1) == "on" && s.word(at).ends_with('s') && WEEKDAYS.contains(&day(at));
+    let is_period = |at: usize| at < end && (WEEKDAYS.contains(&day(at)) || among(&PERIODS, day(at)));
+    let is_often = |at: usize| s.word(at) == "every" && (is_period(at + 1) || is_period(at + 2));
     let wishes = ["want", "need", "wish", "hope", "think"].contains(&s.word(verb));
-    !wishes && (verb + 1..end).any(|at| is_days(at) || s.word(at) == "every" && at + 1 < end && s.word(at + 1) != "time")
+    !wishes && (verb + 1..end).any(|at| is_days(at) || is_often(at))
 }
 
 /// "I work on the report": what somebody does just now. "I work on the payments team" lasts.
@@ -200,6 +207,13 @@ mod tests {
             "I want it every day.",
             "I run the tests every time and they fail.",
             "I play the file and it stops.",
+            "I read every file.",
+            "I raise an exception every time.",
+            "I play the role of a dungeon master.",
+            "I own the bug.",
+            "I manage the state with Redux.",
+            "I drive through the tunnel.",
+            "I handle errors by returning None here.",
             "We deploy the fix.",
             "I sleep when the build runs.",
             "Do I drive a Tesla?",
