@@ -85,9 +85,10 @@ fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
     if among(&AT_ONCE, next) && !there || among(&BARE, s.word(verb)) && article || parted() || is_at_work(s, verb, end) {
         return false;
     }
-    let certain =
-        next == "the" && !among(&RIDES, behind) && !among(&PLANS, s.word(end - 1)) && !(s.word(verb) == "play" && verb + 3 == end);
-    if plain && (certain || (verb + 1..end).any(|at| among(&ONCE, s.word(at)))) {
+    // "I own the bug", but not "I take the bus", "I lead the payments team" or "I play the cello".
+    let lasts = among(&RIDES, behind) || among(&PLANS, s.word(end - 1)) || s.word(verb) == "play" && verb + 3 == end;
+    let is_certain = next == "the" && !lasts;
+    if plain && (is_certain || (verb + 1..end).any(|at| among(&ONCE, s.word(at)))) {
         return false;
     }
     if ["get up at", "go to bed at"].iter().any(|habit| starts(s.words, verb, habit).is_some()) || is_regular(s, verb, end) {

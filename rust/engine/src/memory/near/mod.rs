@@ -38,6 +38,7 @@ const SERVES: [&str; 4] = ["listen", "run", "serve", "is"];
 
 /// A text, read once to be compared with many.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub struct Statement {
     tokens: Vec<Token>,
     /// Whether one of them denies something.
