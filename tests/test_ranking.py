@@ -309,3 +309,20 @@ def test_an_answer_about_somebody_else_is_less_sure(by_meaning: memspan.Engine) 
     user.remember_many(["Anna: I adopted a puppy called Rex.", "Bob: The invoice is due in April.", "Bob: I moved to Porto last year."])
     anna, bob = (user.recall(f"Which puppy did {name} adopt?") for name in ("Anna", "Bob"))
     assert anna.confidence > 0.5 > bob.confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Deine Aufgabe: Bericht schreiben bis Freitag", "Was ist meine Aufgabe?"),
+        ("El perro come a las 8", "\u00bfCu\u00e1nto cuesta el pero?"),
+        ("Anja's flight is booked", "Is the flight of Tanja booked?"),
+    ],
+)
+def test_a_word_of_another_language_and_another_name_are_not_misspelt(store: Path, text: str, question: str) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        user.remember(text)
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": question})
+        assert "read it as" not in str(session.assemble().explain())

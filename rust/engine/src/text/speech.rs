@@ -275,7 +275,18 @@ fn is_question(lower: &str, words: &[Word]) -> bool {
 fn asks_in_chinese(text: &str) -> bool {
     const NO_QUESTION: [&str; 2] = ["\u{6ca1}\u{4ec0}\u{4e48}", "\u{4ec0}\u{4e48}\u{90fd}"];
     let without = || NO_QUESTION.iter().fold(text.to_owned(), |text, said| text.replace(said, ""));
-    has_any(text, &CHINESE_QUESTIONS) && has_any(&without(), &CHINESE_QUESTIONS)
+    is_told_to_tell(text) || has_any(text, &CHINESE_QUESTIONS) && has_any(&without(), &CHINESE_QUESTIONS)
+}
+
+/// "\u{544a}\u{8bc9}\u{6211}\u{6211}\u{7684}\u{53f7}\u{7801}": an order to tell something of the speaker's.
+fn is_told_to_tell(text: &str) -> bool {
+    const TELL: [&str; 4] = [
+        "\u{544a}\u{8bc9}\u{6211}\u{6211}",
+        "\u{8bf7}\u{544a}\u{8bc9}\u{6211}",
+        "\u{544a}\u{8a34}\u{6211}\u{6211}",
+        "\u{8acb}\u{544a}\u{8a34}\u{6211}",
+    ];
+    TELL.iter().any(|tell| text.trim_start().starts_with(tell))
 }
 
 /// "will, my brother, lives in Ghent": a name, and no verb before its subject.
@@ -322,9 +333,27 @@ fn is_german_question(words: &[Word]) -> bool {
         "welchem",
     ];
     const NOT_AFTER: [&str; 14] = ["ich", "du", "er", "sie", "es", "wir", "ihr", "man", "immer", "gesagt", "schon", "auch", "the", "a"];
-    const VERBS: [&str; 17] = [
-        "ist", "sind", "hat", "habt", "hast", "haben", "kann", "kannst", "konnen", "konnt", "weisst", "wisst", "war", "waren", "wird",
-        "soll", "darf",
+    const VERBS: [&str; 20] = [
+        "ist",
+        "sind",
+        "hat",
+        "habt",
+        "hast",
+        "haben",
+        "kann",
+        "kannst",
+        "konnen",
+        "konnt",
+        "weisst",
+        "wisst",
+        "war",
+        "waren",
+        "wird",
+        "soll",
+        "darf",
+        "kennst",
+        "kennt",
+        "erinnerst",
     ];
     const BEHIND_WAS: [&str; 14] = [
         "macht",

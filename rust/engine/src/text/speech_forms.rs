@@ -47,6 +47,32 @@ pub(super) const ASKED_NOUNS: [&str; 28] = [
     "endereco",
 ];
 
+/// What a speaker has: "sag mir meine ...", "donne-moi mon ...", "dimmi il mio ...".
+const OWN: [&str; 19] = [
+    "mein", "meine", "meinen", "meiner", "unser", "unsere", "unseren", "mon", "ma", "mes", "notre", "nos", "mi", "mis", "nuestro",
+    "nuestra", "mio", "mia", "miei",
+];
+/// Behind "tell me" and "remind me" in Russian: what is asked for. Anything else is what is to be done.
+const ASKED_IN_RUSSIAN: [&str; 17] = [
+    "\u{43d}\u{43e}\u{43c}\u{435}\u{440}",
+    "\u{438}\u{43c}\u{44f}",
+    "\u{430}\u{434}\u{440}\u{435}\u{441}",
+    "\u{434}\u{430}\u{442}\u{443}",
+    "\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}",
+    "\u{43a}\u{43e}\u{434}",
+    "\u{442}\u{435}\u{43b}\u{435}\u{444}\u{43e}\u{43d}",
+    "\u{43a}\u{430}\u{43a}",
+    "\u{43a}\u{430}\u{43a}\u{43e}\u{439}",
+    "\u{43a}\u{430}\u{43a}\u{430}\u{44f}",
+    "\u{43a}\u{430}\u{43a}\u{43e}\u{435}",
+    "\u{43a}\u{430}\u{43a}\u{438}\u{435}",
+    "\u{433}\u{434}\u{435}",
+    "\u{43a}\u{43e}\u{433}\u{434}\u{430}",
+    "\u{43a}\u{442}\u{43e}",
+    "\u{441}\u{43a}\u{43e}\u{43b}\u{44c}\u{43a}\u{43e}",
+    "\u{43c}\u{43e}\u{439}",
+];
+
 /// Tags that ask whether a statement holds, beside "isn't it" and its kin.
 const TAGS: [&str; 73] = [
     "right",
@@ -345,8 +371,26 @@ pub(super) fn orders(lower: &str, words: &[Word]) -> bool {
         return false;
     }
     if words[0].known.is_in(List::Orders) {
-        let lasts =
-            |word: &Word| matches!(&*word.text, "always" | "never" | "now" | "every" | "whenever" | "future" | "attached" | "below");
+        let lasts = |word: &Word| {
+            matches!(
+                &*word.text,
+                "always"
+                    | "never"
+                    | "now"
+                    | "every"
+                    | "whenever"
+                    | "future"
+                    | "attached"
+                    | "below"
+                    | "immer"
+                    | "nie"
+                    | "toujours"
+                    | "jamais"
+                    | "siempre"
+                    | "nunca"
+                    | "sempre"
+            )
+        };
         return is_order(words) && !has_number(words) && !words.iter().any(lasts);
     }
     let last = text_at(words, words.len() - 1);
@@ -372,10 +416,12 @@ fn is_order(words: &[Word]) -> bool {
             || behind.iter().take(2).any(german)
     };
     let names = |from: usize| has_noun(words.get(from..).unwrap_or_default());
+    let is_own = |at: usize| OWN.contains(&text_at(words, at));
     match (text_at(words, 0), text_at(words, 1), text_at(words, 2)) {
         ("tell" | "give" | "show", "me" | "us", _) => names(2) || asks(2) || is_in(words, 2, List::Determiners), // not "short answers"
         ("send" | "get" | "read" | "find" | "remind", "me" | "us", _) => names(2) || asks(2) && text_at(words, 0) != "send",
-        ("look", "up", _) | ("dis" | "donne" | "dites" | "donnez", "moi" | "nous", _) => names(2) || asks(2),
+        ("look", "up", _) => names(2) || asks(2),
+        ("dis" | "donne" | "dites" | "donnez", "moi" | "nous", _) => names(2) || asks(2) || is_own(2),
         ("find" | "list" | "check", _, _) => names(1),
         ("i", "wonder" | "wondered", _) => asks(2),
         ("im" | "i", "was" | "am" | "just" | "wondering" | "curious", _) => {
@@ -386,10 +432,11 @@ fn is_order(words: &[Word]) -> bool {
             let at = words.iter().take(5).position(|word| word.text == "know");
             at.is_some_and(|at| at > 1 && text_at(words, at - 1) == "to" && asks(at + 1))
         }
-        ("sag" | "sagt" | "sagen" | "nenn" | "nenne" | "gib" | "zeig" | "verrate", "mir" | "uns" | "sie", _) => {
-            names(2) || asks(2) || asks(3)
+        ("sag" | "sagt" | "sagen" | "nenn" | "nenne" | "gib" | "zeig" | "verrat" | "verrate", "mir" | "uns" | "sie", _) => {
+            names(2) || asks(2) || asks(3) || is_own(2)
         }
-        ("dime" | "dame" | "dimmi" | "dammi" | "diga" | "digame" | "deme", _, _) => names(1) || asks(1),
+        ("dime" | "dame" | "dimmi" | "dammi" | "diga" | "digame" | "deme", _, _) => names(1) || asks(1) || is_own(1) || is_own(2),
+        _ if !words[0].text.is_ascii() => words.iter().take(4).any(|word| ASKED_IN_RUSSIAN.contains(&&*word.text)),
         _ => false,
     }
 }

@@ -426,7 +426,9 @@ fn is_not_on_record(behind: &[Word]) -> bool {
 
 /// German, French, Spanish, Italian, Portuguese: a denial, the speaker, and a noun of information.
 fn is_ignorant_abroad(words: &[Word]) -> bool {
-    const LACK: [&[&str]; 11] = [
+    /// "Du hast mir deine Nummer noch nicht genannt."
+    const TOLD: [&str; 7] = ["genannt", "gesagt", "mitgeteilt", "verraten", "erzahlt", "gegeben", "erwahnt"];
+    const LACK: [&[&str]; 13] = [
         &["no", "tengo"],
         &["no", "encuentro"],
         &["no", "veo"],
@@ -438,6 +440,8 @@ fn is_ignorant_abroad(words: &[Word]) -> bool {
         &["je", "ne", "trouve", "pas"],
         &["je", "ne", "connais", "pas"],
         &["no", "conozco"],
+        &["non", "conosco"],
+        &["nao", "conheco"],
     ];
     let names = |words: &[Word]| words.iter().take(OBJECT_WORDS).any(|word| is_noun_abroad(&word.text));
     let lacks = |at: usize, lack: &[&str]| lack.iter().enumerate().all(|(place, one)| text_at(words, at + place) == *one);
@@ -452,7 +456,10 @@ fn is_ignorant_abroad(words: &[Word]) -> bool {
         }
         "nicht" => {
             let has = words.iter().any(|word| matches!(&*word.text, "habe" | "finde" | "kenne" | "weiss" | "sehe"));
-            has && words[..at].iter().any(|word| word.text == "ich") && names(&words[..at])
+            let before = |of: &[&str]| words[..at].iter().any(|word| of.contains(&&*word.text));
+            let knows_own = before(&["kenne"]) && before(&["dein", "deine", "deinen", "ihren", "ihre", "eure", "euren"]);
+            let is_told = before(&["du", "sie", "ihr"]) && before(&["mir", "uns"]) && TOLD.contains(&text_at(words, at + 1));
+            has && before(&["ich"]) && (names(&words[..at]) || knows_own) || is_told
         }
         _ => false,
     };

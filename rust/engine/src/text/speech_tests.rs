@@ -44,6 +44,22 @@ const ASKS: &[&str] = &[
     "\u{645}\u{62a}\u{649} \u{645}\u{648}\u{639}\u{62f}\u{64a}",
     "And you?",
     "?",
+    "sag mir meine Spindnummer",
+    "Nenne mir meine Spindnummer",
+    "kennst du meine Spindnummer",
+    "donne-moi mon num\u{e9}ro de casier",
+    "dime mi n\u{fa}mero de taquilla",
+    "dimmi il mio numero di armadietto",
+    "\u{441}\u{43a}\u{430}\u{436}\u{438} \u{43c}\u{43d}\u{435} \u{43d}\u{43e}\u{43c}\u{435}\u{440} \u{448}\u{43a}\u{430}\u{444}\u{447}\u{438}\u{43a}\u{430}",
+    "\u{43d}\u{430}\u{43f}\u{43e}\u{43c}\u{43d}\u{438} \u{43d}\u{43e}\u{43c}\u{435}\u{440} \u{448}\u{43a}\u{430}\u{444}\u{447}\u{438}\u{43a}\u{430}",
+    "\u{442}\u{44b} \u{43f}\u{43e}\u{43c}\u{43d}\u{438}\u{448}\u{44c} \u{43c}\u{43e}\u{439} \u{43d}\u{43e}\u{43c}\u{435}\u{440} \u{448}\u{43a}\u{430}\u{444}\u{447}\u{438}\u{43a}\u{430}",
+    "\u{645}\u{627} \u{647}\u{648} \u{631}\u{642}\u{645} \u{62e}\u{632}\u{627}\u{646}\u{62a}\u{64a}",
+    "\u{623}\u{62e}\u{628}\u{631}\u{646}\u{64a} \u{631}\u{642}\u{645} \u{62e}\u{632}\u{627}\u{646}\u{62a}\u{64a}",
+    "\u{c81c} \u{c0ac}\u{bb3c}\u{d568} \u{bc88}\u{d638}\u{ac00} \u{bb50}\u{c608}\u{c694}",
+    "\u{c0ac}\u{bb3c}\u{d568} \u{bc88}\u{d638} \u{c54c}\u{b824}\u{c918}",
+    "\u{30ed}\u{30c3}\u{30ab}\u{30fc}\u{756a}\u{53f7}\u{3092}\u{6559}\u{3048}\u{3066}",
+    "puedes decirme mi n\u{fa}mero de taquilla",
+    "\u{544a}\u{8bc9}\u{6211}\u{6211}\u{7684}\u{50a8}\u{7269}\u{67dc}\u{53f7}\u{7801}",
 ];
 
 const STATES: &[&str] = &[
@@ -70,6 +86,13 @@ const STATES: &[&str] = &[
     "I don't know much about cars, but mine is a blue Volvo",
     "8443",
     "If I don't know a word, I look it up in Collins.",
+    "Gib mir meine Berichte immer als PDF",
+    "Ich kenne deine Stadt gut",
+    "Du hast mir gesagt, dass es regnet",
+    "\u{43d}\u{430}\u{43f}\u{43e}\u{43c}\u{43d}\u{438} \u{43c}\u{43d}\u{435} \u{43f}\u{43e}\u{437}\u{432}\u{43e}\u{43d}\u{438}\u{442}\u{44c} \u{43c}\u{430}\u{43c}\u{435}",
+    "\u{441}\u{43a}\u{430}\u{436}\u{438} \u{43c}\u{430}\u{43c}\u{435}, \u{447}\u{442}\u{43e} \u{44f} \u{434}\u{43e}\u{43c}\u{430}",
+    "dime siempre mi saldo en euros",
+    "Ich mag deine Idee nicht",
 ];
 
 const IGNORANT_TEXTS: &[&str] = &[
@@ -97,6 +120,17 @@ const IGNORANT_TEXTS: &[&str] = &[
     "I don't know your deploy region.",
     "I don't have access to your calendar.",
     "You haven't told me yet.",
+    "Ich kenne deine Spindnummer nicht.",
+    "Du hast mir deine Spindnummer noch nicht genannt.",
+    "Vous ne m'avez pas donn\u{e9} votre num\u{e9}ro de casier.",
+    "Todav\u{ed}a no me has dicho tu n\u{fa}mero de taquilla.",
+    "Non conosco il tuo numero di armadietto.",
+    "Non mi hai ancora detto il tuo numero.",
+    "\u{412}\u{44b} \u{435}\u{449}\u{451} \u{43d}\u{435} \u{441}\u{43a}\u{430}\u{437}\u{430}\u{43b}\u{438} \u{43c}\u{43d}\u{435} \u{43d}\u{43e}\u{43c}\u{435}\u{440} \u{448}\u{43a}\u{430}\u{444}\u{447}\u{438}\u{43a}\u{430}.",
+    "\u{60a8}\u{8fd8}\u{6ca1}\u{6709}\u{544a}\u{8bc9}\u{6211}\u{60a8}\u{7684}\u{50a8}\u{7269}\u{67dc}\u{53f7}\u{7801}\u{3002}",
+    "\u{30ed}\u{30c3}\u{30ab}\u{30fc}\u{756a}\u{53f7}\u{306f}\u{307e}\u{3060}\u{4f3a}\u{3063}\u{3066}\u{3044}\u{307e}\u{305b}\u{3093}\u{3002}",
+    "\u{c0ac}\u{bb3c}\u{d568} \u{bc88}\u{d638}\u{b97c} \u{c544}\u{c9c1} \u{b9d0}\u{c500}\u{d558}\u{c9c0} \u{c54a}\u{c73c}\u{c168}\u{c5b4}\u{c694}.",
+    "\u{644}\u{645} \u{62a}\u{62e}\u{628}\u{631}\u{646}\u{64a} \u{628}\u{631}\u{642}\u{645} \u{62e}\u{632}\u{627}\u{646}\u{62a}\u{643} \u{628}\u{639}\u{62f}.",
 ];
 
 /// Statements that look like questions or like not knowing.

@@ -124,7 +124,7 @@ const SUBJECTS: [&str; 20] = [
 const DETERMINERS: [&str; 12] = ["the", "my", "your", "our", "his", "her", "their", "its", "any", "a", "an", "some"];
 
 /// The beginnings of questions.
-const QUESTIONS: [&str; 49] = [
+const QUESTIONS: [&str; 70] = [
     "whats",
     "wheres",
     "whos",
@@ -174,6 +174,27 @@ const QUESTIONS: [&str; 49] = [
     "\u{43f}\u{43e}\u{447}\u{435}\u{43c}\u{443}",
     "\u{437}\u{430}\u{447}\u{435}\u{43c}",
     "\u{433}\u{434}\u{435}",
+    "\u{442}\u{44b} \u{43f}\u{43e}\u{43c}\u{43d}\u{438}\u{448}\u{44c} \u{43c}\u{43e}\u{439}",
+    "\u{442}\u{44b} \u{43f}\u{43e}\u{43c}\u{43d}\u{438}\u{448}\u{44c} \u{43c}\u{43e}\u{44e}",
+    "\u{442}\u{44b} \u{43f}\u{43e}\u{43c}\u{43d}\u{438}\u{448}\u{44c} \u{43c}\u{43e}\u{435}",
+    "\u{442}\u{44b} \u{437}\u{43d}\u{430}\u{435}\u{448}\u{44c} \u{43c}\u{43e}\u{439}",
+    "\u{442}\u{44b} \u{437}\u{43d}\u{430}\u{435}\u{448}\u{44c} \u{43c}\u{43e}\u{44e}",
+    "\u{442}\u{44b} \u{437}\u{43d}\u{430}\u{435}\u{448}\u{44c} \u{43c}\u{43e}\u{435}",
+    "te souviens tu",
+    "tu te souviens de mon",
+    "tu te souviens de ma",
+    "te acuerdas de mi",
+    "recuerdas mi",
+    "ricordi il mio",
+    "ricordi la mia",
+    "\u{43a}\u{430}\u{43a} \u{43d}\u{430}\u{437}\u{44b}\u{432}\u{430}\u{435}\u{442}\u{441}\u{44f}",
+    "\u{43a}\u{430}\u{43a} \u{437}\u{43e}\u{432}\u{443}\u{442}",
+    "puedes decirme mi",
+    "puedes decirme el",
+    "puedes decirme la",
+    "puedes decirme cual",
+    "puedes decirme donde",
+    "podrias decirme",
 ];
 
 /// The same where the accent makes the question, as it is written.
@@ -190,7 +211,7 @@ pub(super) const QUESTIONS_ACCENTED: [&str; 10] = [
     "cu\u{e1}ntos",
 ];
 
-const ARABIC_QUESTIONS: [&str; 8] = [
+const ARABIC_QUESTIONS: [&str; 17] = [
     "\u{647}\u{644}",
     "\u{623}\u{64a}\u{646}",
     "\u{627}\u{64a}\u{646}",
@@ -199,10 +220,19 @@ const ARABIC_QUESTIONS: [&str; 8] = [
     "\u{645}\u{627}\u{630}\u{627}",
     "\u{644}\u{645}\u{627}\u{630}\u{627}",
     "\u{643}\u{645}",
+    "\u{645}\u{627} \u{647}\u{648}",
+    "\u{645}\u{627} \u{647}\u{64a}",
+    "\u{645}\u{627} \u{627}\u{633}\u{645}",
+    "\u{645}\u{627} \u{631}\u{642}\u{645}",
+    "\u{645}\u{646} \u{647}\u{648}",
+    "\u{645}\u{646} \u{647}\u{64a}",
+    "\u{623}\u{62e}\u{628}\u{631}\u{646}\u{64a}",
+    "\u{627}\u{62e}\u{628}\u{631}\u{646}\u{64a}",
+    "\u{642}\u{644} \u{644}\u{64a}",
 ];
 
 /// Particles and endings that make a question of a sentence: Chinese, Japanese, Korean.
-pub(super) const QUESTION_ENDS: [&str; 8] = [
+pub(super) const QUESTION_ENDS: [&str; 27] = [
     "\u{5417}",
     "\u{55ce}",
     "\u{5462}",
@@ -211,6 +241,25 @@ pub(super) const QUESTION_ENDS: [&str; 8] = [
     "\u{307e}\u{3057}\u{305f}\u{304b}",
     "\u{c2b5}\u{b2c8}\u{ae4c}",
     "\u{b098}\u{c694}",
+    "\u{bb50}\u{c608}\u{c694}",
+    "\u{bb50}\u{c57c}",
+    "\u{bb50}\u{c8e0}",
+    "\u{c778}\u{ac00}\u{c694}",
+    "\u{c5b4}\u{b514}\u{c608}\u{c694}",
+    "\u{c5b8}\u{c81c}\u{c608}\u{c694}",
+    "\u{b204}\u{ad6c}\u{c608}\u{c694}",
+    "\u{c5bc}\u{b9c8}\u{c608}\u{c694}",
+    "\u{c54c}\u{b824}\u{c918}",
+    "\u{c54c}\u{b824} \u{c918}",
+    "\u{c54c}\u{b824}\u{c8fc}\u{c138}\u{c694}",
+    "\u{c54c}\u{b824} \u{c8fc}\u{c138}\u{c694}",
+    "\u{b9d0}\u{d574}\u{c918}",
+    "\u{b9d0}\u{d574} \u{c918}",
+    "\u{3092}\u{6559}\u{3048}\u{3066}",
+    "\u{306f}\u{6559}\u{3048}\u{3066}",
+    "\u{6559}\u{3048}\u{3066}\u{304f}\u{3060}\u{3055}\u{3044}",
+    "\u{6559}\u{3048}\u{3066}\u{4e0b}\u{3055}\u{3044}",
+    "\u{6559}\u{3048}\u{3066}\u{304f}\u{308c}\u{308b}",
 ];
 
 pub(super) const CHINESE_QUESTIONS: [&str; 9] = [
@@ -246,7 +295,7 @@ const REQUESTS: [&str; 16] = [
 ];
 
 /// Not knowing, word by word, where the verb or its pronoun says who does not know. [`super::speech_ignorance`] has English and the rest.
-pub(super) const IGNORANT: [&str; 40] = [
+pub(super) const IGNORANT: [&str; 52] = [
     "weiss ich nicht",
     "weiss ich leider nicht",
     "ich weiss nicht",
@@ -287,10 +336,22 @@ pub(super) const IGNORANT: [&str; 40] = [
     "jag vet inte",
     "vet jag inte",
     "det vet jag inte",
+    "no me has dicho",
+    "no me ha dicho",
+    "no me dijiste",
+    "non mi hai detto",
+    "non mi hai ancora detto",
+    "non mi ha detto",
+    "nao me disse",
+    "ne mavez pas dit",
+    "ne mavez pas donne",
+    "ne mavez pas indique",
+    "ne mas pas dit",
+    "ne mas pas donne",
 ];
 
 /// The same in scripts where words do not stand alone, as parts of the text.
-pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
+pub(super) const IGNORANT_ACCENTED: [&str; 55] = [
     "no s\u{e9}",
     "\u{43d}\u{435} \u{437}\u{43d}\u{430}\u{44e}",
     "\u{43d}\u{435} \u{43f}\u{43e}\u{43c}\u{43d}\u{44e}",
@@ -331,6 +392,21 @@ pub(super) const IGNORANT_ACCENTED: [&str; 40] = [
     "\u{928}\u{939}\u{940}\u{902} \u{91c}\u{93e}\u{928}",
     "\u{92e}\u{93e}\u{932}\u{942}\u{92e} \u{928}\u{939}\u{940}\u{902}",
     "\u{91c}\u{93e}\u{928}\u{915}\u{93e}\u{930}\u{940} \u{928}\u{939}\u{940}\u{902}",
+    "\u{43d}\u{435} \u{441}\u{43a}\u{430}\u{437}\u{430}\u{43b}\u{438} \u{43c}\u{43d}\u{435}",
+    "\u{43d}\u{435} \u{433}\u{43e}\u{432}\u{43e}\u{440}\u{438}\u{43b}\u{438} \u{43c}\u{43d}\u{435}",
+    "\u{43d}\u{435} \u{441}\u{43e}\u{43e}\u{431}\u{449}\u{438}\u{43b}\u{438} \u{43c}\u{43d}\u{435}",
+    "\u{435}\u{449}\u{451} \u{43d}\u{435} \u{441}\u{43a}\u{430}\u{437}\u{430}\u{43b}\u{438}",
+    "\u{435}\u{449}\u{435} \u{43d}\u{435} \u{441}\u{43a}\u{430}\u{437}\u{430}\u{43b}\u{438}",
+    "\u{435}\u{449}\u{451} \u{43d}\u{435} \u{441}\u{43e}\u{43e}\u{431}\u{449}\u{438}\u{43b}\u{438}",
+    "\u{6ca1}\u{6709}\u{544a}\u{8bc9}\u{6211}",
+    "\u{6ca1}\u{544a}\u{8bc9}\u{6211}",
+    "\u{672a}\u{544a}\u{8bc9}\u{6211}",
+    "\u{4f3a}\u{3063}\u{3066}\u{3044}\u{307e}\u{305b}\u{3093}",
+    "\u{805e}\u{3044}\u{3066}\u{3044}\u{307e}\u{305b}\u{3093}",
+    "\u{b9d0}\u{c500}\u{d558}\u{c9c0} \u{c54a}",
+    "\u{c54c}\u{b824}\u{c8fc}\u{c9c0} \u{c54a}",
+    "\u{644}\u{645} \u{62a}\u{62e}\u{628}\u{631}\u{646}\u{64a}",
+    "\u{644}\u{645} \u{62a}\u{630}\u{643}\u{631} \u{644}\u{64a}",
 ];
 
 /// Words of which every clause of not knowing has one, in the languages that put spaces between words.
@@ -382,10 +458,49 @@ const INTERROGATIVES: [&str; 54] = [
 ];
 
 /// First words of an order, or of a wish, to be told something.
-const ORDERS: [&str; 33] = [
-    "tell", "give", "show", "send", "get", "read", "find", "remind", "look", "list", "check", "i", "im", "id", "sag", "sagt", "sagen",
-    "nenn", "nenne", "gib", "zeig", "verrate", "dime", "dame", "dimmi", "dammi", "diga", "digame", "deme", "dis", "donne", "dites",
+const ORDERS: [&str; 42] = [
+    "tell",
+    "give",
+    "show",
+    "send",
+    "get",
+    "read",
+    "find",
+    "remind",
+    "look",
+    "list",
+    "check",
+    "i",
+    "im",
+    "id",
+    "sag",
+    "sagt",
+    "sagen",
+    "nenn",
+    "nenne",
+    "gib",
+    "zeig",
+    "verrate",
+    "dime",
+    "dame",
+    "dimmi",
+    "dammi",
+    "diga",
+    "digame",
+    "deme",
+    "dis",
+    "donne",
+    "dites",
     "donnez",
+    "\u{441}\u{43a}\u{430}\u{436}\u{438}",
+    "\u{441}\u{43a}\u{430}\u{436}\u{438}\u{442}\u{435}",
+    "\u{43f}\u{43e}\u{434}\u{441}\u{43a}\u{430}\u{436}\u{438}",
+    "\u{43f}\u{43e}\u{434}\u{441}\u{43a}\u{430}\u{436}\u{438}\u{442}\u{435}",
+    "\u{43d}\u{430}\u{437}\u{43e}\u{432}\u{438}",
+    "\u{43d}\u{430}\u{437}\u{43e}\u{432}\u{438}\u{442}\u{435}",
+    "\u{43d}\u{430}\u{43f}\u{43e}\u{43c}\u{43d}\u{438}",
+    "\u{43d}\u{430}\u{43f}\u{43e}\u{43c}\u{43d}\u{438}\u{442}\u{435}",
+    "verrat",
 ];
 
 /// First words of a request to keep what it says: "can you note that ...", "wusstest du, dass ...".

@@ -3,8 +3,10 @@
 //! ```text
 //! tried     plain words of four and more ASCII letters that no text has in any form and that the vocabulary of the built-in embedding does
 //!           not have whole: what it has is a word, and missing is not misspelt. Never identifiers, nor what stands in one; at most MOST_TRIED,
-//!           of the first MOST_LOOKED_UP that may be such: what is longer is a text and no question
-//! edits     one letter out, in, or another, or two neighbours exchanged: 53 x length + 25 spellings, looked up in the index
+//!           of the first MOST_LOOKED_UP that may be such: what is longer is a text and no question. None of a question in another
+//!           language, whose every word may be missing there
+//! edits     one letter out, in, or another, or two neighbours exchanged: 53 x length + 25 spellings, looked up in the index. A word with
+//!           a capital keeps its first letter: it may be a name, and Tanja is not Anja
 //! chosen    the spelling that most texts have; of equals the first in the alphabet
 //! ```
 //!
@@ -22,6 +24,15 @@ const MOST_TRIED: usize = 8;
 /// Words of a question that are looked for to tell whether any text has them.
 const MOST_LOOKED_UP: usize = 256;
 const SHORTEST: usize = 4;
+/// Small words of German, Dutch, French, Spanish, Italian and Portuguese that are none of English, nor what is often typed for one.
+#[rustfmt::skip]
+const ABROAD: [&str; 70] = [
+    "ist", "sind", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "mein", "meine", "meiner", "dein", "deine", "der", "das",
+    "dem", "ich", "und", "oder", "nicht", "wird", "wurde", "bei", "zu", "mit", "het", "een", "wat", "waar", "mijn", "wanneer",
+    "le", "les", "est", "et", "quel", "quelle", "mon", "mes", "ou", "qui", "quand", "du", "des", "une", "dans",
+    "el", "los", "las", "una", "que", "es", "mi", "mis", "cual", "donde", "cuando", "como", "cuanto", "quien", "del", "il", "qual", "dove", "mio", "di",
+    "minha", "meu",
+];
 /// Above it a word is not a word.
 const LONGEST: usize = 24;
 
@@ -44,7 +55,7 @@ pub(crate) trait Frequencies {
 
 /// The question with its misspelt words read as what is there; `None` where nothing changed.
 pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies: &mut impl Frequencies) -> Result<Option<Repaired>> {
-    let (mut tried, mut spellings, mut lower, mut looked_up) = (Vec::new(), Vec::new(), String::new(), 0);
+    let (mut tried, mut spellings, mut lower, mut looked_up, mut is_ours) = (Vec::new(), Vec::new(), String::new(), 0, None);
     for (start, word) in plain_words(question) {
         lower.clear();
         lower.push_str(word);
@@ -59,7 +70,10 @@ pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies
         if frequencies.has_form(&lower)? {
             continue;
         }
-        edits(lower.as_bytes(), &mut spellings);
+        if !*is_ours.get_or_insert_with(|| !is_abroad(question)) {
+            break;
+        }
+        edits(lower.as_bytes(), usize::from(lower != word), &mut spellings);
         tried.push((start, word, spellings.len()));
     }
     if tried.is_empty() {
@@ -84,6 +98,19 @@ fn replaced(question: &str, tried: &[(usize, &str, usize)], spellings: &[Spellin
     }
     text.push_str(&question[copied..]);
     (!changes.is_empty()).then_some(Repaired { text, changes })
+}
+
+/// Whether a question has more small words of other languages, or words with accents, than small words of English.
+fn is_abroad(question: &str) -> bool {
+    let (mut abroad, mut english, mut lower) = (0, 0, String::new());
+    for word in question.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()).take(MOST_LOOKED_UP) {
+        lower.clear();
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+        abroad += usize::from(word.contains(|letter| ('\u{c0}'..='\u{24f}').contains(&letter)) || ABROAD.contains(&lower.as_str()));
+        english += usize::from(is_filler(lower.as_bytes()));
+    }
+    abroad > english
 }
 
 /// Words of letters alone between white space, with the marks of a sentence around them and `'s` behind: where each begins.
@@ -138,10 +165,10 @@ impl Spelling {
     }
 }
 
-/// Appends every spelling one edit away, each once: of the places where an edit would make the same, the last.
-fn edits(word: &[u8], spellings: &mut Vec<Spelling>) {
+/// Appends every spelling one edit away behind the first `kept` letters, each once: of the places where an edit would make the same, the last.
+fn edits(word: &[u8], kept: usize, spellings: &mut Vec<Spelling>) {
     spellings.reserve(word.len() * 53 + 25);
-    for at in 0..=word.len() {
+    for at in kept..=word.len() {
         let (before, after) = word.split_at(at);
         let (inserted, replaced) = (Spelling::of([before, b" ", after]), Spelling::of([before, after, &[]]));
         for letter in (b'a'..=b'z').filter(|letter| after.first() != Some(letter)) {
@@ -206,6 +233,24 @@ mod tests {
     }
 
     #[test]
+    fn another_name_and_a_word_of_another_language_stay() {
+        let mut texts = Texts(&[("anja", 3), ("pumpe", 2), ("keller", 2), ("deine", 1), ("aufgabe", 1), ("perro", 1), ("garden", 2)]);
+        let mut read = |question: &str| repair(question, |word| word == "boat", &mut texts).unwrap().map(|repaired| repaired.text);
+        for question in [
+            "Where does Tanja live?",
+            "Wann ist Sanja geboren?",
+            "Ist die Puppe im Keller?",
+            "Was ist meine Aufgabe?",
+            "\u{bf}Cu\u{e1}nto cuesta el pero?",
+        ] {
+            assert_eq!(read(question), None, "{question}");
+        }
+        assert_eq!(read("Where does Amja live?").as_deref(), Some("Where does anja live?"));
+        assert_eq!(read("Is the gadren of the caf\u{e9} open?").as_deref(), Some("Is the garden of the caf\u{e9} open?"));
+        assert_eq!(read("gadren perro").as_deref(), Some("garden perro"), "no word of any language");
+    }
+
+    #[test]
     fn a_text_in_place_of_a_question_is_not_looked_up_to_its_end() {
         let behind = |words: usize| read(&format!("{}musem", "garden ".repeat(words)));
         assert_eq!(behind(MOST_LOOKED_UP - 1), Some(format!("{}museum", "garden ".repeat(MOST_LOOKED_UP - 1))));
@@ -216,7 +261,7 @@ mod tests {
     fn edits_are_all_there_are() {
         let of = |word: &str| {
             let mut spellings = Vec::new();
-            edits(word.as_bytes(), &mut spellings);
+            edits(word.as_bytes(), 0, &mut spellings);
             let mut words: Vec<String> = spellings.iter().map(|spelling| spelling.as_str().to_owned()).collect();
             assert!(spellings.iter().all(|one| one.hash(7.into()) == term_hash(TermClass::Word, one.as_str(), 7)));
             words.sort_unstable();
