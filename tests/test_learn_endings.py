@@ -165,3 +165,22 @@ def test_a_new_value_ends_nothing_that_was_said_beside_the_old_one(
 def test_a_medicine_ends_by_its_name_alone(user: memspan.Scope, told_before: str, told_now: str, held: list[str]) -> None:
     pinned(user, BIO, told_before, told_now)
     assert sorted(memory.text for memory in user.memories()) == sorted(held)
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        ("I'm allergic to nuts.", "I'm not just allergic to nuts, I'm allergic to milk too."),
+        ("My daughter is allergic to milk.", "We switched from milk to oat milk."),
+        ("I'm allergic to nuts.", "I switched from nuts to seeds."),
+        ("I work at Apple.", "I switched from Apple to Samsung."),
+        ("I work at Acme.", "I work at Lidl on Saturdays."),
+        ("I prefer light mode.", "I prefer dark chocolate."),
+        ("We deploy staging on Fridays.", "We deploy prod on Tuesdays now."),
+    ],
+)
+def test_what_is_said_of_another_thing_ends_nothing(user: memspan.Scope, fact: str, told: str) -> None:
+    user.learn([{"role": "user", "content": fact}])
+    before = [memory.text for memory in user.memories()]
+    user.learn([{"role": "user", "content": told}])
+    assert before and before[0] in [memory.text for memory in user.memories()]

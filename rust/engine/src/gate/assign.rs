@@ -32,6 +32,21 @@ lists! { "assign":
     pub(super) JUDGEMENTS,
 }
 
+/// Attributes that the user has, and things as well: "the name" is not the user's.
+const OF_A_PERSON: [&str; 12] = [
+    "name",
+    "first name",
+    "last name",
+    "full name",
+    "email",
+    "email address",
+    "timezone",
+    "time zone",
+    "age",
+    "birthday",
+    "pronouns",
+    "phone number",
+];
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
 
@@ -103,7 +118,13 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let mut places = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).filter(|at| s.word(*at) == "to");
-    let (to, name) = places.find_map(|to| name(s, verb + 1, to).map(|name| (to, name)))?;
+    // "I switched my editor from Vim to Zed", but "I changed the from location to Rome"
+    let name_end = |to: usize| (verb + 3..to).find(|at| s.word(*at) == "from").unwrap_or(to);
+    let (to, name) = places.find_map(|to| name(s, verb + 1, name_end(to)).map(|name| (to, name)))?;
+    let is_one = (name.from..name.to).any(|at| is_living(s.word(at)) || ["team", "family", "company"].contains(&s.word(at)));
+    if is_one {
+        return None;
+    }
     given(s, &name, to + 1)
 }
 
@@ -257,7 +278,9 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
     let text = format!("{owner} {named} {verb} {value}.");
     let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end));
-    reading.slot = identifies.then(|| spelled(&attribute));
+    // "Change the name to Foo" is about something at hand, and no value of who says it.
+    let is_of_another = name.owner != "my" && among(&OF_A_PERSON, &attribute);
+    reading.slot = (identifies && !is_of_another).then(|| spelled(&attribute));
     reading.importance = 600;
     Some(reading)
 }

@@ -202,12 +202,23 @@ fn is_task_state(words: &[Word]) -> bool {
     steps || short && TASK_STATE.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
+/// Whether somebody denies only that it is all, or always so: "I'm not just allergic to nuts", "I don't always work from home".
+pub fn limits(words: &[Word]) -> bool {
+    const LIMITS: [&str; 9] = ["just", "only", "merely", "simply", "solely", "always", "usually", "exclusively", "necessarily"];
+    let own = words.first().is_some_and(|word| ["i", "i'm", "we", "we're", "my", "our"].contains(&word.lower.as_str()));
+    let limits = |pair: &[Word]| (pair[0].lower == "not" || pair[0].lower.ends_with("n't")) && among(&LIMITS, &pair[1].lower);
+    own && words.windows(2).any(limits)
+}
+
 /// Verbs whose denial only says what is not so. By contrast, a denied liking says something of a person.
 const DENIED: [&str; 15] =
     ["live", "work", "use", "have", "own", "speak", "drive", "run", "study", "belong", "come", "support", "depend", "need", "prefer"];
 
 /// "My name is not Bob", "I don't live in Berlin": it says what is not so, and gives no value.
 pub fn denies(words: &[Word]) -> bool {
+    if limits(words) {
+        return false;
+    }
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     match word(0) {
         "my" | "our" => (2..words.len().min(7)).any(|at| {

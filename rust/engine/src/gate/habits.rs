@@ -7,6 +7,7 @@
 
 use super::Category;
 use super::changes::NOW;
+use super::lexicon::PAST;
 use super::lists::lists;
 use super::prefers::slot_of;
 use super::reading::Reading;
@@ -33,6 +34,8 @@ lists! { "habits":
     ONCE,
     /// Times of which one is like another: "every morning".
     PERIODS,
+    /// Words behind the subject that say what is wished, thought, possible or was so: "I used to run on Mondays".
+    NO_HABIT,
     /// Words between the subject and its verb.
     ADVERBS,
     /// How somebody says what they are on.
@@ -104,8 +107,8 @@ fn is_regular(s: &Sentence<'_>, verb: usize, end: usize) -> bool {
     let is_days = |at: usize| s.word(at - 1) == "on" && s.word(at).ends_with('s') && WEEKDAYS.contains(&day(at));
     let is_period = |at: usize| at < end && (WEEKDAYS.contains(&day(at)) || among(&PERIODS, day(at)));
     let is_often = |at: usize| s.word(at) == "every" && (is_period(at + 1) || is_period(at + 2));
-    let wishes = ["want", "need", "wish", "hope", "think"].contains(&s.word(verb));
-    !wishes && (verb + 1..end).any(|at| is_days(at) || is_often(at))
+    let is_habit = !among(&NO_HABIT, s.word(verb)) && !among(&PAST, s.word(verb)) && !s.word(verb).ends_with("ed");
+    is_habit && (verb + 1..end).any(|at| is_days(at) || is_often(at))
 }
 
 /// "I work on the report": what somebody does just now. "I work on the payments team" lasts.
@@ -217,6 +220,10 @@ mod tests {
             "I handle errors by returning None here.",
             "We deploy the fix.",
             "I sleep when the build runs.",
+            "I used to go to the gym on Mondays.",
+            "I could call her every week.",
+            "I forgot to water the plants every week.",
+            "I wonder whether to run every day.",
             "Do I drive a Tesla?",
             "If I drive a Tesla, it's cheaper.",
         ] {

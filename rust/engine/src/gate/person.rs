@@ -10,7 +10,7 @@ use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{identifies, spelled};
 use super::words::{Word, among, starts};
-use crate::units::calendar::is_named;
+use crate::units::calendar::{WEEKDAYS, is_named};
 
 lists! { "person":
     /// Names of things that teams move to, and nobody lives in.
@@ -61,7 +61,7 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = at(&LIVES) {
         let (place, end) = s.value(at)?;
         // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
-        return Some(if s.names(at) && !is_tool(s.word(at)) {
+        return Some(if s.names(at) && !is_tool(s.word(at)) && !is_part_of_the_time(s, at) {
             home(s, &place, end)
         } else {
             Reading::new(Category::Semantic, "how somebody lives")
@@ -69,6 +69,9 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
     }
     if let Some(at) = at(&WORKS).or_else(|| joined(s)) {
         let (company, end) = s.value(at)?;
+        if is_part_of_the_time(s, at) {
+            return Some(Reading::new(Category::Semantic, "how somebody works"));
+        }
         let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !is_no_employer(s, at, end);
         if !employs && !s.names(at) {
             return Some(Reading::new(Category::Semantic, "how somebody works"));
@@ -106,6 +109,18 @@ fn joined(s: &Sentence<'_>) -> Option<usize> {
     let left = ["i left", "i've left", "i quit", "i've quit"].iter().find_map(|opening| starts(s.words, 0, opening))?;
     let at = (left..s.words.len().min(left + 5)).find_map(|at| JOINS.iter().find_map(|joins| starts(s.words, at, joins)))?;
     s.words.get(at).filter(|word| word.capital).map(|_| at) // and not "to join my wife"
+}
+
+/// "At Lidl on Saturdays", "in Porto during the summer": beside where somebody works and lives otherwise.
+fn is_part_of_the_time(s: &Sentence<'_>, at: usize) -> bool {
+    const TIMES: [&str; 12] =
+        ["weekends", "weekend", "evenings", "mornings", "nights", "summer", "summers", "winter", "winters", "holidays", "side", "semester"];
+    let is_days = |word: &str| word.strip_suffix('s').is_some_and(|day| WEEKDAYS.contains(&day));
+    let behind = |at: usize| ["on", "at", "in", "during", "every", "the"].contains(&s.word(at - 1));
+    let is_time =
+        |at: usize| behind(at) && (is_days(s.word(at)) || among(&TIMES, s.word(at)) || s.word(at - 1) == "every" && is_named(s.word(at)));
+    let is_seldom = |at: usize| ["part-time", "sometimes", "occasionally", "seasonally"].contains(&s.word(at));
+    (at + 1..s.words.len()).any(|at| is_time(at) || is_seldom(at))
 }
 
 pub(super) fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {

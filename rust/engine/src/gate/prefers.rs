@@ -13,13 +13,20 @@ lists! { "prefers":
     PREFERS,
     /// How somebody says what they like and dislike.
     TASTES,
+    /// Words behind a value of a class that leave it what it is: "dark MODE", "Visual Studio CODE".
+    OF_CLASS,
 }
 
-/// The slot of a value: its purpose, else the class of things that it is one of.
+/// The slot of a value: its purpose, else the class of things that it is one of. A word that another noun follows is no such thing: "dark
+/// mode" is a theme, and "dark chocolate" is none.
 pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
-    let class = CLASSES
-        .iter()
-        .find(|(_, values)| value.to_lowercase().split_whitespace().any(|word| values.contains(&word.trim_matches([',', '.']))));
+    let value = value.to_lowercase();
+    let words: Vec<&str> = value.split_whitespace().map(|word| word.trim_matches([',', '.', '!', '(', ')'])).collect();
+    let goes_on = |word: &str| among(&OF_CLASS, word) || word.is_empty() || word.starts_with(|first: char| first.is_ascii_digit());
+    let is_one = |values: &[&str], at: usize| {
+        values.contains(&words[at]) && words[at + 1..].iter().all(|next| goes_on(next) || values.contains(next))
+    };
+    let class = CLASSES.iter().find(|(_, values)| (0..words.len()).any(|at| is_one(values, at)));
     match (class, purpose) {
         (Some((class, _)), Some(purpose)) => Some(format!("{class} for {purpose}")),
         (Some((class, _)), None) => Some((*class).to_owned()),
@@ -88,8 +95,11 @@ pub(super) fn uses(s: &Sentence<'_>) -> Option<Reading> {
     if (end..s.words.len()).any(|at| s.excepts(at)) {
         return Some(reading);
     }
-    let purpose = s.purpose(end)?;
-    reading.slot = slot_of(&value, Some(&purpose));
+    reading.slot = match s.purpose(end) {
+        Some(purpose) => slot_of(&value, Some(&purpose)),
+        None if s.is_for_all(end) => slot_of(&value, None),
+        None => return None,
+    };
     Some(reading)
 }
 
@@ -136,3 +146,41 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
 
 /// Reasons for which people move house.
 const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn a_class_has_what_is_of_it_and_no_word_that_merely_stands_there() {
+        for (value, class) in [
+            ("dark mode", Some("theme")),
+            ("Python 3.12", Some("programming language")),
+            ("VS Code", Some("editor")),
+            ("the Rust language", Some("programming language")),
+            ("tea and coffee", Some("hot drink")),
+            ("dark roast coffee", Some("hot drink")),
+            ("vegan food", Some("diet")),
+            ("dark chocolate", None),
+            ("light beer", None),
+            ("Go board games", None),
+            ("imperial stouts", None),
+            ("spaces with a view", None),
+        ] {
+            assert_eq!(slot_of(value, None).as_deref(), class, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_used_for_everything_is_kept() {
+        for (text, slot) in [
+            ("I use Vim for everything I write.", Some("editor")),
+            ("We use Postgres for everything.", Some("database")),
+            ("I use Vim for coding.", Some("editor for coding")),
+        ] {
+            let claims = stored(text);
+            assert!(claims.len() == 1 && claims[0].slot.as_deref() == slot, "{text}: {claims:?}");
+        }
+    }
+}

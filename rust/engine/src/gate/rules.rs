@@ -6,8 +6,8 @@ use super::attribute::attribute;
 use super::changes::{changed, promoted};
 use super::constraint::{constraint, is_past, lasting};
 use super::family::of_family;
-use super::guards::{LABELS, is_lasting};
-use super::health::allergic;
+use super::guards::{LABELS, is_lasting, limits};
+use super::health::{allergic, is_for_condition};
 use super::left::left;
 use super::lists::lists;
 use super::manner::manner;
@@ -38,6 +38,9 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let skip = preamble(sentence);
     let told = skip > 0 && is_request_to_remember(sentence, skip);
     let rest = Sentence { text: sentence.text, words: &sentence.words[skip..] };
+    if limits(rest.words) {
+        return of_not_all(&rest);
+    }
     let reading = together(&rest)
         .or_else(|| of_family(&rest))
         .or_else(|| manner(sentence, &rest))
@@ -70,6 +73,12 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
+}
+
+/// "I'm not just allergic to nuts but also to milk": a condition holds, and more than it.
+fn of_not_all(s: &Sentence<'_>) -> Option<Reading> {
+    let is_health = is_for_condition(s.words) || has(s.words, "allergic") || has(s.words, "allergy");
+    is_health.then(|| Reading { importance: 800, ..Reading::new(Category::Constraint, "health") })
 }
 
 /// "Could you answer in English from now on?": an order in the form of a question. A question tells nothing else.

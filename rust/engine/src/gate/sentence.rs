@@ -138,8 +138,14 @@ impl Sentence<'_> {
         let purpose = self.between(begin, end)?;
         let is_time = ["now", "years", "me", "us", "days", "weeks", "months", "it", "that", "this"].contains(&self.word(end - 1))
             || self.words[begin].is_number();
-        let is_any = ["everything", "anything", "most"].contains(&self.word(begin)); // "for everything I write"
-        (!is_time && !is_any).then(|| straight(&purpose.to_lowercase()))
+        (!is_time && !self.is_for_all(from)).then(|| straight(&purpose.to_lowercase()))
+    }
+
+    /// Whether the rest of the sentence says "for everything I write".
+    pub(super) fn is_for_all(&self, from: usize) -> bool {
+        const ALL: [&str; 3] = ["everything", "anything", "most"];
+        let for_all = |at: usize| self.word(at) == "for" && (among(&ALL, self.word(at + 1)) || among(&ALL, self.word(at + 2)));
+        (from..self.words.len()).any(for_all)
     }
 
     pub(super) fn negated(&self, at: usize) -> bool {

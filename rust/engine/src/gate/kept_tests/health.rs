@@ -121,3 +121,23 @@ fn a_condition_that_is_over_ends_what_was_said_of_it() {
         assert!(kept(text).iter().all(|claim| claim.reason != "rule: not any more"), "{text}: {:?}", kept(text));
     }
 }
+
+#[test]
+fn what_is_not_all_is_not_denied() {
+    for text in ["I'm not just vegan.", "I don't always work from home.", "I'm not only allergic to nuts."] {
+        for claim in kept(text) {
+            assert!(claim.slot.is_none() && claim.ends.is_none() && claim.doubt.is_none(), "{text}: {claim:?}");
+        }
+    }
+}
+
+#[test]
+fn a_condition_that_is_not_all_is_kept() {
+    for text in [
+        "I'm not just allergic to nuts but also to milk",
+        "I'm not only diabetic, I'm asthmatic too",
+        "My son is not just allergic to nuts",
+    ] {
+        assert!(kept(text).iter().any(|claim| claim.category == Category::Constraint && claim.ends.is_none()), "{text}: {:?}", kept(text));
+    }
+}

@@ -47,3 +47,15 @@ fn what_moved_to_a_numbered_place_is_not_that_place() {
         assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
     }
 }
+
+#[test]
+fn where_somebody_is_at_times_takes_no_place_of_where_they_are() {
+    for text in ["I work at Lidl on Saturdays.", "I work at Lidl on weekends.", "I live in Porto during the summer."] {
+        let claims = kept(text);
+        assert!(claims.len() == 1 && claims[0].slot.is_none(), "{text}: {claims:?}");
+    }
+    for (text, slot) in [("I work at Acme.", "employer"), ("I live in Ghent since summer 2020.", "home")] {
+        let claims = kept(text);
+        assert!(claims.len() == 1 && claims[0].slot.as_deref() == Some(slot), "{text}: {claims:?}");
+    }
+}

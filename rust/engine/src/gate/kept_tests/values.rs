@@ -130,3 +130,22 @@ fn a_correction_takes_whole_words_and_one_moment() {
         assert_eq!(corrected(&[said, corrects]), [""; 0], "{said} {corrects}");
     }
 }
+
+#[test]
+fn who_is_switched_is_no_attribute() {
+    for text in ["I switched my dad from metformin to insulin.", "I moved my mom from Lisbon to Porto."] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+    let claims = kept("I changed the from location to Vancouver.");
+    assert!(claims.len() == 1 && claims[0].slot.as_deref() == Some("from location"), "{claims:?}");
+    let claims = kept("I switched my editor from Vim to Zed.");
+    assert!(claims.len() == 1 && claims[0].slot.as_deref() == Some("editor"), "{claims:?}");
+}
+
+#[test]
+fn the_name_of_a_thing_is_not_the_users() {
+    for text in ["Change the name to Foo.", "The name should be Zed.", "Set the timezone to UTC in the config file."] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+    assert_eq!(one("Change my name to Zed.").slot.as_deref(), Some("name"));
+}

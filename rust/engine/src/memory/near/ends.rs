@@ -42,6 +42,21 @@ impl Statement {
         fits && (slot.is_empty() || other.begins_value(named))
     }
 
+    /// Whether it says what somebody uses, likes or is on, so that it is over where they switched from what a user names to another: who
+    /// switched from milk to oat milk has a daughter who is allergic to milk, and works where they worked.
+    pub fn is_switched(&self, known: &Memory, named: &str) -> bool {
+        const PERSONAL: [&str; 5] = ["home", "employer", "occupation", "name", "age"];
+        const OTHER: [&str; 10] = ["teach", "write", "wrote", "know", "learn", "study", "work", "live", "sell", "own"];
+        let is_personal = known.slot.as_deref().is_some_and(|slot| PERSONAL.iter().any(|personal| slot.ends_with(personal)));
+        let (first, verb) = {
+            let mut words = affirmed(&self.tokens);
+            (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+        };
+        let is_own = known.slot.is_some() || ["i", "we", "my", "our"].contains(&first) && !OTHER.contains(&verb);
+        let is_of_use = matches!(known.kind, Kind::Preference | Kind::Semantic | Kind::Decision);
+        is_of_use && is_own && !is_personal && self.begins_value(named)
+    }
+
     fn has(&self, form: &str) -> bool {
         self.tokens.iter().take(MOST_NAME + 1).any(|token| token.form == form)
     }

@@ -47,10 +47,12 @@ fn is_other_way(new: &[Token], old: &[Token]) -> bool {
     }
     let how = |way: &[Token]| HOW.into_iter().find(|how| way[0].form == *how);
     let named = |way: &[Token]| way.last().is_some_and(|token| token.value);
+    // "I drive Max to Ghent", "I drive trucks for DHL"
+    let parts = |way: &[Token]| way.iter().any(|token| HOW.contains(&token.form.as_str()) || token.form == "for");
     let days = |way: &[Token]| way[1..].iter().all(|token| WEEKDAYS.contains(&token.form.to_lowercase().trim_end_matches('s')));
     // "I drive to Bonn" and "I drive kids", "we deploy on AWS" and "on Tuesdays" name what may both be so.
     let is_of_one_sort = match how(way) {
-        None => named(way) && named(old_way),
+        None => verb.form == "drive" && named(way) && named(old_way) && !parts(way) && !parts(old_way),
         Some("by") => true,
         Some("on" | "every") => days(way) && days(old_way),
         Some(_) => false,
@@ -127,6 +129,10 @@ mod tests {
             ("We release on Mondays now.", "We release on PyPI"),
             ("I'm on the Spotify family plan now.", "I'm on the Netflix premium plan"),
             ("I work from home now.", "I work in a lab"),
+            ("We deploy prod on Tuesdays now.", "We deploy staging on Fridays"),
+            ("We deploy Android every Tuesday now.", "We deploy iOS every Monday"),
+            ("I drive Lea to Porto now.", "I drive Max to Ghent"),
+            ("I drive a Golf now.", "I drive trucks for DHL"),
             ("We deploy on Tuesdays now.", "We deploy on Friday (2026-05-08)"),
             ("I play the cello now.", "I play the piano."),
             ("I work from home now.", "I work in IT."),

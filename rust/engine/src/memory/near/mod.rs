@@ -289,6 +289,9 @@ mod tests {
             ("I no longer use Chrome, I use Firefox instead", "I no longer use Vim, I use Emacs instead"),
             ("We no longer run Windows", "We no longer run Ubuntu"),
             ("I still use Jira", "I still use Trello"),
+            ("I'm not just allergic to nuts", "I'm allergic to nuts"),
+            ("I'm not always allergic to nuts", "I am allergic to nuts."),
+            ("I don't usually work from home", "I work from home"),
             ("They also use Jira", "They also use Trello"),
         ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");

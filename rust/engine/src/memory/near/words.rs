@@ -32,6 +32,8 @@ const LIGHT: [&str; 26] = [
     "usually",
     "much",
 ];
+/// Those of them that limit what is denied: who is "not just allergic to nuts" is allergic to nuts.
+const LIMITS: [&str; 3] = ["just", "always", "usually"];
 /// Words that deny.
 const DENIALS: [&str; 6] = ["not", "never", "no", "without", "nor", "neither"];
 /// Verbs that are cut short before "n't", and their whole forms.
@@ -68,7 +70,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         } else if let Some(subject) = lower.strip_suffix("'m") {
             out.push(Token { form: person(subject), value: false });
             out.push(Token { form: "is".to_owned(), value: false });
-        } else if !LIGHT.contains(&lower.as_str()) {
+        } else if !LIGHT.contains(&lower.as_str()) || LIMITS.contains(&&*lower) && out.last().is_some_and(is_denial) {
             let capital = word.chars().next().is_some_and(char::is_uppercase) && !out.is_empty();
             out.push(Token { form: person(&lower), value: capital });
         }
