@@ -138,3 +138,23 @@ def test_what_was_is_nothing_newer_though_it_is_told_later(
     user = engine.user("told in order")
     told(user, clock, then, now)
     assert user.recall(question)[0].text == now
+
+
+@pytest.mark.parametrize(
+    ("fact", "other", "question"),
+    [
+        (
+            "The phone extension of Zo\u00eb is 4411",
+            "The phone extension of Chlo\u00e9 is 4412",
+            "What is the phone extension of Zo\u00eb?",
+        ),
+        ("The phone extension of Zo\u00eb is 4411", "The phone extension of Bob is 4412", "What is the phone extension of Zo\u00eb?"),
+        ("The office in K\u00f6ln has 40 desks", "The office in Bonn has 20 desks", "How many desks does the office in K\u00f6ln have?"),
+        ("Die Durchwahl von J\u00fcrgen ist 4411", "Die Durchwahl von G\u00fcnter ist 4412", "Wie ist die Durchwahl von J\u00fcrgen?"),
+    ],
+)
+def test_a_name_with_an_accent_is_nobody_elses(engine: memspan.Engine, clock: FakeClock, fact: str, other: str, question: str) -> None:
+    user = engine.user("u")
+    told(user, clock, fact, other)
+    assert user.recall(question)[0].text == fact
+    assert not marked(user, question)

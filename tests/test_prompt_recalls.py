@@ -660,3 +660,110 @@ def _check_scripts(user: memspan.Scope) -> None:
     asked = user.recall("\u0645\u0646\u0632\u0644\u064a")
     assert asked.degraded
     assert asked.mode == "lexical"
+
+
+DATED = [
+    ("I live in Porto", "Where did I live"),
+    ("I work at Initech", "Where did I work"),
+    ("I drive a Golf", "Which car did I drive"),
+    ("Visited the dentist Dr. Brandt", "Which dentist did I visit"),
+    ("Omar owes me 40 euros", "How much did Omar owe me"),
+    ("The rent is 900 euros", "How high was the rent"),
+]
+
+
+@pytest.mark.parametrize("form", ["{}?", "{} in March 2024?", "{} on 2024-03-10?", "{} in 2024?"])
+@pytest.mark.parametrize("source", ["memories", "messages"])
+def test_a_question_with_the_right_date_finds_what_it_finds_without(store: Path, source: str, form: str) -> None:
+    then, clock = datetime(2024, 3, 10, 12, tzinfo=UTC), FakeClock(datetime(2025, 6, 18, 12, tzinfo=UTC))
+    with memspan.open(store, clock=clock) as engine:
+        user = engine.user("u")
+        for number, (text, _) in enumerate(DATED):
+            if source == "memories":
+                user.remember(text, kind="semantic", occurred_at=then)
+            else:
+                talk = user.session(f"s-{number}", model="gpt-4o")
+                talk.add({"role": "user", "content": f"{text}."}, created_at=then)
+                talk.add({"role": "assistant", "content": "ok"}, created_at=then)
+        for text, question in DATED:
+            session = user.session("asked", model="gpt-4o")
+            session.add({"role": "user", "content": form.format(question)})
+            shown = [line.id for line in session.assemble().explain() if line.section == "recalled" and line.included]
+            assert shown and text in str(session.assemble().messages), f"{form.format(question)}: {shown}"
+            session.delete()
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_the_instructions_of_another_session_are_not_recalled(store: Path, role: str) -> None:
+    text = "Internal: never offer more than 15 percent discount to zephyr."
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        talk = user.session("a", model="gpt-4o")
+        for message in ({"role": role, "content": text}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}):
+            talk.add(message)
+        asked = user.session("b", model="gpt-4o")
+        asked.add({"role": "user", "content": "Which discount may I offer zephyr?"})
+        assert text not in str(asked.assemble().messages)
+        assert user.search_transcripts("Which discount may I offer zephyr?")[0].text == text, "a search finds it"
+
+
+ASKED_AND_UNKNOWN = [
+    ("Wie lautet meine Spindnummer?", "sag mir meine Spindnummer", "Ich kenne deine Spindnummer nicht."),
+    (
+        "Quel est mon num\u00e9ro de casier ?",
+        "donne-moi mon num\u00e9ro de casier",
+        "Vous ne m'avez pas donn\u00e9 votre num\u00e9ro de casier.",
+    ),
+    (
+        "\u00bfCu\u00e1l es mi n\u00famero de taquilla?",
+        "dime mi n\u00famero de taquilla",
+        "Todav\u00eda no me has dicho tu n\u00famero de taquilla.",
+    ),
+    (
+        "\u0643\u0645 \u0631\u0642\u0645 \u062e\u0632\u0627\u0646\u062a\u064a\u061f",
+        "\u0645\u0627 \u0647\u0648 \u0631\u0642\u0645 \u062e\u0632\u0627\u0646\u062a\u064a",
+        "\u0644\u0627 \u0623\u0639\u0631\u0641 \u0631\u0642\u0645 \u062e\u0632\u0627\u0646\u062a\u0643.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "before", "reply"), ASKED_AND_UNKNOWN)
+def test_in_other_languages_neither_a_question_nor_not_knowing_is_an_answer(store: Path, question: str, before: str, reply: str) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        talk = user.session("a", model="gpt-4o")
+        talk.add({"role": "user", "content": before})
+        talk.add({"role": "assistant", "content": reply})
+        asked = user.session("b", model="gpt-4o")
+        asked.add({"role": "user", "content": question})
+        assert not [line.id for line in asked.assemble().explain() if line.section == "recalled" and line.included]
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        ("Anna is allergic to nuts.", "I'm having dinner with Anna tonight, what should I cook?"),
+        ("Anna moved to Rome.", "Where does Anna live?"),
+        ("Anna is allergic to nuts.", "Anything I should know about Anna?"),
+    ],
+)
+def test_a_memory_about_whom_the_message_names_is_shown(store: Path, fact: str, message: str) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        user.remember(fact)
+        user.remember("Bob is allergic to soy.")
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": message})
+        shown = [line.id for line in session.assemble().explain() if line.section == "recalled" and line.included]
+        assert shown and shown[0] == "mem-1"
+
+
+def test_two_questions_of_one_message_find_the_values_of_both(store: Path) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u")
+        user.remember("Dr. Vogt", slot="vet")
+        user.remember("My cat is called Moritz.")
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "What is my cat called, and who is my vet?"})
+        text = str(session.assemble().messages)
+        assert "Dr. Vogt" in text and "Moritz" in text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 import memspan
+from memspan.testing import FakeClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,3 +189,58 @@ def test_a_long_history_says_of_its_hits_what_reading_all_of_it_says(user: memsp
         for hit in user.search_transcripts(question, limit=10):
             parts = hit.explain().parts
             assert {name: parts[name] for name in OWN} == {name: every[hit.index][name] for name in OWN}, question
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "question"),
+    [
+        (
+            "\u041d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u0418\u0432\u0430\u043d\u0430 A-1001",
+            "\u041d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u041f\u0435\u0442\u0440\u0430 A-1002",
+            "\u041a\u0430\u043a\u043e\u0439 \u043d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u0443 \u0418\u0432\u0430\u043d\u0430?",
+        ),
+        (
+            "\u9867\u5ba2\u7530\u4e2d\u3055\u3093\u306e\u5951\u7d04\u756a\u53f7\u306fKT-2291\u3067\u3059",
+            "\u9867\u5ba2\u4e2d\u7530\u3055\u3093\u306e\u5951\u7d04\u756a\u53f7\u306fKT-2292\u3067\u3059",
+            "\u7530\u4e2d\u3055\u3093\u306e\u5951\u7d04\u756a\u53f7\u306f\u4f55\u3067\u3059\u304b\uff1f",
+        ),
+    ],
+)
+def test_in_any_language_words_come_before_what_stands_beside_them(user: memspan.Scope, first: str, second: str, question: str) -> None:
+    session = user.session("s", model="gpt-4o")
+    for text in (first, second):
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "OK"})
+    assert user.search_transcripts(question)[0].text == first
+
+
+def test_who_asks_is_not_somebody_else_who_comes_closer(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o")
+    for author, text in (
+        ("Omar", "I think the budget for the offsite is too small"),
+        ("Dana", "The budget for the offsite seems fine to me"),
+    ):
+        session.add({"role": "user", "content": text}, author=author)
+        session.add({"role": "assistant", "content": "ok"})
+    question = "What did Dana say about the budget?"
+    before = user.search_transcripts(question).confidence
+    asked = user.session("asked", model="gpt-4o")
+    asked.add({"role": "user", "content": question})
+    shown = [line.id for line in asked.assemble().explain() if line.section == "recalled" and line.included]
+    assert shown and shown[0] == "s#2"
+    assert user.search_transcripts(question).confidence == pytest.approx(before, abs=0.05), "asking makes no answer less sure"
+
+
+def test_what_was_asked_in_a_time_is_found_by_that_time(tmp_path: Path) -> None:
+    clock = FakeClock(datetime(2026, 6, 18, 12, tzinfo=UTC))
+    with memspan.open(tmp_path / "store", clock=clock) as engine:
+        user = engine.user("u")
+        for day, text in ((24, "Can you list the open invoices?"), (25, "Can you rename the staging bucket?"), (25, "Fix the login page.")):
+            talk = user.session(f"{day} {text}", model="gpt-4o")
+            talk.add({"role": "user", "content": text}, created_at=datetime(2026, 5, day, 9, tzinfo=UTC))
+            talk.add(
+                {"role": "assistant", "content": "Here is a log of what I did on May 25."},
+                created_at=datetime(2026, 5, day, 9, 1, tzinfo=UTC),
+            )
+        found = [hit.text for hit in user.search_transcripts("What did I ask you to do on May 25?")]
+        assert found == ["Can you rename the staging bucket?", "Fix the login page."]

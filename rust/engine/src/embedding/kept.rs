@@ -193,6 +193,14 @@ pub(crate) fn near_cosine_beside(text: &str, tokens: Tokens<'_>, left_out: &[u8]
     sum_beside(text, tokens, left_out).near_cosine(unit.as_slice())
 }
 
+/// About the cosine of a text with another vector, of its distinct tokens, each once. `None` where it has no direction.
+#[must_use]
+pub(crate) fn near_cosine_of(tokens: &[u8], unit: &UnitVector) -> Option<f64> {
+    let mut sum = Sum::new();
+    tokens.as_chunks::<2>().0.iter().for_each(|token| sum.add(Token::from_le_bytes(*token)));
+    sum.near_cosine(unit.as_slice())
+}
+
 fn sum_beside(text: &str, tokens: Tokens<'_>, left_out: &[u8]) -> Sum {
     let mut sum = Sum::new();
     let mut add = |token: Token, times: usize| {

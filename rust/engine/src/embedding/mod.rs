@@ -33,7 +33,7 @@ pub(crate) use forms::{APOSTROPHE, OWN, TIME, count_forms, forms};
 pub(crate) use forms::{FIRST_PERSON, SECOND_PERSON};
 #[cfg(test)]
 pub(crate) use kept::compared_tokens;
-pub(crate) use kept::{KeptTokens, Tokens, distinct_tokens, embed_beside, near_cosine_beside};
+pub(crate) use kept::{KeptTokens, Tokens, distinct_tokens, embed_beside, near_cosine_beside, near_cosine_of};
 
 use crate::index::vectors::UnitVector;
 

@@ -10,13 +10,16 @@ use super::Question;
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
+use super::newest::holds;
 use super::own::Own;
 use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use super::ranking::share_of_pronouns;
+use super::when::{self, Range};
 use crate::embedding::{self, Content, TIME, Wanted, count_forms, distinct_tokens, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
+use crate::memory::Outline;
 use crate::text::{Role, is_filler};
 
 /// So many of the best memories, by their words, are cut into tokens anew where they have more than are kept.
@@ -25,6 +28,8 @@ const LONG_HITS: usize = 8;
 const LONG_TOKENS: usize = 1 << 11;
 /// The longest such memory, in bytes.
 const LONG_BYTES: usize = 64 << 10;
+/// Tokens of a time that are left out of a question.
+const TIME_TOKENS: usize = 32;
 /// Tokens of a slot that are compared with a question's.
 const SLOT_TOKENS: usize = 16;
 
@@ -90,6 +95,27 @@ impl<'q> Look<'q> {
         let behind = weights.map(|weight| weight * share);
         for (hit, features) in hits.iter_mut().zip(features) {
             hit.parts.look_closer(features, if hit.parts.identified { weights } else { behind });
+        }
+    }
+
+    /// Notes how sure those are that are of the time which the question asks about, without its words for that time: what happened in March
+    /// does not say "March". What holds is of every time from its own on.
+    pub fn weigh_time(&self, then: Range, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
+        let is_of_then = |memory: &Outline<'_>| {
+            then.contains(memory.occurred_at) || holds(memory.kind) && then.until.is_some_and(|until| memory.occurred_at < until)
+        };
+        let time = distinct_tokens(&when::within(self.question.text()).join(" "), TIME_TOKENS);
+        if time.is_empty() || !hits.iter().any(|hit| is_of_then(&hit.memory)) {
+            return;
+        }
+        let names = self.question.all_name_tokens();
+        let content = self.question.content(&[names, &time].concat());
+        let (wanted, about) = (Wanted::new(&content, &rarity(&content, queries)), content.vector());
+        for hit in hits.iter_mut().filter(|hit| is_of_then(&hit.memory)) {
+            let (text, tokens) = (hit.memory.text, hit.memory.tokens);
+            let close = wanted.closeness(&wanted.nearness(&tokens.compared_of(text)));
+            let cosine = about.as_ref().and_then(|about| embedding::near_cosine_beside(text, tokens, names, about));
+            hit.parts.then = f64::midpoint(close, cosine.unwrap_or(close).max(0.0));
         }
     }
 

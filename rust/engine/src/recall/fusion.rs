@@ -51,6 +51,8 @@ pub struct Parts {
     pub identified: bool,
     /// The relevance that relations give it; 0 where there are none.
     pub related: f64,
+    /// How sure it is without the words of the time that the question asks about, where it is of that time; 0 of all others.
+    pub then: f64,
     /// The prior: the factors besides relevance.
     pub prior: Prior,
     /// The score, in units of 2^-30.

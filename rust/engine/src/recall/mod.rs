@@ -54,8 +54,8 @@ pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;
 pub use question::Question;
 pub(crate) use shares::is_sure;
-pub(crate) use sure::moved_odds;
 pub use sure::{Beside, confidence};
+pub(crate) use sure::{least_sure, moved_odds};
 pub use table::HitExplanation;
 
 use std::collections::BTreeSet;
@@ -304,6 +304,9 @@ fn looked_closer(
     let mut beside = Beside::default();
     if recall.by_vectors {
         look.weigh(own, &recall.queries, contenders);
+        if let Some(then) = asked.request.filter.preferred {
+            look.weigh_time(then, &recall.queries, contenders);
+        }
         contenders::sort(contenders);
         beside = Beside::of(contenders, asked.question);
     }

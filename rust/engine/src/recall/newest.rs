@@ -30,7 +30,7 @@ use super::whose::{is_called, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
-use crate::text::{QueryTerm, Role, Sought, analyze};
+use crate::text::{QueryTerm, Role, Sought, analyze, folded};
 use crate::units::score::SCORE_ONE;
 use crate::units::term_key::TermKey;
 
@@ -185,16 +185,17 @@ impl Asked {
         let text = Words::of(question.text());
         let is_own = speaks_of_own(text.bare.iter().copied()) || !own_names.is_empty();
         let (key, query) = question.known_terms();
+        // Terms have no accents.
+        let [bare, own_bare] = [&names, &own_names].map(|names| names.iter().map(|name| folded(name)).collect::<Vec<String>>());
         let is_required = |term: &QueryTerm| match term.role {
             Role::Whole => true,
             Role::Word => {
-                names.contains(&term.text) && !own_names.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit())
+                bare.contains(&term.text) && !own_bare.contains(&term.text) || term.text.bytes().any(|byte| byte.is_ascii_digit())
             } // "20dfcccfde" is a word
             _ => false,
         };
         let required: Vec<&QueryTerm> = query.terms.iter().filter(|term| is_required(term)).collect();
-        let identifies =
-            required.iter().any(|term| term.text.bytes().any(|byte| byte.is_ascii_alphabetic()) && !names.contains(&term.text));
+        let identifies = required.iter().any(|term| term.text.bytes().any(|byte| byte.is_ascii_alphabetic()) && !bare.contains(&term.text));
         let beside: Vec<String> = names.iter().cloned().chain(required.iter().map(|term| term.text.clone())).collect();
         Self {
             required: required.into_iter().map(Sought::of).collect(),

@@ -13,6 +13,7 @@ use crate::memory::{record, slots};
 use crate::scope::{Scope, ScopeType};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
+use crate::text::folded;
 
 /// Slots that hold a name of the user.
 const SLOTS: [&str; 4] = ["name", "first name", "full name", "nickname"];
@@ -43,7 +44,7 @@ impl Own {
     pub fn share_beside(&self, hit: &Contender<'_>, queries: &[LexicalQuery]) -> f64 {
         let names = self.0.get(hit.scope).filter(|names| !names.is_empty());
         let Some((names, query)) = names.zip(queries.get(hit.scope)) else { return 1.0 };
-        let is_name = |term: &TermScore| names.iter().any(|name| name.to_lowercase().starts_with(&term.text));
+        let is_name = |term: &TermScore| names.iter().any(|name| folded(name).starts_with(&term.text));
         let (own, others): (Vec<TermScore>, Vec<TermScore>) = query.terms_of(hit.memory.text).into_iter().partition(is_name);
         let sum = |terms: &[TermScore]| terms.iter().map(|term| term.score).sum::<i64>() as f64;
         if own.is_empty() { 1.0 } else { sum(&others) / (sum(&own) + sum(&others)) }

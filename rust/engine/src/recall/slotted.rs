@@ -91,6 +91,8 @@ pub(super) fn nominate<P: Pages>(
 struct Asked {
     /// Its words, but for filler, each with the number of its letters.
     words: Vec<(Word, usize)>,
+    /// The words of each of its clauses: one message may ask for several things, and its first sentence for none.
+    clauses: Vec<Vec<(Word, usize)>>,
     /// The beginnings of these.
     begins: u64,
     /// Those that ask how something is called.
@@ -109,6 +111,7 @@ impl Asked {
     fn of(question: &str) -> Self {
         let words = telling(question);
         let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
+        let clauses: Vec<Vec<(Word, usize)>> = clauses(question).map(telling).filter(|clause| !clause.is_empty()).collect();
         let text = Words::of(question);
         let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
         let living: Vec<String> = living_ones(&text).collect();
@@ -116,13 +119,16 @@ impl Asked {
         let is_asked = |(slot, asking): &(&'static str, &str)| {
             let (asking, beside) = (telling(asking), telling(BESIDE));
             let is_one = |of: &[(Word, usize)], word: &Word| of.iter().any(|(one, _)| one == word);
-            let asks = words.iter().any(|(word, _)| is_one(&asking, word));
-            (asks && words.iter().all(|(word, _)| is_one(&asking, word) || is_one(&beside, word))).then_some(*slot)
+            let asks = |clause: &Vec<(Word, usize)>| {
+                clause.iter().any(|(word, _)| is_one(&asking, word))
+                    && clause.iter().all(|(word, _)| is_one(&asking, word) || is_one(&beside, word))
+            };
+            clauses.iter().any(asks).then_some(*slot)
         };
         let by_other_words = ASKED_BY.iter().filter(|_| is_own).filter_map(is_asked).collect();
         let asks_who = text.bare.iter().any(|word| word.eq_ignore_ascii_case("who"));
         let naming = if asks_who { Vec::new() } else { telling(NAMING) };
-        Self { words, naming, begins, own, living, text: slot_key(question), by_other_words }
+        Self { words, clauses, naming, begins, own, living, text: slot_key(question), by_other_words }
     }
 
     /// The names that slots may have which it names as they are, and those that it asks for by other words.
@@ -153,14 +159,23 @@ impl Asked {
         let has = |words: &[(Word, usize)], word: &Word| words.iter().any(|(own, _)| own == word);
         let letters = |words: &[(Word, usize)]| words.iter().map(|(_, letters)| *letters).sum::<usize>() as f64;
         let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;
-        let matched: Vec<(Word, usize)> = self.words.iter().filter(|(word, _)| has(&words, word)).copied().collect();
-        let asks_its_name = self.words.iter().all(|(word, _)| has(&self.naming, word) || has(&words, word));
-        let asked = if asks_its_name && !matched.is_empty() { &matched } else { &self.words };
-        let share = letters(&matched) / letters(asked).max(1.0);
+        let share_of = |clause: &Vec<(Word, usize)>| {
+            let matched: Vec<(Word, usize)> = clause.iter().filter(|(word, _)| has(&words, word)).copied().collect();
+            let asks_its_name = clause.iter().all(|(word, _)| has(&self.naming, word) || has(&words, word));
+            let asked = if asks_its_name && !matched.is_empty() { &matched } else { clause };
+            letters(&matched) / letters(asked).max(1.0)
+        };
+        let share = self.clauses.iter().map(share_of).fold(0.0, f64::max);
         let is_own = self.own && self.living.iter().all(|one| apart().any(|part| living_ones(&Words::of(part)).any(|own| own == *one)));
         (held >= slotted::OF_NAME && share >= if is_own { slotted::OF_OWN_QUESTION } else { slotted::OF_QUESTION })
             .then_some(SLOTTED * held * share)
     }
+}
+
+/// The clauses of a question: between the marks of a sentence, and at "and".
+fn clauses(question: &str) -> impl Iterator<Item = &str> {
+    let ends = |mark: char| matches!(mark, '.' | '?' | '!' | ';' | ':' | ',' | '\n');
+    question.split(ends).flat_map(|part| part.split(" and "))
 }
 
 /// Letters of scripts that put no spaces between words: Chinese, Japanese, Thai.
@@ -198,6 +213,8 @@ mod tests {
             ("Which city is my home?", 2),
             ("\u{79c1}\u{306e}\u{597d}\u{304d}\u{306a}\u{8272}\u{306f}\u{ff1f}", 3),
             ("Was ist meine Lieblingsfarbe?", 5),
+            ("I'm planning a long trip with many friends next year. What is my favourite number?", 0),
+            ("What should I cook for the big dinner tomorrow, and what is my dog's name?", 1),
         ] {
             let found = nominated(&pages, seed, question);
             assert_eq!(found.keys().copied().collect::<Vec<_>>(), [number], "{question}");
@@ -227,6 +244,7 @@ mod tests {
             ("Where am I living now?", 0),
             ("Who do I work for?", 1),
             ("Which company do I work for?", 1),
+            ("I'm filling in a form. Where do I live?", 0),
         ] {
             let found = nominated(&pages, seed, question);
             assert_eq!(found.keys().copied().collect::<Vec<_>>(), [number], "{question}");

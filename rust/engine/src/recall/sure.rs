@@ -3,7 +3,8 @@
 //! ```text
 //! sure        the mean of how close the first hit is to the question and of its cosine; where there was no closer look the share of the
 //!             question's words (by rarity) that it has, in the place of closeness, and that alone without vectors. What a relation or
-//!             the name of its slot leads to is as sure as that says
+//!             the name of its slot leads to is as sure as that says. What is of the time that the question names has no need to say so:
+//!             of that the time's words are left out of the question (`closer.rs`). What names whom the question names has a floor
 //! margin      how far its relevance is above that of the tenth: an answer stands out of what is merely about the same. Those that have as
 //!             much of the question as the first are further answers ("My daughter is allergic to nuts", "... to milk"), and no place counts
 //! named       how much closer those memories come that are about somebody whom the question names than those about others: "Bob" is not
@@ -21,7 +22,7 @@ use super::Question;
 use super::contenders::Contender;
 use super::explain::LexicalQuery;
 use super::fusion::Parts;
-use super::ranking::memories::{Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
+use super::ranking::memories::{ABOUT_NAMED, Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
 use super::whose::persons;
 use super::words::Words;
 
@@ -59,7 +60,7 @@ impl Beside {
     #[must_use]
     pub fn confidence(&self, query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
         let sure = nearness(query, text, parts);
-        if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { self.moved(sure) }
+        if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { self.moved(sure).max(least_sure(text, parts)) }
     }
 
     fn moved(&self, sure: f64) -> f64 {
@@ -137,7 +138,14 @@ fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
     let by_words = || query.map_or(0.0, |query| query.coverage(text));
     let close = || parts.closer.map_or_else(by_words, |(features, _)| features.closeness);
     let near = parts.cosine().map_or_else(close, |cosine| f64::midpoint(close(), cosine.max(0.0)));
-    near.max(parts.related).clamp(0.0, 1.0)
+    near.max(parts.related).max(parts.then).max(least_sure(text, parts)).clamp(0.0, 1.0)
+}
+
+/// How sure a memory is at least that names whom the question names: "Anna is allergic to nuts" matters to "I'm having dinner with Anna,
+/// what should I cook?", which asks nothing of her. What somebody said of anything, by their name in front, is no such memory.
+pub(crate) fn least_sure(text: &str, parts: &Parts) -> f64 {
+    let is_named = parts.closer.is_some_and(|(features, _)| features.name > 0.0);
+    if is_named && !is_of_speaker(text) { ABOUT_NAMED } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -64,6 +64,15 @@ pub(super) fn case_fold(c: char) -> impl Iterator<Item = char> {
     kept.into_iter().chain(folded.into_iter().flatten())
 }
 
+/// A word as the terms of a text have it: case folded and without accents.
+pub(crate) fn folded(word: &str) -> String {
+    let (mut plain, mut term) = (String::new(), Term::default());
+    normalise(word, &mut plain);
+    term.clear();
+    fold(&plain, &mut term);
+    String::from_utf8(term.bytes().to_vec()).unwrap_or_default() // folded text is UTF-8
+}
+
 /// Appends a word or an identifier, case folded and without accents; an apostrophe inside is dropped.
 pub(super) fn fold(text: &str, term: &mut Term) {
     if text.is_ascii() {
@@ -109,14 +118,6 @@ fn fold_accented_any(word: &str, term: &mut Term) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn folded(text: &str) -> String {
-        let (mut plain, mut term) = (String::new(), Term::default());
-        normalise(text, &mut plain);
-        term.clear();
-        fold(&plain, &mut term);
-        String::from_utf8(term.bytes().to_vec()).expect("folded text is UTF-8")
-    }
 
     #[test]
     fn case_is_folded_in_full() {

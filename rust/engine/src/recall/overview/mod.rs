@@ -4,6 +4,7 @@
 //! which      every word is filler or of the lists below, beside expressions of time (`when`); it asks, or requests an account
 //! done       it names a time, and that something was done or happened: events, then what else is of that time
 //! said       it names a time, and that something was said: all that is of that time; of messages the user's own statements
+//! asked      it names a time, and that the user asked for something: the same, and of messages the user's questions and requests as well
 //! user       "about me" and knowing, or "who am I": what binds, who the user is, preferences, decisions, facts, events
 //! ```
 //!
@@ -28,6 +29,8 @@ pub enum Overview {
     Done,
     /// The things that were said in a time.
     Said,
+    /// The things that the user asked for in a time.
+    Asked,
     /// The user.
     User,
 }
@@ -54,6 +57,8 @@ const SAID: [&str; 25] = [
     "mentioning", "speak", "spoke", "spoken", "speaking", "chat", "chatted", "chatting", "write", "wrote", "written", "conversation",
 ];
 #[rustfmt::skip]
+const ASKED: [&str; 5] = ["ask", "asked", "asking", "request", "requested"];
+#[rustfmt::skip]
 const KNOWN: [&str; 18] = [
     "know", "known", "remember", "remembered", "recall", "learn", "learned", "learnt", "learning", "store", "stored", "save", "saved", "noted",
     "memories", "information", "facts", "profile",
@@ -72,7 +77,7 @@ impl Overview {
         let (names_time, words) = when::beside(question);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let is_empty = |word: &&str| {
-            let lists: [&[&str]; 5] = [&REQUESTS, &EMPTY, &DONE, &SAID, &KNOWN];
+            let lists: [&[&str]; 6] = [&REQUESTS, &EMPTY, &DONE, &SAID, &ASKED, &KNOWN];
             is_filler(word.as_bytes()) && !OTHERS.contains(word) || lists.iter().any(|list| list.contains(word))
         };
         if words.is_empty() || !words.iter().all(is_empty) {
@@ -86,6 +91,7 @@ impl Overview {
         let is_told = follow(&["i", "we"], &["tell"]) || has(&SAID);
         let is_about_user = follow(&["about", "of"], &["me", "myself"]);
         match (names_time, is_told) {
+            (true, false) if follow(&["i", "we"], &ASKED) => Some(Self::Asked),
             (true, true) => Some(Self::Said),
             (true, false) if is_about_user && has(&["learn", "learned", "learnt"]) => Some(Self::Said),
             (true, false) if has(&DONE) || has(&RECAPS) && !is_about_user || follow(&["was", "were"], &["i", "we"]) => Some(Self::Done),
@@ -119,7 +125,7 @@ pub(crate) fn spread<T, W: Ord>(all: Vec<T>, most: usize, weight: impl Fn(&T) ->
 
 #[cfg(test)]
 mod tests {
-    use super::Overview::{Done, Said, User};
+    use super::Overview::{Asked, Done, Said, User};
     use super::*;
 
     #[test]
@@ -134,6 +140,8 @@ mod tests {
             ("What did we talk about on 24 May?", Said),
             ("Can you summarise what I said last week?", Said),
             ("What did you learn about me last week?", Said),
+            ("What did I ask you to do on May 25?", Asked),
+            ("what did I ask you yesterday", Asked),
             ("What do you know about me?", User),
             ("summarise what you know about me", User),
             ("Tell me about myself.", User),
@@ -147,6 +155,7 @@ mod tests {
     fn one_word_of_content_or_no_question_is_none_of_these() {
         for question in [
             "What did I buy yesterday?",
+            "What did Marco ask me yesterday?",
             "What did she say yesterday?",
             "How did it go yesterday?",
             "What did I do?",

@@ -45,7 +45,7 @@ use crate::memory::Core;
 use crate::recall::ranking::memories::OF_ANOTHER;
 use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO, SURE_ENOUGH};
 use crate::recall::when::{self, Range};
-use crate::recall::{self, Corrections, Overview, asked_by_the_user, check_conditions};
+use crate::recall::{self, Corrections, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -189,8 +189,8 @@ pub(super) fn found<P: Pages>(
     if request.limit == 0 {
         return Ok(Default::default());
     }
-    if asked.overview().is_some_and(Overview::is_of_time) {
-        let said = overview::found(pages, partition, request)?;
+    if let Some(of) = asked.overview().filter(|of| of.is_of_time()) {
+        let said = overview::found(pages, partition, request, of)?;
         if !said.is_empty() {
             return Ok((said, Corrections::new()));
         }

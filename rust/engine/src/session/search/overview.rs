@@ -3,8 +3,8 @@
 //! ```text
 //! documents   those of the time, by halving: they are numbered as they were added. Where there are few, all are looked at
 //! looked at   up to MOST_ROWS rows; of more the first of each of PARTS parts of the time
-//! answers     said in the time, by the user, and neither a question nor a courtesy
-//! chosen      from all of the time alike, of each part the longest, in the order in which they were said
+//! answers     said in the time, by the user, and neither a question nor a courtesy; a question too, where it is asked what was asked
+//! chosen      from all of the time alike, of each part the longest (what was asked: the longest question), in the order of time
 //! ```
 //!
 //! So a month costs what a day of `MOST_ROWS` messages costs, and its answer has something of each week.
@@ -23,8 +23,8 @@ use super::{Found, Request};
 use crate::Result;
 use crate::recall::ranking::LONG;
 use crate::recall::ranking::memories::OVERVIEW;
-use crate::recall::spread;
 use crate::recall::when::Range;
+use crate::recall::{Overview, spread};
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::Pages;
 use crate::text::speech;
@@ -47,7 +47,8 @@ struct One {
 }
 
 /// The messages that answer, in the order of time; none where nobody said anything then.
-pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request) -> Result<Vec<Found>> {
+pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request, of: Overview) -> Result<Vec<Found>> {
+    let answers = |is_empty: Option<bool>| of == Overview::Asked || is_empty != Some(true);
     let Some(asked) = request.preferred.filter(|_| request.said == Range::default()) else { return Ok(Vec::new()) };
     let last = SessionsHead::read(pages, partition)?.last_document;
     let mut numbers = 1..last.saturating_add(1);
@@ -63,7 +64,7 @@ pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request
         rows(pages, partition, first_of(part)..first_of(part + 1), most, &mut |number, row| {
             let place = SessionKey { partition, session: row.session };
             let at = said_at(pages, partition, &row)?;
-            let is_stated = !row.is_courtesy && row.is_empty != Some(true) && row.by_model != Some(true);
+            let is_stated = !row.is_courtesy && answers(row.is_empty) && row.by_model != Some(true);
             if asked.contains(at) && is_stated && is_visible(pages, place, request, &mut sessions)? {
                 let tokens = (row.tokens.len() / 2).min(LONG);
                 ones.push(One { at, number, place, index: row.index, tokens, is_empty: row.is_empty });
@@ -74,11 +75,11 @@ pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request
     ones.sort_by_key(|one| (one.at, one.number));
     let mut said = Vec::new();
     for one in thinned(ones) {
-        if is_users_statement(pages, &one)? {
+        if is_of_the_user(pages, &one, of)? {
             said.push(one);
         }
     }
-    let chosen = spread(said, request.limit, |one| one.tokens);
+    let chosen = spread(said, request.limit, |one| (of == Overview::Asked && one.is_empty == Some(true), one.tokens));
     Ok(chosen.into_iter().enumerate().map(|(place, one)| one.found(SCORE_ONE - place as i64)).collect())
 }
 
@@ -124,13 +125,13 @@ fn thinned(ones: Vec<One>) -> Vec<One> {
     ones.into_iter().enumerate().filter(|(at, _)| of_part(*at) < READ_OF_PART).map(|(_, one)| one).collect()
 }
 
-/// Whether the user said it, and states something.
-fn is_users_statement<P: Pages>(pages: &P, one: &One) -> Result<bool> {
+/// Whether the user said it, and, where it is not asked what was asked, states something.
+fn is_of_the_user<P: Pages>(pages: &P, one: &One, of: Overview) -> Result<bool> {
     let Some(record) = MessageRecord::read(pages, one.place, one.index)?.filter(|record| record.state == MessageState::Given) else {
         return Ok(false);
     };
     let message = record.whole(pages, one.place)?;
-    let states = || one.is_empty.is_some() || !speech::answers_nothing(&text_of(&message));
+    let states = || of == Overview::Asked || one.is_empty.is_some() || !speech::answers_nothing(&text_of(&message));
     Ok(role_of(&message).0 == "user" && states())
 }
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::embedding::{Wanted, distinct_tokens};
+use crate::embedding::{Wanted, distinct_tokens, near_cosine_of};
 use crate::index::bm25::QueryTerm;
 use crate::index::vectors::Query;
-use crate::recall;
+use crate::recall::{self, when};
 use crate::text::{self, with_analyzer};
 use crate::units::clip::clip;
 use crate::units::score::SCORE_ONE;
@@ -107,7 +107,17 @@ impl<'q> Question<'q> {
 
     /// Its meaning without the persons that it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
-        let left_out: Vec<u8> = names.iter().flat_map(|name| distinct_tokens(name, MAX_NAME_TOKENS)).collect();
+        self.meaning_without(tokens_of(names), rarity)
+    }
+
+    /// The same without the words of the time that it asks about.
+    pub fn meaning_beside_time(&self, names: &[String], rarity: &[f64]) -> Meaning {
+        let mut left_out = tokens_of(names);
+        left_out.extend(tokens_of(&when::within(self.asked.text())));
+        self.meaning_without(left_out, rarity)
+    }
+
+    fn meaning_without(&self, left_out: Vec<u8>, rarity: &[f64]) -> Meaning {
         let content = self.asked.content(&left_out);
         let rarest = rarity.iter().copied().fold(0.0, f64::max).max(1.0 / SCORE_ONE as f64);
         let rarity_of = |word: &[u8]| {
@@ -117,6 +127,10 @@ impl<'q> Question<'q> {
         let rarities: Vec<f64> = content.words.iter().map(|word| rarity_of(word)).collect();
         Meaning { vector: content.vector().map(Query::from_unit), wanted: Wanted::new(&content, &rarities) }
     }
+}
+
+fn tokens_of(words: &[String]) -> Vec<u8> {
+    words.iter().flat_map(|word| distinct_tokens(word, MAX_NAME_TOKENS)).collect()
 }
 
 /// Whether a text has an identifier that says what it is about.
@@ -146,6 +160,15 @@ pub(super) struct Meaning {
     /// `None` where the table has none of its words.
     pub vector: Option<Query>,
     pub wanted: Wanted,
+}
+
+impl Meaning {
+    /// From 0 to 1: how near a message with these distinct tokens is to it: the mean of what it has of the question and its cosine.
+    pub fn nearness(&self, tokens: &[u8]) -> f64 {
+        let close = self.wanted.closeness(&self.wanted.nearness(tokens));
+        let cosine = self.vector.as_ref().and_then(|vector| near_cosine_of(tokens, vector.unit()));
+        f64::midpoint(close, cosine.unwrap_or(0.0).max(0.0))
+    }
 }
 
 #[cfg(test)]

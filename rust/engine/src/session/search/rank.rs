@@ -14,7 +14,7 @@ use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::vectors;
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
-use super::score::Features;
+use super::score::{Features, moved_by_name};
 use super::sight::{Dated, Field};
 use super::{Asking, Found, Request, forks, stored_message};
 use crate::Result;
@@ -69,6 +69,8 @@ pub(super) struct Ranking<'r, P> {
     /// The share of the question's words that the message with most of them has; reckoned where they alone tell how sure an answer is.
     share_of_best: f64,
     meaning: Meaning,
+    /// The same without the time that the question asks about, where it asks about one: a message of that time need not name it.
+    beside_time: Option<Meaning>,
     speakers: Vec<String>,
     /// Whether the question speaks to the model.
     speaks_to_model: bool,
@@ -123,7 +125,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
         } else {
             field.share_of_best(terms.of_all(&question.terms, |at| question.asks_for(at)))
         };
-        let meaning = question.meaning(&speakers, &terms.rarity());
+        let rarity = terms.rarity();
+        let meaning = question.meaning(&speakers, &rarity);
         let (asks_courtesies, speaks_to_model) = (OnceCell::new(), question.speaks_to_model());
         let mut ranking = Self {
             pages,
@@ -133,12 +136,14 @@ impl<'r, P: Pages> Ranking<'r, P> {
             field,
             share_of_best,
             meaning,
+            beside_time: None,
             speakers,
             speaks_to_model,
             asks_courtesies,
             asked: None,
         };
         ranking.read_time()?;
+        ranking.beside_time = ranking.asked.is_some().then(|| question.meaning_beside_time(&ranking.speakers, &rarity));
         Ok(ranking)
     }
 
@@ -208,7 +213,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
         for one in &mut ranked {
             let found = &mut one.found;
-            let near = best.iter().filter(|(place, index, _)| *place == found.place && *index != found.index);
+            let is_near = |place: &SessionKey, index: u64| *place == found.place && index != found.index && self.question.is_known();
+            let near = best.iter().filter(|(place, index, _)| is_near(place, *index));
             found.features.near_best = near.map(|(_, index, cheap)| cheap * Features::nearness(*index, found.index)).fold(0.0, f64::max);
             found.features.session = ranks.get(&found.place.session).map_or(0.0, |rank| 1.0 / *rank as f64);
             found.score = found.features.score();
@@ -227,9 +233,17 @@ impl<'r, P: Pages> Ranking<'r, P> {
         for one in &mut found {
             one.named = named;
             let words = (one.features.words * self.share_of_best).min(1.0);
-            one.confidence = if self.question.is_known() { one.features.confidence(named) } else { words };
+            one.confidence =
+                if self.question.is_known() { one.features.confidence(named).max(self.sure_of_then(one, rows)) } else { words };
         }
         Ok((found, has_copies))
+    }
+
+    /// How sure a message is without the words of the time that the question asks about, where it was said then; 0 of all others.
+    fn sure_of_then(&self, found: &Found, rows: &[ReadRow<'_>]) -> f64 {
+        let row = || rows.binary_search_by_key(&found.number, |other| other.number).ok().map(|at| &rows[at].row);
+        let meaning = self.beside_time.as_ref().filter(|_| found.features.within > 0.0);
+        meaning.zip(meaning.and_then(|_| row())).map_or(0.0, |(meaning, row)| moved_by_name(meaning.nearness(&row.tokens), found.named))
     }
 
     /// Leaves what forks have of other sessions out of the candidates; whether there is any.
@@ -295,6 +309,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let field = &self.field;
         let is = |is: bool| f64::from(u8::from(is));
         let own = |by: i64| at.other(by).map_or(0.0, |other| field.own(other.number));
+        // Weighed beside a message's own meaning, of which nothing is known then.
+        let own_of_far = |by: i64| if self.question.is_known() { own(by) } else { 0.0 };
         let meaning = |by: i64| at.other(by).map_or(0.0, |other| field.cosine(other.number));
         let (tokens, wanted) = (row.tokens.len() / 2, &self.meaning.wanted);
         let [first_persons, second_persons, times] = count_forms(&row.tokens);
@@ -309,8 +325,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
             words: field.words(number),
             window: field.window(number),
             before,
-            before_two: own(-2),
-            after_two: own(2),
+            before_two: own_of_far(-2),
+            after_two: own_of_far(2),
             answers: if asked_before { before } else { 0.0 },
             meaning: field.cosine(number),
             meaning_around: (meaning(0) + of_before * meaning(-1) + of_after * meaning(1)) / (1.0 + of_before + of_after),
@@ -542,8 +558,10 @@ fn first_in_order<T>(all: &mut [T], count: usize, mut by: impl FnMut(&T, &T) -> 
     all[..count].sort_unstable_by(by);
 }
 
-/// The greatest closeness of those whom the question names, or of the others.
+/// The greatest closeness of those whom the question names, or of the others. What only asks is nobody's statement: the question itself
+/// is as close as can be.
 fn closest(ranked: &[Ranked], speaks: bool) -> f64 {
-    let those = ranked.iter().map(|one| &one.found.features).filter(|features| (features.speaker > 0.0) == speaks);
+    let stated = ranked.iter().filter(|one| one.found.is_empty != Some(true));
+    let those = stated.map(|one| &one.found.features).filter(|features| (features.speaker > 0.0) == speaks);
     those.map(|features| features.closeness).fold(0.0, f64::max)
 }

@@ -88,7 +88,7 @@ impl Features {
     /// From 0 to 1: how sure it is that the message answers: [`Self::sureness`], its odds moved by `named`, how much closer those whom the
     /// question names come to it than others.
     pub(super) fn confidence(&self, named: f64) -> f64 {
-        moved_odds(self.sureness(), NAMED_CLOSER * named)
+        moved_by_name(self.sureness(), named)
     }
 
     /// The feature of a message with `tokens` distinct tokens.
@@ -101,6 +101,11 @@ impl Features {
         let away = one.abs_diff(other);
         NEARNESS.get(away as usize).copied().unwrap_or_else(|| nearness(away))
     }
+}
+
+/// How sure a message is, its odds moved by `named`.
+pub(super) fn moved_by_name(sure: f64, named: f64) -> f64 {
+    moved_odds(sure, NAMED_CLOSER * named)
 }
 
 #[cfg(test)]

@@ -447,13 +447,17 @@ fn question(message: &Message) -> String {
     asking(&text).into_owned()
 }
 
+/// The share that the last of those keeps which are shown for the person that they name: enough for the floor of a prompt.
+const OF_LEAST: f64 = 0.95;
+
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
 fn recalled_items<P: Pages>(pages: &P, answer: &Recall, now: i64, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partition_of(hit);
-        let score = Some((hit.score * confidence * SCORE_UNIT) as i64);
+        let least = if hit.memory.trust > 0 { recall::least_sure(&hit.memory.text, &hit.parts) } else { 0.0 };
+        let score = Some(((hit.score * confidence).max(least * (OF_LEAST + (1.0 - OF_LEAST) * hit.score)) * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory, now)?;
         let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
         Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))

@@ -18,7 +18,7 @@ use super::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
 use crate::collection;
 use crate::context::limit::section;
-use crate::context::{DocumentRef, Explained, Form, History, Item, Message, MessageRef, Why};
+use crate::context::{DocumentRef, Explained, Form, History, Item, Message, MessageRef, Role, Why};
 use crate::embedding;
 use crate::memory::Core;
 use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, MEANS_IT, SURE_ENOUGH};
@@ -279,7 +279,10 @@ impl Asked<'_> {
         }
         let Some(session_id) = sessions.of(pages, found.place)? else { return Ok(None) };
         let told = Told::of(pages, reference, session_id, record)?;
-        if !self.record.recalls.roles.have(&told.message) || found.is_empty.is_none() && told.is_of_no_use(found) {
+        // The instructions of one session are no other's, and nothing that the user said.
+        let is_instruction = matches!(told.message.role, Role::System | Role::Developer) && found.place != self.place;
+        let is_asked_for = !is_instruction && self.record.recalls.roles.have(&told.message);
+        if !is_asked_for || found.is_empty.is_none() && told.is_of_no_use(found) {
             return Ok(None);
         }
         let span = match found.said_then {

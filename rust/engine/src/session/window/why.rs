@@ -29,7 +29,8 @@ impl Session<'_> {
         let most = record.recalls.memories as usize;
         let Some(question) = sent.question.as_deref().filter(|_| most > 0) else {
             let switched_off = "memories are switched off: raise Recalls(memories=0)";
-            let nothing_asked = "memory was not searched: the session has no user message, and query= was not given";
+            let nothing_asked = "memory was not searched: the session has no user message, and query= was not given; or the prompt was composed \
+                                 again from the ledger, which keeps what was shown and not what was asked: ask a prompt that assemble() returned";
             return Ok(if most == 0 { switched_off } else { nothing_asked }.to_owned());
         };
         let request = memory_request(question.to_owned(), &sent.ask, scopes, most.max(RANKS));
