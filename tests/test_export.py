@@ -308,3 +308,10 @@ def test_the_command_exports_and_loads(exported: Path, tmp_path: Path, capsys: p
     assert cli.main(["load", str(tmp_path / "b"), str(again)]) == 2
     assert "must be empty" in capsys.readouterr().err
     assert cli.main(["check", str(tmp_path / "b")]) == 0
+
+
+def test_no_file_of_the_store_is_written_over(memspan_engine: memspan.Engine) -> None:
+    memspan_engine.user("u").remember("Prefers tea")
+    with pytest.raises(memspan.InvalidInput, match="lies inside of"):
+        memspan_engine.export(memspan_engine.path / "gen-1" / "data.mdb")
+    assert memspan_engine.user("u").recall("tea")[0].text == "Prefers tea"

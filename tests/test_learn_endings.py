@@ -183,4 +183,5 @@ def test_what_is_said_of_another_thing_ends_nothing(user: memspan.Scope, fact: s
     user.learn([{"role": "user", "content": fact}])
     before = [memory.text for memory in user.memories()]
     user.learn([{"role": "user", "content": told}])
-    assert before and before[0] in [memory.text for memory in user.memories()]
+    assert before
+    assert before[0] in [memory.text for memory in user.memories()]

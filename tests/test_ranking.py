@@ -319,10 +319,8 @@ def test_an_answer_about_somebody_else_is_less_sure(by_meaning: memspan.Engine) 
         ("Anja's flight is booked", "Is the flight of Tanja booked?"),
     ],
 )
-def test_a_word_of_another_language_and_another_name_are_not_misspelt(store: Path, text: str, question: str) -> None:
-    with memspan.open(store) as engine:
-        user = engine.user("u")
-        user.remember(text)
-        session = user.session("s", model="gpt-4o")
-        session.add({"role": "user", "content": question})
-        assert "read it as" not in str(session.assemble().explain())
+def test_a_word_of_another_language_and_another_name_are_not_misspelt(user: memspan.Scope, text: str, question: str) -> None:
+    user.remember(text)
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    assert "read it as" not in str(session.assemble().explain())

@@ -197,7 +197,10 @@ def test_a_long_history_says_of_its_hits_what_reading_all_of_it_says(user: memsp
         (
             "\u041d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u0418\u0432\u0430\u043d\u0430 A-1001",
             "\u041d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u041f\u0435\u0442\u0440\u0430 A-1002",
-            "\u041a\u0430\u043a\u043e\u0439 \u043d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 \u0443 \u0418\u0432\u0430\u043d\u0430?",
+            (
+                "\u041a\u0430\u043a\u043e\u0439 \u043d\u043e\u043c\u0435\u0440 \u0437\u0430\u043a\u0430\u0437\u0430 "
+                "\u0443 \u0418\u0432\u0430\u043d\u0430?"
+            ),
         ),
         (
             "\u9867\u5ba2\u7530\u4e2d\u3055\u3093\u306e\u5951\u7d04\u756a\u53f7\u306fKT-2291\u3067\u3059",
@@ -227,7 +230,8 @@ def test_who_asks_is_not_somebody_else_who_comes_closer(user: memspan.Scope) -> 
     asked = user.session("asked", model="gpt-4o")
     asked.add({"role": "user", "content": question})
     shown = [line.id for line in asked.assemble().explain() if line.section == "recalled" and line.included]
-    assert shown and shown[0] == "s#2"
+    assert shown
+    assert shown[0] == "s#2"
     assert user.search_transcripts(question).confidence == pytest.approx(before, abs=0.05), "asking makes no answer less sure"
 
 

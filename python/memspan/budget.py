@@ -238,7 +238,7 @@ class Recalls:
             for when the history has had its own.
         passages: The most passages of the session's collections.
         other_sessions: Whether messages of other sessions of the user are recalled, or only those of this one.
-        roles: Whose messages: "user", "assistant", "tool".
+        roles: Whose messages: "user", "assistant", "tool". Instructions ("system", "developer") of other sessions are never recalled.
         min_confidence: How sure a memory, a passage, and the best of the messages must be to be shown, 0 to 1; messages behind the best
             need a quarter of it. `None` is 0.15. With 0 whatever was found is shown as far as it fits.
 

@@ -9,6 +9,7 @@ from memspan._engine.paths import local_path
 from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
+from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     import os
@@ -67,6 +68,12 @@ class Copies(EnginePart):
             (True, 'Prefers tea')
         """
         target = local_path("exporting the store", path, what="file")
+        if target.resolve().is_relative_to(self.path.resolve()):
+            raise InvalidInput(
+                f"exporting the store: the file must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
+                f"{str(self.path)!r}: pass another path",
+                path=str(target),
+            )
         remove_abandoned(target)
         return self._core.export(target)
 
