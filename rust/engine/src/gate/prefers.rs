@@ -17,8 +17,8 @@ lists! { "prefers":
     OF_CLASS,
 }
 
-/// The slot of a value: its purpose, else the class of things that it is one of. A word that another noun follows is no such thing: "dark
-/// mode" is a theme, and "dark chocolate" is none.
+/// The slot of a value: its purpose, else the class of things that it is one of. "Dark mode" is a theme. In "dark chocolate" another noun
+/// follows the word, and it names none.
 pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let value = value.to_lowercase();
     let words: Vec<&str> = value.split_whitespace().map(|word| word.trim_matches([',', '.', '!', '(', ')'])).collect();

@@ -98,8 +98,8 @@ impl<'q> Look<'q> {
         }
     }
 
-    /// Notes how sure those are that are of the time which the question asks about, without its words for that time: what happened in March
-    /// does not say "March". What holds is of every time from its own on.
+    /// Notes how sure those are that are of the time which the question asks about, without its words for that time: a memory of March
+    /// does not say "March". A fact that holds is of every time from its own on.
     pub fn weigh_time(&self, then: Range, queries: &[LexicalQuery], hits: &mut [Contender<'_>]) {
         let is_of_then = |memory: &Outline<'_>| {
             then.contains(memory.occurred_at) || holds(memory.kind) && then.until.is_some_and(|until| memory.occurred_at < until)

@@ -67,7 +67,9 @@ impl<const N: usize, const WORDS: usize> Slots<N, WORDS> {
     fn clear(&self) {
         for (page, slots) in self.words.chunks(NEAR).enumerate() {
             if self.touched[page / 64].load(Relaxed) >> (page % 64) & 1 == 1 {
-                slots.iter().for_each(|slot| slot.store(0, Relaxed));
+                for slot in slots {
+                    slot.store(0, Relaxed);
+                }
             }
         }
     }
@@ -118,7 +120,7 @@ impl Place {
         u64::from(tag as u32) << 32 | u64::from(self.checksum)
     }
 
-    /// What was verified of this value.
+    /// The checks that this value passed.
     #[inline]
     fn noted(self) -> Noted {
         let (seen, word) = (SEEN.get(self.slot()), self.word());
@@ -153,7 +155,7 @@ fn is_beside(seen: u64, word: u64) -> bool {
     seen != 0 && tags != 0 && tags >> 12 == 0
 }
 
-/// What is known of a value.
+/// The checks that a value passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noted {
     Nothing,
@@ -177,10 +179,11 @@ impl Noted {
 /// The body of a value of the given schema and codec. On first touch, checks its checksum and calls `is_consistent`.
 #[inline]
 pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consistent: impl FnOnce(&'v [u8]) -> bool) -> Result<&'v [u8]> {
-    if let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>() {
-        if head[..4] == [schema, codec, 0, 0] && Place::of(value, checksum_in(head)).noted() == Noted::Consistent {
-            return Ok(body);
-        }
+    if let Some((head, body)) = value.split_first_chunk::<ENVELOPE_BYTES>()
+        && head[..4] == [schema, codec, 0, 0]
+        && Place::of(value, checksum_in(*head)).noted() == Noted::Consistent
+    {
+        return Ok(body);
     }
     open_first(key, value, schema, codec, is_consistent)
 }
@@ -188,10 +191,10 @@ pub fn open<'v>(key: &[u8], value: &'v [u8], schema: u8, codec: u8, is_consisten
 /// Whether a value of any schema is what was written at `key`, computed once.
 #[inline]
 pub fn intact(key: &[u8], value: &[u8]) -> Result<()> {
-    if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
-        if Place::of(value, checksum_in(head)).noted() != Noted::Nothing {
-            return Ok(());
-        }
+    if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>()
+        && Place::of(value, checksum_in(*head)).noted() != Noted::Nothing
+    {
+        return Ok(());
     }
     intact_first(key, value)
 }
@@ -209,7 +212,7 @@ fn intact_first(key: &[u8], value: &[u8]) -> Result<()> {
 /// Marks a value as intact whose envelope was just made from bytes that the cipher authenticated.
 pub fn note(value: &[u8]) {
     if let Some(head) = value.first_chunk::<ENVELOPE_BYTES>() {
-        Place::of(value, checksum_in(head)).note(weaker);
+        Place::of(value, checksum_in(*head)).note(weaker);
     }
 }
 
@@ -246,7 +249,7 @@ pub fn forget_all() {
 
 /// The checksum in a head.
 #[inline]
-fn checksum_in(head: &[u8; ENVELOPE_BYTES]) -> u32 {
+fn checksum_in(head: [u8; ENVELOPE_BYTES]) -> u32 {
     u32::from_le_bytes([head[4], head[5], head[6], head[7]])
 }
 
@@ -276,7 +279,7 @@ mod tests {
         let start = memory.as_ptr().align_offset(4096);
         let page = &mut memory[start..start + 4096];
         page.chunks_exact_mut(value.len()).for_each(|place| place.copy_from_slice(&value));
-        let is_noted = |value: &[u8], noted| Place::of(value, checksum_in(value.first_chunk().expect("a head"))).noted() == noted;
+        let is_noted = |value: &[u8], noted| Place::of(value, checksum_in(*value.first_chunk().expect("a head"))).noted() == noted;
         let values = || page.chunks_exact(value.len());
         assert!(values().len() > 40 && values().all(|value| is_noted(value, Noted::Nothing)));
         values().for_each(|value| intact(key, value).expect("as it was sealed"));

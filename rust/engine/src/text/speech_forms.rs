@@ -47,7 +47,7 @@ pub(super) const ASKED_NOUNS: [&str; 28] = [
     "endereco",
 ];
 
-/// What a speaker has: "sag mir meine ...", "donne-moi mon ...", "dimmi il mio ...".
+/// Words for a speaker's own things: "sag mir meine ...", "donne-moi mon ...", "dimmi il mio ...".
 const OWN: [&str; 19] = [
     "mein", "meine", "meinen", "meiner", "unser", "unsere", "unseren", "mon", "ma", "mes", "notre", "nos", "mi", "mis", "nuestro",
     "nuestra", "mio", "mia", "miei",

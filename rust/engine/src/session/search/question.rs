@@ -107,18 +107,18 @@ impl<'q> Question<'q> {
 
     /// Its meaning without the persons that it names. `rarity` is that of each of its terms.
     pub fn meaning(&self, names: &[String], rarity: &[f64]) -> Meaning {
-        self.meaning_without(tokens_of(names), rarity)
+        self.meaning_without(&tokens_of(names), rarity)
     }
 
     /// The same without the words of the time that it asks about.
     pub fn meaning_beside_time(&self, names: &[String], rarity: &[f64]) -> Meaning {
         let mut left_out = tokens_of(names);
         left_out.extend(tokens_of(&when::within(self.asked.text())));
-        self.meaning_without(left_out, rarity)
+        self.meaning_without(&left_out, rarity)
     }
 
-    fn meaning_without(&self, left_out: Vec<u8>, rarity: &[f64]) -> Meaning {
-        let content = self.asked.content(&left_out);
+    fn meaning_without(&self, left_out: &[u8], rarity: &[f64]) -> Meaning {
+        let content = self.asked.content(left_out);
         let rarest = rarity.iter().copied().fold(0.0, f64::max).max(1.0 / SCORE_ONE as f64);
         let rarity_of = |word: &[u8]| {
             let term = self.query.terms.iter().position(|term| term.role == text::Role::Word && term.text.as_bytes() == word);

@@ -558,7 +558,7 @@ fn first_in_order<T>(all: &mut [T], count: usize, mut by: impl FnMut(&T, &T) -> 
     all[..count].sort_unstable_by(by);
 }
 
-/// The greatest closeness of those whom the question names, or of the others. What only asks is nobody's statement: the question itself
+/// The greatest closeness of those whom the question names, or of the others. Messages that only ask are left out: the question itself
 /// is as close as can be.
 fn closest(ranked: &[Ranked], speaks: bool) -> f64 {
     let stated = ranked.iter().filter(|one| one.found.is_empty != Some(true));
