@@ -57,7 +57,7 @@ class Copies(EnginePart):
             How many values it has.
 
         Raises:
-            InvalidInput: The path names no file.
+            InvalidInput: The path names no file, or one inside of the store.
             StoreCorrupt: A value is damaged.
 
         Examples:

@@ -107,7 +107,8 @@ fn is_regular(s: &Sentence<'_>, verb: usize, end: usize) -> bool {
     let is_days = |at: usize| s.word(at - 1) == "on" && s.word(at).ends_with('s') && WEEKDAYS.contains(&day(at));
     let is_period = |at: usize| at < end && (WEEKDAYS.contains(&day(at)) || among(&PERIODS, day(at)));
     let is_often = |at: usize| s.word(at) == "every" && (is_period(at + 1) || is_period(at + 2));
-    let is_habit = !among(&NO_HABIT, s.word(verb)) && !among(&PAST, s.word(verb)) && !s.word(verb).ends_with("ed");
+    let is_past = among(&PAST, s.word(verb)) || s.word(verb).ends_with("ed") && !s.word(verb).ends_with("eed"); // "I feed my cats"
+    let is_habit = !is_past && !among(&NO_HABIT, s.word(verb));
     is_habit && (verb + 1..end).any(|at| is_days(at) || is_often(at))
 }
 
@@ -192,6 +193,7 @@ mod tests {
             "We ship every Wednesday.",
             "I see a therapist every week.",
             "I get up at six.",
+            "I feed my cats every morning.",
             "I drink tea and coffee.",
             "I go to the gym on Mondays and Thursdays.",
         ] {

@@ -56,7 +56,6 @@ const SAID: [&str; 25] = [
     "say", "said", "saying", "told", "telling", "talk", "talked", "talking", "discuss", "discussed", "discussing", "mention", "mentioned",
     "mentioning", "speak", "spoke", "spoken", "speaking", "chat", "chatted", "chatting", "write", "wrote", "written", "conversation",
 ];
-#[rustfmt::skip]
 const ASKED: [&str; 5] = ["ask", "asked", "asking", "request", "requested"];
 #[rustfmt::skip]
 const KNOWN: [&str; 18] = [
