@@ -266,7 +266,7 @@ def test_several_exports_to_one_path_do_not_meet(tmp_path: Path, whole: bool) ->
 def test_an_export_removes_what_a_dead_process_left_of_another(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    left, other = tmp_path / f".all.jsonl.0.{dead.pid}.part", tmp_path / f".all.jsonl.0.{os.getpid()}.part"
+    left, other = tmp_path / f".all.jsonl.999.{dead.pid}.part", tmp_path / f".all.jsonl.999.{os.getpid()}.part"
     with memspan.open(tmp_path / "a") as engine:
         for export in (engine.export, engine.user("u").export):
             left.write_text("what somebody asked to forget")

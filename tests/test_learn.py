@@ -60,6 +60,83 @@ def test_a_session_that_was_rewound_is_read_again_and_nothing_doubles(user: mems
     assert "Rome" not in json.dumps([one.text for one in user.memories(states="all")])
 
 
+@pytest.mark.parametrize("read_anew", ["redact", "rewind", "fork"])
+def test_what_was_said_twice_and_is_forgotten_does_not_come_back(user: memspan.Scope, memspan_clock: FakeClock, read_anew: str) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    for text in ("I'm allergic to peanuts.", "I work at Acme.", "I'm allergic to peanuts.", "I have a cat.", "hm"):
+        session.add({"role": "user", "content": text})
+        user.learn(session)
+        memspan_clock.advance(days=1)
+    [allergy] = [one for one in user.memories() if "peanuts" in one.text]
+    assert allergy.reinforced == 1
+    assert user.forget(allergy.id)
+    if read_anew == "fork":
+        session = session.fork("s-2")
+    else:
+        getattr(session, read_anew)(4)
+    again = [(one.action, one.text) for one in user.learn(session) if one.memory]
+    assert [text for action, text in again if action == "rejected"] == ["The user is allergic to peanuts."] * 2
+    assert {action for action, _ in again} == {"rejected", "duplicate"}
+    assert not [one for one in user.memories() if "peanuts" in one.text]
+
+
+def test_what_is_read_anew_is_not_counted_twice(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    for text in ("I'm allergic to peanuts.", "I'm allergic to peanuts.", "hm"):
+        session.add({"role": "user", "content": text})
+        memspan_clock.advance(days=1)
+    user.learn(session)
+    session.redact(2)
+    user.learn(session)
+    assert [one.reinforced for one in user.memories()] == [1]
+
+
+def test_a_store_with_what_was_said_again_is_sound(store: Path, tmp_path: Path) -> None:
+    with memspan.open(store) as engine:
+        user = engine.user("u-42")
+        for name in ("s-1", "s-2"):
+            session = user.session(name, model="gpt-4o")
+            session.add({"role": "user", "content": "I'm allergic to peanuts."})
+            user.learn(session)
+        assert engine.check().sound
+        engine.export(tmp_path / "lines.jsonl")
+    with memspan.open(tmp_path / "other.memspan") as other:
+        other.load(tmp_path / "lines.jsonl")
+        user = other.user("u-42")
+        [memory] = user.memories()
+        user.forget(memory.id)
+        session = user.session("s-2", model="gpt-4o").fork("s-3")
+        assert [one.action for one in user.learn(session) if one.memory] == ["rejected"]
+        assert other.check().sound
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_what_is_heard_again_is_kept_as_if_it_were_new(store: Path, told: bool) -> None:
+    """It expired as many days after it was heard for the first time. The end that a program gives stays."""
+    clock = FakeClock()
+    with memspan.open(store, clock=clock, kinds={"semantic": memspan.KindRule(ttl_days=10)}) as engine:
+        user = engine.user("u-42")
+        if told:
+            user.remember("I drive an old Skoda.", ttl_seconds=10 * 86_400, source="user")
+        for _ in range(3):
+            user.learn([{"role": "user", "content": "I drive an old Skoda."}])
+            clock.advance(days=6)
+        engine.maintain()
+        assert [one.reinforced for one in user.memories()] == [0 if told else 2], "one that expired is learnt anew"
+        clock.advance(days=4)
+        engine.maintain()
+        assert not list(user.memories())
+        assert engine.check().sound
+
+
+def test_what_is_said_again_is_not_stale(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    user.learn(said("I drive an old Skoda.", "I own a bakery."))
+    memspan_clock.advance(days=80)
+    user.learn(said("I drive an old Skoda."))
+    memspan_clock.advance(days=20)
+    assert [one.text for one in user.forget_stale(90, 1)] == ["I own a bakery."]
+
+
 @pytest.mark.parametrize("take", ["redact", "rewind"])
 def test_what_only_a_message_said_goes_with_it(user: memspan.Scope, take: str) -> None:
     session = user.session("s-1", model="gpt-4o")

@@ -98,6 +98,7 @@ pub fn of(table: Table) -> Schema {
         Table::Slot => Schema::of(&[("hash", 8)], true, &["name", "multi", "current"]),
         Table::Access => Schema::of(&[("rows", 4)], false, &[]),
         Table::Quarantine => Schema::of(&[("number", 4)], false, &[]),
+        Table::SaidAgain => Schema::of(&[("hash", 16)], false, &["memory"]),
         Table::LearnMark => Schema::of(&[("hash", 16)], false, &["next", "edits", "created_at"]),
         Table::Relation => Schema::of(&[("number", 4)], true, &["subject", "relation", "object", "since", "until", "memory"]),
         Table::SessionByName => Schema::of(&[("hash", 16)], false, &["session"]),

@@ -11,6 +11,7 @@ use crate::audit::{Index, Report};
 use crate::index::bm25::IndexId;
 use crate::index::vectors::VectorSet;
 use crate::memory::embedding;
+use crate::memory::heard;
 use crate::memory::maintain::OF_VECTORS;
 use crate::memory::record::{self, Memory};
 use crate::memory::slots;
@@ -55,6 +56,7 @@ pub(crate) fn check<P: Pages>(
     visit.vectors()?;
     visit.slots()?;
     visit.expiry(expiry);
+    visit.said_again()?;
     revisions::check(visit.report, partition, &visit.head, &numbers);
     Ok(())
 }
@@ -214,6 +216,17 @@ impl<P: Pages> Visit<'_, P> {
             self.note("slot", format!("memory {number} names a slot that does not refer to it"));
         }
         Ok(())
+    }
+
+    fn said_again(&mut self) -> Result<()> {
+        let range = Key::new(self.partition, Table::SaidAgain).prefix_range();
+        let (pages, given) = (self.pages, 1..self.head.next_number);
+        pages.scan(&range.start, &range.end, &mut |key, value| {
+            if let Some(number) = self.read("claim", heard::read_again(key, value))?.filter(|number| !given.contains(number)) {
+                self.note("claim", format!("a claim said memory {number} again, and no memory has that number"));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     fn expiry(&mut self, found: &BTreeSet<(i64, u32)>) {

@@ -255,7 +255,7 @@ pub(crate) fn forget_said<P: PagesMut>(
     reason: &str,
     clock: i64,
 ) -> Result<()> {
-    if super::learn::mark(&*pages, partition, seed, session)?.next <= messages.start {
+    if super::heard::mark(&*pages, partition, seed, session)?.next <= messages.start {
         return Ok(());
     }
     let said = |memory: &Memory| {
@@ -318,11 +318,12 @@ impl Stale {
         Ok(Self { unused_since: now - (unused_days * DAY as f64) as i64, max_importance })
     }
 
-    /// Whether a memory that was written and last recalled at these times is stale. Constraints and profiles never are.
+    /// Whether a memory that was written and last recalled at these times is stale. One that was said again later is not. Constraints and
+    /// profiles never are.
     #[must_use]
     pub fn takes(&self, memory: &Memory, written_at: i64, recalled_at: i64) -> bool {
         !matches!(memory.kind, Kind::Constraint | Kind::Profile)
             && memory.importance <= self.max_importance
-            && written_at.max(recalled_at) < self.unused_since
+            && written_at.max(recalled_at).max(memory.provenance.last_seen) < self.unused_since
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::heard;
 use super::kind::Kind;
 use super::near::{Relation, Statement};
 use super::outcome::{Action, Remembered};
@@ -13,11 +14,7 @@ use super::slots::Slot;
 use super::writer::PartitionWriter;
 use crate::Result;
 use crate::gate::{self, Lift};
-use crate::store::envelope::{self, Codec};
-use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table};
-use crate::store::msgpack::{Reader, Writer};
-use crate::store::pages::{Pages, PagesMut};
+use crate::store::pages::PagesMut;
 use crate::units::calendar::DAY;
 
 /// The part of a new memory that makes it a claim: what it is compared with, and what it says about others.
@@ -283,15 +280,23 @@ fn may_replace(new: &Memory, known: &Memory) -> bool {
 }
 
 /// Counts that a memory was said again, where that was later than the last time, and by somebody who is trusted as much: what an assistant
-/// repeats of its prompt makes nothing truer.
-pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut known: Memory, again: &Memory) -> Result<Remembered> {
+/// repeats of its prompt makes nothing truer. What was learnt is then kept as long as if it were heard now for the first time. The end that
+/// a program gave stays.
+pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before: Memory, again: &Memory) -> Result<Remembered> {
+    let mut known = before.clone();
+    if let Some(id) = &again.given_id {
+        heard::put_again(writer.pages, writer.partition, id, known.number)?;
+    }
     let last = known.provenance.last_seen.max(known.occurred_at);
     if again.occurred_at > last && again.trust >= known.trust {
         known.provenance.reinforced = known.provenance.reinforced.saturating_add(1);
         known.provenance.last_seen = again.occurred_at;
         // Half of what was missing, for a source as sure as the first; the sum never passes 1.
         known.confidence += (1.0 - known.confidence) * again.confidence * 0.5;
-        writer.index_anew(&known)?;
+        if known.provenance.writer.is_some() {
+            known.expires_at = known.expires_at.and_then(|end| again.expires_at.map(|later| later.max(end)));
+        }
+        writer.index_anew(&before, &known)?;
     }
     let reason = Some(format!("{} says the same", known.id()));
     Ok(Remembered { action: Action::Reinforced, memory: known, reason })
@@ -308,51 +313,4 @@ pub(super) fn dispute<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, number: 
         }
     }
     Ok(())
-}
-
-/// How far a session was learnt from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LearnMark {
-    /// The first message that was not read.
-    pub next: u64,
-    /// The session's count of changes then: after a change it is read again.
-    pub edits: u64,
-    /// When the session was made: another one of the same id is read from its beginning.
-    pub created_at: i64,
-}
-
-impl LearnMark {
-    /// Where reading goes on in a session that is now as `now` says: at its beginning where it changed since, or is another one.
-    #[must_use]
-    pub fn continued(&self, now: &Self) -> u64 {
-        let is_same = (self.edits, self.created_at) == (now.edits, now.created_at);
-        if is_same { self.next.min(now.next) } else { 0 }
-    }
-}
-
-fn mark_key(partition: Partition, seed: Seed, session: &str) -> Key {
-    Key::new(partition, Table::LearnMark).u128(seed.hash128(session.as_bytes()))
-}
-
-/// How far that session was learnt from; the beginning where it never was.
-pub fn mark<P: Pages + ?Sized>(pages: &P, partition: Partition, seed: Seed, session: &str) -> Result<LearnMark> {
-    let key = mark_key(partition, seed, session);
-    let Some(value) = pages.get(key.as_slice())? else { return Ok(LearnMark::default()) };
-    let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-    Ok(LearnMark { next: r.uint()?, edits: r.uint()?, created_at: r.int()? })
-}
-
-/// Says how far that session was learnt from.
-pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str, mark: LearnMark) -> Result<()> {
-    let key = mark_key(partition, seed, session);
-    let mut body = Writer::array(3);
-    body.uint(mark.next);
-    body.uint(mark.edits);
-    body.int(mark.created_at);
-    pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
-}
-
-/// Forgets how far a session was learnt from: it is deleted.
-pub fn drop_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str) -> Result<()> {
-    pages.delete(mark_key(partition, seed, session).as_slice()).map(drop)
 }

@@ -50,7 +50,7 @@ pub(super) fn write<P: PagesMut>(
             let is_one_of_them = known.iter().any(|memory| memory.number == done.memory.number);
             match done.action {
                 Action::Added | Action::Superseded if done.memory.ending.is_none() => (done.memory, Action::Added),
-                Action::Duplicate if is_one_of_them => (stand_for(&mut writer, done.memory, &known)?, Action::Reinforced),
+                Action::Duplicate if is_one_of_them => (stand_for(&mut writer, &done.memory, &known)?, Action::Reinforced),
                 Action::Duplicate => {
                     writer.finish_if_changed()?;
                     return Ok(None);
@@ -58,7 +58,7 @@ pub(super) fn write<P: PagesMut>(
                 other => return Err(not_merged(other)),
             }
         }
-        (None, Some(kept)) => (stand_for(&mut writer, kept.clone(), &known)?, Action::Reinforced),
+        (None, Some(kept)) => (stand_for(&mut writer, kept, &known)?, Action::Reinforced),
         (None, None) => return Ok(None),
     };
     let said_by_rules = new.is_none();
@@ -78,12 +78,13 @@ pub(super) fn write<P: PagesMut>(
 }
 
 /// Stores one of the memories as the one that stands for all of them.
-fn stand_for<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut kept: Memory, known: &[Memory]) -> Result<Memory> {
+fn stand_for<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before: &Memory, known: &[Memory]) -> Result<Memory> {
+    let mut kept = before.clone();
     kept.provenance.derived_from.extend(known.iter().map(|memory| memory.number).filter(|number| *number != kept.number));
     kept.provenance.reinforced = kept.provenance.reinforced.saturating_add(known.len() as u32 - 1);
     kept.provenance.last_seen = known.iter().map(Memory::last_seen).max().unwrap_or(0);
     kept.trust = known.iter().map(|memory| memory.trust).min().unwrap_or(0);
-    writer.index_anew(&kept)?;
+    writer.index_anew(before, &kept)?;
     Ok(kept)
 }
 

@@ -1,6 +1,7 @@
 //! `remember`: one or many memories of one scope, in one transaction.
 
 use super::forget;
+use super::heard;
 use super::kind::{Kind, trust_of};
 use super::learn;
 use super::merge::CONSOLIDATION;
@@ -265,6 +266,10 @@ impl Prepared {
         if let Some(number) = number_in(id) {
             known = known.or(newest(writer.pages, writer.partition, number)?.filter(|m| m.given_id.is_none()));
             writer.head.ids_taken = true;
+        }
+        if known.is_none() && self.new.learning.is_some() {
+            let again = heard::again(writer.pages, writer.partition, id)?;
+            known = again.map_or(Ok(None), |number| newest(writer.pages, writer.partition, number))?;
         }
         let Some(mut memory) = known else { return Ok(None) };
         let has_words = !matches!(memory.state(), State::Forgotten | State::Expired);

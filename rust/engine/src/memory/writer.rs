@@ -320,10 +320,10 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         Ok(None)
     }
 
-    /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said.
-    pub fn index_anew(&mut self, memory: &Memory) -> Result<()> {
+    /// Stores a current memory whose text stays and whose standing does not: trust, confidence, how often it was said, how long it is kept.
+    pub fn index_anew(&mut self, before: &Memory, memory: &Memory) -> Result<()> {
         let analysis = analyze(&memory.text, self.seed.terms);
-        self.take_out(memory, analysis.terms.clone(), Vector::Keep)?;
+        self.take_out(before, analysis.terms.clone(), Vector::Keep)?;
         self.add(memory, analysis.terms, analysis.length, None)
     }
 

@@ -19,7 +19,7 @@ use super::writer::SessionWriter;
 use crate::collection::CollectionName;
 use crate::context::carries_block;
 use crate::limits;
-use crate::memory::{LearnMark, learn};
+use crate::memory::{LearnMark, heard};
 use crate::models::Model;
 use crate::recall;
 use crate::scope::{Head, Scope};
@@ -289,7 +289,7 @@ impl Session<'_> {
             let place = writer.place;
             super::key::unname(writer.pages, place.partition, writer.seed, id)?;
             Head::advance(writer.pages, place.partition)?;
-            learn::drop_mark(writer.pages, place.partition, writer.seed, id)?;
+            heard::drop_mark(writer.pages, place.partition, writer.seed, id)?;
             writer.finish()?;
             SessionRecord { last_time: sweep::REMOVED, ..SessionRecord::expect(&*txn, place)? }.write(txn, place)?;
             Ok(Some(place))

@@ -92,6 +92,8 @@ pub enum Table {
     RelationOf = 0x46,
     /// memory u32 | number u32 -> nothing: the memory says the relation.
     RelationBy = 0x47,
+    /// hash128 of a claim's id -> the memory that it said again, where it became none of its own.
+    SaidAgain = 0x48,
 
     // --- sessions of a scope
     /// hash128 of a session's id -> its number.
@@ -157,7 +159,7 @@ pub enum Table {
 
 impl Table {
     /// All of them, in key order.
-    pub const ALL: [Self; 60] = [
+    pub const ALL: [Self; 61] = [
         Self::Meta,
         Self::Retired,
         Self::ScopeByName,
@@ -191,6 +193,7 @@ impl Table {
         Self::Relation,
         Self::RelationOf,
         Self::RelationBy,
+        Self::SaidAgain,
         Self::SessionByName,
         Self::Transcript,
         Self::Turn,

@@ -20,7 +20,7 @@ use crate::memory::access::{self, AccessBuffer};
 use crate::memory::embedders::Embedders;
 use crate::memory::embedding::Embedding;
 use crate::memory::kind::KindRule;
-use crate::memory::learn::{self, LearnMark};
+use crate::memory::heard::{self, LearnMark};
 use crate::memory::named::Named;
 use crate::memory::new_memory::{check_name, normal_slot};
 use crate::memory::quarantine;
@@ -254,7 +254,7 @@ impl Core {
     /// How far a session was learnt from.
     pub fn learn_mark(&self, scope: &Scope, session: &str) -> Result<LearnMark> {
         self.store.read(|snapshot| match scope.find(snapshot)? {
-            Some(partition) => learn::mark(snapshot, partition, scope.seed(snapshot.secret()), session),
+            Some(partition) => heard::mark(snapshot, partition, scope.seed(snapshot.secret()), session),
             None => Ok(LearnMark::default()),
         })
     }

@@ -7,7 +7,7 @@ use crate::gate::Category;
 use crate::limits::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 use crate::memory::access::{self, Accesses};
 use crate::memory::embedders::Embedder;
-use crate::memory::learn::{self, LearnMark};
+use crate::memory::heard::{self, LearnMark};
 use crate::memory::merge;
 use crate::memory::new_memory::{NewMemory, Verdict};
 use crate::memory::outcome::{Action, Remembered};
@@ -185,10 +185,10 @@ impl Core {
             let embedding = embedder.number_in_write(txn)?;
             let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
             if let Some((session, before, after)) = &mark {
-                if learn::mark(txn, partition, seed, session)? != *before {
+                if heard::mark(txn, partition, seed, session)? != *before {
                     return Ok(None);
                 }
-                learn::put_mark(txn, partition, seed, session, *after)?;
+                heard::put_mark(txn, partition, seed, session, *after)?;
             }
             remember::write(txn, &scope, &rows, now, embedding)?.into_iter().collect::<Result<Vec<_>>>().map(Some)
         })?;
