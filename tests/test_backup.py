@@ -165,3 +165,27 @@ def test_reading_with_two_copies_of_lmdb_in_one_process_is_what_these_tests_avoi
     [generation] = (tmp_path / "copy").glob("gen-*")
     done = subprocess.run([sys.executable, "-c", code, str(generation)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True (0, 9)"), done.stdout
+
+
+def test_a_backup_that_was_killed_is_no_empty_store(tmp_path: Path) -> None:
+    """It opened as a store without a memory, and whoever went back to the backup found nothing."""
+    with memspan.open(tmp_path / "store") as engine:
+        engine.user("u").remember_many([f"Fact {number} of {'words ' * 40}" for number in range(3_000)])
+    # The process dies while it copies.
+    program = f"""
+import memspan, os, threading
+engine = memspan.open({str(tmp_path / "store")!r})
+def watch():
+    while not os.path.exists({str(tmp_path / "copy" / "gen-1.copy")!r}):
+        pass
+    os.kill(os.getpid(), 9)
+threading.Thread(target=watch, daemon=True).start()
+engine.backup({str(tmp_path / "copy")!r})
+"""
+    killed = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True)
+    assert killed.returncode == -9, killed.stderr
+    assert [path.name for path in (tmp_path / "copy").glob("gen-*")] == ["gen-1.copy"], "the control"
+    with pytest.raises(memspan.StoreCorrupt, match=r"holds a copy of a store .* remove the folder and make the copy again"):
+        memspan.open(tmp_path / "copy")
+    with memspan.open(tmp_path / "store") as engine, pytest.raises(memspan.InvalidInput, match="it holds something"):
+        engine.backup(tmp_path / "copy")

@@ -217,3 +217,60 @@ def test_chat_in_small_letters_is_read(user: memspan.Scope) -> None:
 def test_chatter_is_not_pinned(user: memspan.Scope, text: str) -> None:
     user.learn([{"role": "user", "content": text}])
     assert [memory for memory in user.memories() if memory.kind in {"constraint", "preference"}] == []
+
+
+@pytest.mark.parametrize(
+    ("talk", "stays"),
+    [
+        (["My dentist is Dr Kay.", "My dentist is Dr Lee for implants."], "The user's dentist is Dr Kay."),
+        (["My doctor is Dr Kay.", "My doctor is Dr Lee while Dr Kay is away."], "The user's doctor is Dr Kay."),
+        (["My phone number is 555-1234.", "My phone number is 555-9999 until Friday."], "The user's phone number is 555-1234."),
+        (["I live in Porto.", "I'm living in Madrid for three months."], "The user lives in Porto."),
+        (["I live in Porto.", "On weekends, I live in Lyon."], "The user lives in Porto."),
+        (["I live in Porto.", "In Skyrim, I live in Whiterun."], "The user lives in Porto."),
+        (["I live in Porto.", "I moved to Friday."], "The user lives in Porto."),
+        (["I work at Acme.", "I work for Initech too."], "The user works for Acme."),
+        (["I work at Acme.", "I was laid off ten years ago."], "The user works for Acme."),
+        (["My name is Ana.", "For this story, call me Ishmael."], "The user's name is Ana."),
+        (["I take metformin 500 mg.", "I stopped taking metformin for two days."], "I take metformin 500 mg."),
+        (["I'm vegan.", "I'm not vegan this week."], "I'm vegan."),
+        (["I prefer Chrome to Firefox.", "I no longer use Firefox."], "I prefer Chrome to Firefox."),
+        (["I prefer light mode.", "I prefer light meals."], "I prefer light mode."),
+        (["We use Redis for queues.", "We don't use Redis for caching any more."], "We use Redis for queues."),
+        (["My dentist is Dr Lee for implants.", "My dentist is Dr Kay."], "My dentist is Dr Lee for implants."),
+        (["My dentist is Dr Kay.", "For implants, my dentist is Dr Lee."], "The user's dentist is Dr Kay."),
+        (["I'm married.", "For this form, I'm single."], "I'm married."),
+        (["The standup is at 9:30.", "The standup is at 10 for now."], "The standup is at 9:30."),
+        (["I live in Porto.", "I live in Lisbon in August."], "The user lives in Porto."),
+        (["I take metformin.", "I stopped taking metformin when I was in hospital."], "I take metformin."),
+        (["I take lisinopril.", "I stopped taking lisinopril but then started again."], "I take lisinopril."),
+        (["My allergy is peanuts.", "My allergy is shellfish."], "My allergy is peanuts."),
+    ],
+)
+def test_what_is_so_for_a_time_or_a_purpose_ends_nothing(user: memspan.Scope, talk: list[str], stays: str) -> None:
+    assert stays in [text for _, text in known(user, *talk)]
+
+
+@pytest.mark.parametrize(
+    ("talk", "slot", "value"),
+    [
+        (["My teacher is Mr Kim for math.", "My teacher is Ms Lee for math."], None, "My teacher is Ms Lee for math."),
+        (
+            ["My budget for the trip is 500 euros.", "My budget for the trip is 800 euros."],
+            "budget for the trip",
+            "The user's budget for the trip is 800 euros.",
+        ),
+        (["I live in Porto.", "I moved to Lisbon in the summer."], "home", "I moved to Lisbon in the summer."),
+        (["I work at Acme.", "I got fired this week."], "employer", "I got fired this week."),
+        (["I smoke.", "I quit smoking."], None, "I no longer smoke."),
+        (["I don't have a car.", "I have a car now."], None, "I have a car now."),
+        (["I take metformin 500 mg.", "I take metformin 1000 mg now."], None, "I take metformin 1000 mg now."),
+        (["I'm single.", "I got married."], "marital status", "I got married."),
+        (["I live in Porto.", "I moved to Lisbon for a job."], "home", "I moved to Lisbon for a job."),
+        (["I live in Porto.", "I moved to Lisbon for good."], "home", "I moved to Lisbon for good."),
+        (["I'm married.", "I'm divorced now."], "marital status", "I'm divorced now."),
+    ],
+)
+def test_what_takes_the_place_of_a_value_has_the_same_limits(user: memspan.Scope, talk: list[str], slot: str | None, value: str) -> None:
+    found = known(user, *talk)
+    assert [text for name, text in found if name == slot] == [value], found

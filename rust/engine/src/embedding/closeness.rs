@@ -67,18 +67,18 @@ pub(crate) struct Content {
 
 impl Content {
     /// Those of a question but for filler, punctuation and `left_out` (as [`super::distinct_tokens`] has them), which stand for something
-    /// else; all of them where nothing is left.
+    /// else; all but punctuation where nothing is left. A question whose letters the table lacks says more than its question mark.
     pub fn of(question: &Cut, left_out: &[u8]) -> Self {
         let mut content = Self { is_known: question.is_known, ..Self::with_room(question.count()) };
+        let is_mark = |word: &[u8]| word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
         let is_left_out = |token: Token| left_out.as_chunks::<2>().0.contains(&token.to_le_bytes());
         for (word, token) in question.telling() {
-            let is_mark = word.is_ascii() && !word.iter().any(u8::is_ascii_alphanumeric);
-            if !(is_filler(word) || is_ending(word) || is_mark || is_left_out(token)) {
+            if !(is_filler(word) || is_ending(word) || is_mark(word) || is_left_out(token)) {
                 content.push(word, token);
             }
         }
         if content.tokens.is_empty() {
-            question.telling().for_each(|(word, token)| content.push(word, token));
+            question.telling().filter(|(word, _)| !is_mark(word)).for_each(|(word, token)| content.push(word, token));
         }
         content
     }

@@ -95,7 +95,7 @@ const OVER: [&str; 14] =
 fn end_of(s: &Sentence<'_>, from: usize) -> usize {
     let over = |at: usize| {
         let joins = s.word(at) == "and" && ["i", "my", "we", "the", "our", "it", "please"].contains(&s.word(at + 1));
-        let last = s.word(at) == "now" && at + 1 == s.words.len();
+        let last = s.word(at) == "now" && at + 1 == s.words.len() || starts(s.words, at, "for now").is_some();
         among(&OVER, s.word(at)) || s.words[at].is_mark() || at > from && s.parted(at) || joins || last
     };
     let most = s.words.len().min(from + 8);

@@ -9,6 +9,16 @@ use super::signs::straight;
 use super::values::{identifies, present, spelled};
 use super::words::among;
 
+/// Whether somebody has several of an attribute at a time: "my allergy is shellfish".
+#[must_use]
+pub fn has_several(attribute: &str) -> bool {
+    among(&MANY, attribute)
+}
+
+/// Attributes of which somebody has several at a time.
+const MANY: [&str; 10] =
+    ["allergy", "allergies", "medication", "medications", "medicine", "condition", "diagnosis", "hobby", "friend", "colleague"];
+
 /// "my timezone is CET", "our staging cluster is eu-2": the words between are the slot.
 pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let mine = ["my", "our"].contains(&s.word(0));
@@ -51,6 +61,11 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     // How something is for now stands beside what it is, and tells nothing of who somebody is.
     let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
     let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
+    if has_several(&attribute) {
+        // "My allergy is shellfish" says nothing of another one.
+        let category = if attribute.starts_with("allerg") { Category::Constraint } else { reading.category };
+        return Some(Reading { category, text: None, ..reading });
+    }
     Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
 }
 

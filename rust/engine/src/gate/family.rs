@@ -107,7 +107,7 @@ fn is_verb(s: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// The sentence as they would say it of themselves; `at` is the place behind their name.
-fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
+pub(super) fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
     // In "my son is Max, | he's allergic to nuts" the first clause tells of no health.
     let end = (at + 1..s.words.len()).find(|at| s.parted(*at)).unwrap_or(s.words.len());
     let behind = |opening: &str, from: usize| Some(format!("{opening} {}", s.between(from, end)?));
@@ -133,7 +133,7 @@ fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
 
 /// Whether the words say their health alone. "A diabetes nurse" and "asthma class" are other things, nobody avoids "breakfast", and who has no
 /// "allergies to speak of" has none.
-fn is_all_of_it(s: &Sentence<'_>, from: usize) -> bool {
+pub(super) fn is_all_of_it(s: &Sentence<'_>, from: usize) -> bool {
     let goes_on = |at: usize| among(&GOES_ON, s.word(at));
     let ends = |at: usize| s.words.get(at + 1).is_none_or(Word::is_mark) || s.parted(at + 1) || goes_on(at + 1);
     let is_of_thing = |at: usize| among(&CONDITIONS, s.word(at)) && !ends(at) && !among(&CONDITIONS, s.word(at + 1));

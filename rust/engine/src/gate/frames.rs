@@ -8,6 +8,7 @@ use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
 use super::words::{among, starts};
+use crate::units::calendar::is_named;
 
 lists! { "frames":
     /// Works and worlds that are made up.
@@ -18,6 +19,12 @@ lists! { "frames":
     MADE_UP,
     /// Words behind the noun of a frame that do not belong to its name. "The game industry" is not a game.
     BEHIND,
+    /// Texts for which one makes somebody up: "for this story".
+    WRITTEN,
+    /// Talks that go on just now: "in this chat".
+    HERE,
+    /// Times that come again, and where one is at times: "on weekends", "at work".
+    AT_TIMES,
 }
 
 /// Prepositions before a tale.
@@ -53,6 +60,9 @@ pub(super) fn frame(s: &Sentence<'_>) -> Option<Frame> {
     if let Some((fiction, end)) = opened(s, begin) {
         return Some(Frame { fiction, leads: Some(end) });
     }
+    if let Some(end) = elsewhere(s, begin) {
+        return Some(Frame { fiction: false, leads: Some(end) });
+    }
     let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
     let closes = |at: usize| opened(s, at).filter(|(_, end)| *end == last && !["a", "an"].contains(&s.word(at + 1)));
     (begin + 3..last).find_map(closes).map(|(fiction, _)| Frame { fiction, leads: None })
@@ -71,7 +81,19 @@ fn opened(s: &Sentence<'_>, at: usize) -> Option<(bool, usize)> {
         let end = (at + 3..s.words.len()).take(MOST_BETWEEN + 1).find(is_over).unwrap_or(s.words.len());
         return Some((false, end));
     }
+    let pointed = ["this", "my", "our"].contains(&owner);
     for place in at + 2..=at + 2 + MOST_BETWEEN {
+        if owner == "this"
+            && let Some(end) = noun(place, &HERE)
+        {
+            return Some((false, end));
+        }
+        if preposition == "for"
+            && pointed
+            && let Some(end) = noun(place, &WRITTEN)
+        {
+            return Some((true, end));
+        }
         if preposition == "as" {
             return noun(place, &PLAYED).map(|end| (true, end));
         }
@@ -90,6 +112,23 @@ fn opened(s: &Sentence<'_>, at: usize) -> Option<(bool, usize)> {
         }
     }
     None
+}
+
+/// Where a place or a time is over that stands before what somebody is called, or where they live or work, and within which alone it is so:
+/// "In Skyrim, | I live in Whiterun", "On weekends, | I live in Lyon". A date says since when: "in May, I moved to Ghent".
+fn elsewhere(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    if !["in", "on", "at", "during", "inside", "within"].contains(&s.word(at)) {
+        return None;
+    }
+    let first = at + 1 + usize::from(["the", "my", "our", "a"].contains(&s.word(at + 1)));
+    let end = (first + 1..s.words.len().min(first + 1 + MOST_BETWEEN)).find(|end| s.parted(*end))?;
+    let is_one = s.words[first].capital && !is_named(s.word(first)) || among(&AT_TIMES, s.word(first));
+    let reading = rules::read(&Sentence { text: s.text, words: &s.words[end..] })?;
+    let personal = reading.slot.as_deref().is_some_and(|slot| ["home", "employer", "occupation", "name"].contains(&slot));
+    let began = ["moved", "joined", "started", "relocated", "got"]
+        .iter()
+        .any(|verb| (end..s.words.len().min(end + 4)).any(|at| s.word(at) == *verb));
+    (personal && is_one && !began).then_some(end)
 }
 
 /// The reading of what is said in a frame. Where the frame is a trial, an order for it stays one.
@@ -134,6 +173,12 @@ mod tests {
             "Actually, for the demo tomorrow, my name is Tester.",
             "As my character, I live in Rivendell.",
             "In Ana's story, I work for Globex.",
+            "For this story, call me Ishmael.",
+            "In this chat, call me Neo.",
+            "In Skyrim, I live in Whiterun.",
+            "On weekends, I live in Lyon.",
+            "During the week, I live in Lyon.",
+            "At work, call me Robert.",
         ] {
             assert!(of(text).is_some_and(Frame::leads), "{text}");
         }
@@ -144,6 +189,11 @@ mod tests {
             "For the trip, my budget is $900.",
             "For example, my sister is allergic to nuts.",
             "For the movie, my seat is 12B.",
+            "In May, I moved to Ghent.",
+            "In 2020, I live in Ghent.",
+            "In fact, I live in Ghent.",
+            "At the moment, I live in Ghent.",
+            "In Python, I prefer tabs.",
             "In the movie theater, my seat is 12B.",
             "For the driving test, my instructor is Bob.",
             "My name is Ana.",

@@ -5,6 +5,7 @@ use super::clauses::MOST_CLAUSES;
 use super::habits::AT_ONCE;
 use super::lexicon::{FILLERS, TIMES};
 use super::lists::lists;
+use super::medicine;
 use super::reading::Reading;
 use super::rules;
 use super::sentence::{ENDS_VALUE, Sentence};
@@ -265,7 +266,8 @@ pub(super) fn taken(s: &Sentence<'_>) -> Option<usize> {
     let dosed = (at..s.words.len()).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)));
     let often = (at + 1..s.words.len().min(at + 5)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
     let is_medicine = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_MEDICINE, &word.lower));
-    let says_so = prescribed.is_some() || dosed || often;
+    let is_known = s.words.get(at).is_some_and(|word| medicine::is_medicine(&word.lower)) && s.words.len() <= at + 2;
+    let says_so = prescribed.is_some() || dosed || often || is_known;
     (says_so && is_medicine && s.words.len() <= 16).then_some(at)
 }
 

@@ -166,9 +166,9 @@ fn dated(s: &Sentence<'_>, at: usize) -> Option<usize> {
     named.then_some(at + 2 + usize::from(year))
 }
 
-/// Where a time is over that is weeks or more ago: "three weeks ago".
+/// Where a time is over that is weeks or months ago: "three weeks ago". A job that was over years ago is another one than somebody has told of since.
 fn long_ago(s: &Sentence<'_>, at: usize) -> Option<usize> {
-    const UNITS: [&str; 6] = ["week", "weeks", "month", "months", "year", "years"];
+    const UNITS: [&str; 5] = ["week", "weeks", "month", "months", "year"];
     let counted = s.words.get(at).is_some_and(|word| word.is_number() || among(&NUMBERS, &word.lower));
     (counted && UNITS.contains(&s.word(at + 1)) && s.word(at + 2) == "ago").then_some(at + 3)
 }
@@ -368,6 +368,8 @@ mod tests {
             "I got fired once.",
             "I retired in 2015.",
             "I quit my job at Initech if they move the office.",
+            "I was laid off ten years ago.",
+            "I quit my job at Initech 5 years ago.",
             "I quit Initech, or so they thought.",
             "Rewrite this: I quit Initech.",
             "\"I quit Initech\" was the title of the talk.",

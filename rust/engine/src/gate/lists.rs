@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, habits, health, left, lexicon, manner, medicine,
-        orders, others, over, person, prefers, relates, rest, rules, sentence, together, told, values,
+        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, habits, health, left, lexicon, limit, manner,
+        medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, together, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -98,12 +98,15 @@ mod tests {
             health::LISTS,
             left::LISTS,
             lexicon::LISTS,
+            limit::LISTS,
             manner::LISTS,
             medicine::LISTS,
+            named::LISTS,
             orders::LISTS,
             others::LISTS,
             over::LISTS,
             person::LISTS,
+            plain::LISTS,
             prefers::LISTS,
             relates::LISTS,
             rest::LISTS,

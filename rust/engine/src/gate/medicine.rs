@@ -67,7 +67,8 @@ pub(super) fn changed_medicine(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
-    if s.words.len() > MOST_WORDS || is_unsure(s.words) {
+    let resumes = s.words.iter().any(|word| ["again", "resumed", "restarted"].contains(&word.lower.as_str()));
+    if s.words.len() > MOST_WORDS || is_unsure(s.words) || resumes {
         return None;
     }
     stopped(s).or_else(|| dosed(s)).or_else(|| begun(s))
@@ -112,7 +113,7 @@ pub fn takes(text: &str, named: &str) -> bool {
 }
 
 /// Whether a word is the name of a medicine.
-fn is_medicine(word: &str) -> bool {
+pub(super) fn is_medicine(word: &str) -> bool {
     among(&MEDICINES, word) || word.len() > 6 && ENDINGS.iter().any(|end| word.ends_with(end))
 }
 

@@ -28,14 +28,17 @@ mod habits;
 mod health;
 mod left;
 mod lexicon;
+mod limit;
 mod lists;
 mod manner;
 mod medicine;
 mod model;
+mod named;
 mod orders;
 mod others;
 mod over;
 mod person;
+mod plain;
 mod prefers;
 mod question;
 mod reading;
@@ -61,6 +64,7 @@ mod tests;
 #[cfg(test)]
 mod typed_tests;
 
+pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
@@ -68,10 +72,12 @@ pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
 pub use health::is_degree;
 pub use left::leaves;
+pub use limit::Limits;
 pub use medicine::{ends_medicine, takes};
 pub use model::described;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use over::ends_allergy;
+pub use plain::{switches_tool, tool_of};
 pub use relates::{Stated, of_slot, related};
 pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 

@@ -4,6 +4,7 @@ use super::health::{is_condition, is_degree};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
+use super::plain::ALONE;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::values::PREPOSITIONS;
@@ -63,9 +64,23 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
         let stops = s.word(at).ends_with("ing") && at + 1 == s.words.len();
         return (over || stops).then_some(reading);
     }
+    if at + 1 == s.words.len()
+        && let Some(verb) = habit_of(s.word(at))
+    {
+        return Some(reading.text(format!("I no longer {verb}.")));
+    }
     let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
-    reading.ends = s.value(object).map(|(value, _)| value);
+    let resumes = s.words[at..].iter().any(|word| ["again", "resumed", "restarted"].contains(&word.lower.as_str()));
+    reading.ends = s.value(object).map(|(value, _)| value).filter(|_| !resumes);
     Some(reading)
+}
+
+/// The habit that a word ending in "ing" names: "smoke" of "smoking".
+fn habit_of(act: &str) -> Option<&'static str> {
+    let root = act.strip_suffix("ing")?;
+    let is_one =
+        |verb: &str| verb == root || verb.strip_suffix('e') == Some(root) || root.strip_suffix(|last| verb.ends_with(last)) == Some(verb);
+    ALONE.iter().copied().find(|verb| is_one(verb))
 }
 
 /// Whether a word of a value is one of a class.

@@ -10,7 +10,7 @@ use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{identifies, spelled};
 use super::words::{Word, among, starts};
-use crate::units::calendar::{WEEKDAYS, is_named};
+use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 
 lists! { "person":
     /// Names of things that teams move to, and nobody lives in.
@@ -119,8 +119,10 @@ fn is_part_of_the_time(s: &Sentence<'_>, at: usize) -> bool {
     let behind = |at: usize| ["on", "at", "in", "during", "every", "the"].contains(&s.word(at - 1));
     let is_time =
         |at: usize| behind(at) && (is_days(s.word(at)) || among(&TIMES, s.word(at)) || s.word(at - 1) == "every" && is_named(s.word(at)));
+    let lives = ["live", "living", "stay"].contains(&s.word(1)) || ["live", "living"].contains(&s.word(2));
+    let is_month = |at: usize| lives && s.word(at - 1) == "in" && MONTHS.contains(&s.word(at));
     let is_seldom = |at: usize| ["part-time", "sometimes", "occasionally", "seasonally"].contains(&s.word(at));
-    (at + 1..s.words.len()).any(|at| is_time(at) || is_seldom(at))
+    (at + 1..s.words.len()).any(|at| is_time(at) || is_month(at) || is_seldom(at))
 }
 
 pub(super) fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
@@ -129,14 +131,18 @@ pub(super) fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
         when.split(' ').next().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_digit()) || is_named(&word.to_lowercase()))
     };
     let place = place.rsplit_once(" in ").filter(|(_, when)| dated(when)).map_or(place, |(place, _)| place);
-    let whole = !s.says_more_than_when(end) && !place.contains(" with ");
+    // "I moved to Lisbon in the summer" does not live there in the summer.
+    let moved = s.words.iter().take(5).any(|word| ["moved", "relocated"].contains(&word.lower.as_str()));
+    let when = moved && [" in ", " during ", " on ", " at "].iter().any(|when| place.contains(when));
+    let whole = !s.says_more_than_when(end) && !place.contains(" with ") && !when;
     Reading::new(Category::Profile, "home").told(format!("The user lives in {place}."), whole).slot("home")
 }
 
 /// Whether somebody who moved to what begins at a word lives there now: a name, of no tool, and where "we" moved, none that looks like one.
 pub(super) fn is_place(s: &Sentence<'_>, at: usize) -> bool {
+    let is_time = is_named(s.word(at)) || s.word(at).bytes().any(|byte| byte.is_ascii_digit()); // "to Friday", "to E4"
     let seems_tool = s.word(at).contains(['.', '-', '/']) || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
-    s.names(at) && !is_tool(s.word(at)) && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
+    s.names(at) && !is_time && !is_tool(s.word(at)) && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
 }
 
 /// Whether a word names what one works with, and nobody lives in: "VS Code", "Kubernetes".

@@ -15,6 +15,10 @@ lists! { "prefers":
     TASTES,
     /// Words behind a value of a class that leave it what it is: "dark MODE", "Visual Studio CODE".
     OF_CLASS,
+    /// Such words behind a diet: "vegan FOOD".
+    FOODS,
+    /// Last words of reasons for which people move house.
+    WHY_MOVED,
 }
 
 /// The slot of a value: its purpose, else the class of things that it is one of. "Dark mode" is a theme. In "dark chocolate" another noun
@@ -22,11 +26,14 @@ lists! { "prefers":
 pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
     let value = value.to_lowercase();
     let words: Vec<&str> = value.split_whitespace().map(|word| word.trim_matches([',', '.', '!', '(', ')'])).collect();
-    let goes_on = |word: &str| among(&OF_CLASS, word) || word.is_empty() || word.starts_with(|first: char| first.is_ascii_digit());
-    let is_one = |values: &[&str], at: usize| {
-        values.contains(&words[at]) && words[at + 1..].iter().all(|next| goes_on(next) || values.contains(next))
+    let goes_on = |class: &str, word: &str| {
+        let of_class = among(&OF_CLASS, word) || class == "diet" && among(&FOODS, word);
+        of_class || word.is_empty() || word.starts_with(|first: char| first.is_ascii_digit())
     };
-    let class = CLASSES.iter().find(|(_, values)| (0..words.len()).any(|at| is_one(values, at)));
+    let is_one = |class: &str, values: &[&str], at: usize| {
+        values.contains(&words[at]) && words[at + 1..].iter().all(|next| goes_on(class, next) || values.contains(next))
+    };
+    let class = CLASSES.iter().find(|(class, values)| (0..words.len()).any(|at| is_one(class, values, at)));
     match (class, purpose) {
         (Some((class, _)), Some(purpose)) => Some(format!("{class} for {purpose}")),
         (Some((class, _)), None) => Some((*class).to_owned()),
@@ -125,7 +132,8 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     };
     let to = starts(s.words, verb, "to")?;
     let (value, end) = s.value(to)?;
-    let purpose = s.purpose(end).filter(|purpose| s.word(at) != "moved" || !among(&WHY_MOVED, purpose));
+    let is_reason = |purpose: &String| purpose.split(' ').next_back().is_some_and(|last| among(&WHY_MOVED, last));
+    let purpose = s.purpose(end).filter(|purpose| s.word(at) != "moved" || !is_reason(purpose));
     let slot = slot_of(&value, purpose.as_deref());
     let left_place = from.is_none_or(|from| is_place(s, from)); // "we moved from Heroku to Fly"
     if left_place && slot.is_none() && s.word(at) == "moved" {
@@ -144,9 +152,6 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-/// Reasons for which people move house.
-const WHY_MOVED: [&str; 9] = ["work", "school", "family", "university", "college", "uni", "love", "retirement", "job"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +169,7 @@ mod tests {
             ("vegan food", Some("diet")),
             ("dark chocolate", None),
             ("light beer", None),
+            ("light meals", None),
             ("Go board games", None),
             ("imperial stouts", None),
             ("spaces with a view", None),

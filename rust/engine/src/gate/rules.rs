@@ -9,12 +9,15 @@ use super::family::of_family;
 use super::guards::{LABELS, is_lasting, limits};
 use super::health::{allergic, is_for_condition};
 use super::left::left;
+use super::limit::{Limits, leading};
 use super::lists::lists;
 use super::manner::manner;
 use super::medicine::changed_medicine;
+use super::named::{health_of_named, of_named};
 use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::person::{another, name, person};
+use super::plain::plain;
 use super::prefers::{prefers, switched, uses};
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -41,8 +44,12 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     if limits(rest.words) {
         return of_not_all(&rest);
     }
+    if let Some(reading) = within_limits(&rest) {
+        return Some(reading);
+    }
     let reading = together(&rest)
         .or_else(|| of_family(&rest))
+        .or_else(|| health_of_named(&rest))
         .or_else(|| manner(sentence, &rest))
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
@@ -63,8 +70,11 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| outcome(&rest))
         .or_else(|| promoted(&rest))
         .or_else(|| of_oneself(&rest))
-        .or_else(|| changed(&rest));
-    let reading = reading.map(|reading| ordered(sentence, &rest, reading)).or_else(|| lifted(sentence)).or_else(|| order(sentence));
+        .or_else(|| changed(&rest))
+        .or_else(|| plain(&rest))
+        .or_else(|| of_named(&rest));
+    let reading = reading.map(|reading| limited(&rest, ordered(sentence, &rest, reading)));
+    let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {
         Some(reading) => Some(reading),
         None if told && rest.words.len() >= 3 => {
@@ -73,6 +83,25 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
+}
+
+/// "For implants, my dentist is Dr Lee", "in Python, always use tabs": what is read behind a time, a place or a purpose that stands before it.
+pub(super) fn within_limits(s: &Sentence<'_>) -> Option<Reading> {
+    let at = leading(s)?;
+    let reading = read(&Sentence { text: s.text, words: &s.words[at..] })?;
+    let leaves = !reading.is_order() && reading.slot.as_deref().is_some_and(|slot| Limits::of_sentence(s).leave(slot));
+    Some(if leaves { Reading { slot: None, text: None, ..reading } } else { reading })
+}
+
+/// A fact that holds within limits keeps them in its text, and gives no slot a value: "my dentist is Dr Lee for implants".
+fn limited(s: &Sentence<'_>, mut reading: Reading) -> Reading {
+    if !reading.is_order() && (reading.slot.is_some() || reading.text.is_some()) {
+        let slot = reading.slot.as_deref().unwrap_or_default();
+        if Limits::of_sentence(s).leave(slot) {
+            (reading.slot, reading.text) = (None, None);
+        }
+    }
+    reading
 }
 
 /// "I'm not just allergic to nuts but also to milk": a condition holds, and more than it.

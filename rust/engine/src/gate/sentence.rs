@@ -86,7 +86,10 @@ impl Sentence<'_> {
     pub(super) fn says_more(&self, end: usize) -> bool {
         let rest = self.words.get(end..).unwrap_or_default();
         let begin = usize::from(rest.first().is_some_and(|word| ["and", "so", "but"].contains(&word.lower.as_str())));
-        let asks = REQUESTS.iter().any(|phrase| starts(rest, begin, phrase).is_some());
+        // "..., when does it start?" asks, and "when Dr Kay is away" does not.
+        let is_question = |phrase: &str| !["what", "how", "where", "who", "when"].contains(&phrase);
+        let parted = begin > 0 || end < self.words.len() && self.parted(end);
+        let asks = REQUESTS.iter().any(|phrase| (parted || is_question(phrase)) && starts(rest, begin, phrase).is_some());
         !asks && rest.iter().any(|word| !word.is_mark() && !among(&IDLE, &word.lower))
     }
 
@@ -133,6 +136,9 @@ impl Sentence<'_> {
     /// The words behind "for" in the rest of the sentence: "for scripting". "Except for scripting" names no purpose.
     pub(super) fn purpose(&self, from: usize) -> Option<String> {
         let at = (from..self.words.len()).find(|at| self.word(*at) == "for").filter(|at| !self.excepts(*at))?;
+        if at > 0 && ["a", "an"].contains(&self.word(at - 1)) {
+            return None; // "a for loop"
+        }
         let begin = at + 1 + usize::from(["the", "my", "our", "a", "all", "any"].contains(&self.word(at + 1)));
         let end = self.value_end(begin).min(begin + 4);
         let purpose = self.between(begin, end)?;

@@ -5,6 +5,7 @@ use super::beings::is_kin;
 use super::health::of_health;
 use super::lexicon::{FILLERS, NUMBERS, TIMES};
 use super::lists::lists;
+use super::plain::marital;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::is_apostrophe;
@@ -36,6 +37,7 @@ pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| kin(s))
         .or_else(|| measured(s))
         .or_else(|| occupied(s))
+        .or_else(|| marital(s))
         .or_else(|| event(s))
 }
 

@@ -1,8 +1,8 @@
-//! What was heard already: how far a session was learnt from, and the claims that said again what a memory says.
+//! Claims that were heard already: how far a session was learnt from, and which claims said again what a memory says.
 //!
-//! A session whose messages changed is read again from its beginning. What was learnt from it then is known by the ids of its claims, which
-//! come from the message and the place in it. A claim that became no memory of its own has its id here: what was said twice and is
-//! forgotten must not come back by the second time.
+//! A session whose messages changed is read again from its beginning. Its claims are known by their ids, which come from the message and the
+//! place in it. A claim that became no memory of its own has its id here. Else somebody who said a thing twice and had it forgotten would
+//! find it learnt again from the second time.
 
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -208,7 +208,8 @@ fn leave_slot_of_another_kind<P: PagesMut>(
 fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
     let other = Statement::of(&known.text, known.kind);
     let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
-    let replaces = may_replace(memory, &known) && met.ended.is_none();
+    let is_beside = claim.limits.are_beside(&other.limits, known.slot.as_deref());
+    let replaces = may_replace(memory, &known) && met.ended.is_none() && !is_beside;
     let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
         && slot != older
@@ -223,6 +224,11 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
         if of_medicine { gate::takes(&known.text, named) } else { may_end() }
     };
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
+        return end(met, memory, known);
+    }
+    // "I switched to Emacs" gives the slot of editors a value, and "I use Vim" has none.
+    let switches = || learning.replaces.is_none() && (claim.is_of_now || gate::switches_tool(&memory.text));
+    if replaces && known.slot.is_none() && memory.slot.is_some() && switches() && gate::tool_of(&known.text) == memory.slot {
         return end(met, memory, known);
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
@@ -280,7 +286,7 @@ fn may_replace(new: &Memory, known: &Memory) -> bool {
 }
 
 /// Counts that a memory was said again, where that was later than the last time, and by somebody who is trusted as much: what an assistant
-/// repeats of its prompt makes nothing truer. What was learnt is then kept as long as if it were heard now for the first time. The end that
+/// repeats of its prompt makes nothing truer. A learnt memory is then kept as long as if it were heard now for the first time. The end that
 /// a program gave stays.
 pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before: Memory, again: &Memory) -> Result<Remembered> {
     let mut known = before.clone();

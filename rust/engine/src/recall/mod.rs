@@ -33,6 +33,7 @@ mod question;
 pub mod ranking;
 mod related;
 mod same;
+mod several;
 mod shares;
 mod slotted;
 mod sure;

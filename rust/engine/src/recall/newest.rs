@@ -26,7 +26,8 @@ use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::whose::{is_called, others, persons};
+use super::several::{are_two_things, asks_for_several, have_other_names, says_change};
+use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::memory::{Kind, Outline};
@@ -44,6 +45,8 @@ const OWN_BEGINS: [u8; 5] = *b"imwou";
 /// Bytes of the longest of them, with a typographic apostrophe.
 const LONGEST_OWN: usize = "user\u{2019}s".len();
 
+/// Words with which two values of one thing begin alike: "my favourite colours".
+const SAME_BEGIN: usize = 3;
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
 
@@ -85,10 +88,10 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
 }
 
 /// Whether what is raised says something newer of what stands behind it: "I take 10 mg" comes before "My mother takes 5 mg" and says nothing
-/// of it.
+/// of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin".
 fn says_newer(asked: &Asked, seen: &[Option<Seen>], newer: usize, older: usize) -> bool {
     let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
-    old.others(asked).iter().all(|other| new.others(asked).contains(other))
+    !asked.are_several(new, old) && old.others(asked).iter().all(|other| new.others(asked).contains(other))
 }
 
 /// Gives what holds and has one score as it is shown the highest of these scores, so that the newer stands first ([`super::contenders::newest_of_equals`]).
@@ -168,10 +171,12 @@ struct Asked {
     own_names: Vec<String>,
     /// It has an identifier, and the older one must have one, too, where nobody is named.
     identifies: bool,
-    /// Whom it mentions as "my mother" or the like.
+    /// Whom it mentions as "my mother", "my vet" or the like.
     persons: Vec<String>,
     /// It has no capital letter but that of "I", so that names have none, either.
     is_small: bool,
+    /// It asks for several things at a time.
+    several: bool,
     /// Its words: whatever has something may stand among them.
     words: Vec<String>,
     /// The same, as they are compared with those of memories.
@@ -203,8 +208,9 @@ impl Asked {
             own: is_own,
             own_names,
             identifies,
-            persons: persons(&text).collect(),
+            persons: living_ones(&text).collect(),
             is_small: !text.bare.iter().any(|word| word.contains(char::is_uppercase) && !is_first_person(word)),
+            several: asks_for_several(&text.bare),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
             names,
@@ -239,9 +245,29 @@ impl Asked {
         self.own || !self.names.is_empty()
     }
 
-    /// Whether a newer memory has everybody of the question whom the older one has.
+    /// Whether a newer memory has everybody of the question whom the older one has: of the family, and of a trade or an animal ("my vet")
+    /// where it says nothing of a change. "I switched to Dr. Lee" needs no "dentist".
     fn keeps_persons(&self, new: &Seen, old: &Seen) -> bool {
-        self.persons.iter().all(|asked| !old.persons().contains(asked) || new.persons().contains(asked))
+        let lost = self.persons.iter().find(|asked| old.persons().contains(*asked) && !new.persons().contains(*asked));
+        lost.is_none_or(|_| {
+            says_change(&new.words().bare) && !persons(old.words()).any(|one| self.persons.contains(&one) && !new.persons().contains(&one))
+        })
+    }
+
+    /// Whether a newer memory without a slot has the words of the question that name the older one's slot: "My cat is called Momo" says
+    /// nothing newer of the value of the slot "vet".
+    fn keeps_slot(&self, new: &Seen, old: &Seen) -> bool {
+        let Some(slot) = old.slot.filter(|_| new.slot.is_none()) else { return true };
+        let parts = slot.split(|letter: char| !letter.is_alphanumeric()).map(|part| normal(without_s(part)));
+        let mut asked = parts.filter(|part| self.words.contains(part)).peekable();
+        asked.peek().is_none() || asked.any(|part| new.words().bare.iter().any(|word| normal(without_s(word)) == part))
+    }
+
+    /// Whether both may be so: they tell of two things, or the question asks for several and they do not begin as one does.
+    fn are_several(&self, new: &Seen, old: &Seen) -> bool {
+        let (new, old) = (&new.words().bare, &old.words().bare);
+        let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
+        are_two_things(new, old) || self.several && !begins()
     }
 
     /// Whether a memory is about whom or what is asked.
@@ -265,6 +291,8 @@ impl Asked {
             && (self.is_about(old) || if self.is_of_somebody() { old.begins_as(new) } else { !self.identifies })
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
+            && self.keeps_slot(new, old)
+            && !have_other_names(&new.words().bare, &old.words().bare)
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
             && !tells_of_past((new.text, new.words()), old.words())
     }
@@ -361,7 +389,7 @@ impl<'w, 'h> Seen<'w, 'h> {
 
     /// The persons whom it mentions as "my mother" or the like.
     fn persons(&self) -> &[String] {
-        self.persons.get_or_init(|| persons(self.words()).collect())
+        self.persons.get_or_init(|| living_ones(self.words()).collect())
     }
 
     /// Its words, cut when they are first looked at.

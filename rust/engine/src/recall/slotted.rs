@@ -4,6 +4,7 @@
 //! A value is as relevant as its slot's name is asked for, or as its own words are, whichever is more. A scope without slots costs one
 //! look-up, and each slot the comparison of a few letters.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::memory::slots;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
-use crate::text::slot_key;
+use crate::text::{folded, slot_key};
 
 /// Slots of a scope whose names are compared. Of more, those are looked up that the question names as they are.
 const MOST_SLOTS: usize = 128;
@@ -109,9 +110,10 @@ struct Asked {
 
 impl Asked {
     fn of(question: &str) -> Self {
-        let words = telling(question);
+        let plain = plain(question);
+        let words = telling(&plain);
         let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
-        let clauses: Vec<Vec<(Word, usize)>> = clauses(question).map(telling).filter(|clause| !clause.is_empty()).collect();
+        let clauses: Vec<Vec<(Word, usize)>> = clauses(&plain).map(telling).filter(|clause| !clause.is_empty()).collect();
         let text = Words::of(question);
         let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
         let living: Vec<String> = living_ones(&text).collect();
@@ -151,7 +153,8 @@ impl Asked {
         if self.by_other_words.contains(&name) {
             return Some(SLOTTED);
         }
-        let apart = || name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
+        let plain = plain(name);
+        let apart = || plain.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
         if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
             return None;
         }
@@ -170,6 +173,11 @@ impl Asked {
         (held >= slotted::OF_NAME && share >= if is_own { slotted::OF_OWN_QUESTION } else { slotted::OF_QUESTION })
             .then_some(SLOTTED * held * share)
     }
+}
+
+/// A text without accents, in small letters: "Straße" and "strasse", "café" and "cafe" are one name.
+fn plain(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(folded(text)) }
 }
 
 /// The clauses of a question: between the marks of a sentence, and at "and".
@@ -199,7 +207,8 @@ mod tests {
     #[test]
     fn values_are_found_by_the_names_of_their_slots() {
         let (mut pages, seed) = (MemoryPages::new(), Secret::default().seed(b"u"));
-        let names = ["favourite number", "dog name", "home_city", "\u{597d}\u{304d}\u{306a}\u{8272}", "the", "lieblingsfarbe"];
+        let japanese = "\u{597d}\u{304d}\u{306a}\u{8272}";
+        let names = ["favourite number", "dog name", "home_city", japanese, "the", "lieblingsfarbe", "strasse", "caf\u{e9}"];
         for (at, name) in names.iter().enumerate() {
             let slot = Slot { name: (*name).to_owned(), multi: false, current: vec![at as u32] };
             slots::put(&mut pages, 3, seed, &slot).expect("put");
@@ -213,6 +222,9 @@ mod tests {
             ("Which city is my home?", 2),
             ("\u{79c1}\u{306e}\u{597d}\u{304d}\u{306a}\u{8272}\u{306f}\u{ff1f}", 3),
             ("Was ist meine Lieblingsfarbe?", 5),
+            ("Was ist meine Stra\u{df}e?", 6),
+            ("Wo ist mein Caf\u{e9}?", 7),
+            ("Wo ist mein Cafe?", 7),
             ("I'm planning a long trip with many friends next year. What is my favourite number?", 0),
             ("What should I cook for the big dinner tomorrow, and what is my dog's name?", 1),
         ] {

@@ -13,6 +13,7 @@
 //! ```
 //!
 //! A first hit that lacks an identifier of the question is about another invoice or host, and half as sure; that it stands out says nothing.
+//! So is one where the question has names and no hit has any of them.
 //!
 //! The answer to a question without content ([`super::Overview`]) has a set confidence: it was chosen by when it was, or by what it is.
 //!
@@ -43,6 +44,8 @@ pub struct Beside {
     pub margin: f64,
     /// By how much those with a name of the question come closer.
     pub named: f64,
+    /// Whether the question has names and no hit has one of them: "when do I fly to Rome?" and "I fly to Lisbon on June 4".
+    pub unnamed: bool,
 }
 
 impl Beside {
@@ -53,14 +56,17 @@ impl Beside {
             let relevance = |hit: &Contender<'_>| hit.parts.relevance();
             relevance(first) - relevance(tenth) - USUAL_MARGIN
         });
-        Self { margin, named: if names { closer_by_name(hits) } else { 0.0 } }
+        let has_name = |hit: &Contender<'_>| hit.parts.closer.is_none_or(|(features, _)| features.name > 0.0);
+        let unnamed = names && !hits.is_empty() && !hits.iter().any(has_name);
+        Self { margin, named: if names { closer_by_name(hits) } else { 0.0 }, unnamed }
     }
 
     /// From 0 to 1: how sure an answer is, from what was asked of the scope of its first hit, and the text and the parts of that.
     #[must_use]
     pub fn confidence(&self, query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
         let sure = nearness(query, text, parts);
-        if lacks_identifier(query, text, parts) { sure * OF_ANOTHER } else { self.moved(sure).max(least_sure(text, parts)) }
+        let is_other = self.unnamed && parts.related <= 0.0 || lacks_identifier(query, text, parts);
+        if is_other { sure * OF_ANOTHER } else { self.moved(sure).max(least_sure(text, parts)) }
     }
 
     fn moved(&self, sure: f64) -> f64 {
@@ -156,9 +162,9 @@ mod tests {
     fn what_stands_out_and_who_is_named_move_the_odds() {
         let plain = Beside::default();
         assert!((plain.moved(0.4) - 0.4).abs() < 1e-12);
-        assert!(Beside { margin: 0.1, named: 0.0 }.moved(0.4) > 0.4 && Beside { margin: 0.0, named: -0.5 }.moved(0.4) < 0.4);
-        assert!(plain.moved(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0 }.moved(1.0) - 1.0).abs() < 1e-12);
-        assert_eq!(Beside::of(&[], &Question::new("Where does Anna live?")), Beside { margin: 0.0, named: 0.0 });
+        assert!(Beside { margin: 0.1, ..plain }.moved(0.4) > 0.4 && Beside { named: -0.5, ..plain }.moved(0.4) < 0.4);
+        assert!(plain.moved(0.0).abs() < 1e-12 && (Beside { margin: -1.0, named: -1.0, unnamed: false }.moved(1.0) - 1.0).abs() < 1e-12);
+        assert_eq!(Beside::of(&[], &Question::new("Where does Anna live?")), plain);
     }
 
     #[test]

@@ -149,10 +149,18 @@ fn first_spoken_of(text: &Words<'_>) -> Option<String> {
     if let Some(person) = person(one) {
         return (verb != Some("and")).then_some(person);
     }
+    if is_named(one, verb) {
+        return Some(one.to_lowercase());
+    }
     let value = words.find(|word| !["now", "called", "named", "still"].contains(word));
     let is_name = value.is_some_and(|value| value.starts_with(char::is_uppercase));
     (verb.is_some_and(|verb| SAYS_HOW.contains(&verb)) && !(is_name && matches!(verb, Some("is" | "are" | "was"))))
         .then(|| one.to_lowercase())
+}
+
+/// Whether a name stands right behind the word for somebody: "My dog Rex sees the vet".
+fn is_named(one: &str, next: Option<&str>) -> bool {
+    one.starts_with(char::is_lowercase) && next.is_some_and(|next| next.starts_with(char::is_uppercase))
 }
 
 /// The words behind "My", "The user's" and the like with which a text begins.
@@ -198,6 +206,7 @@ mod tests {
         for (text, told) in [
             ("My father's blood group is O.", &["father", "father"][..]),
             ("The user's son has shoe size 38", &["son"]),
+            ("My dog Rex sees the vet each May.", &["dog"]),
             ("Anna\u{2019}s older brother works at Acme.", &["anna", "brother"]),
             ("Our two daughters go to Oak Hill", &["daughters"]),
             ("My mother-in-law is here, and my stepson's bike", &["stepson", "mother-in-law"]),

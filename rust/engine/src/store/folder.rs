@@ -26,6 +26,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
 pub const FORMAT_VERSION: u32 = 8;
+/// The folder in which the copy of a store is built.
+const COPY: &str = "gen-1.copy";
 
 /// The first format whose generations say which store they are of.
 const FORMAT_WITH_IDENTITY: u32 = 4;
@@ -76,7 +78,7 @@ impl Folder {
             Err(e) if e.kind() == IoKind::NotADirectory => return Err(self.foreign("a store is a folder, and this is a file")),
             Err(e) => return Err(io_error("opening the store", &self.root, &e)),
         };
-        let (mut others, mut renamed) = (0, None);
+        let (mut others, mut renamed, mut copying) = (0, None, false);
         for entry in entries {
             let entry = entry.map_err(|e| io_error("reading the store's folder", &self.root, &e))?;
             match entry.file_name().to_str() {
@@ -84,12 +86,14 @@ impl Folder {
                 Some(name) if generation_number(name).is_some() => return Ok(Found::Store),
                 Some("lock" | "open" | "door") => {}
                 Some(name) if name.starts_with("gen-") && Path::new(name).extension().is_some_and(|end| end == "new") => {}
+                Some(COPY) => copying = true,
                 Some(name) if name.starts_with("gen-") => renamed = Some(name.to_owned()),
                 _ => others += 1,
             }
         }
         match renamed {
             Some(name) => Err(self.renamed(&name)),
+            None if copying => Err(self.unfinished()),
             None if others > 0 => Err(self.foreign("it holds other files and no CURRENT")),
             None => Ok(Found::Nothing),
         }
@@ -97,6 +101,16 @@ impl Folder {
 
     fn renamed(&self, name: &str) -> Error {
         corrupt(&self.root, &format!("it holds only {name}, a generation of a store that was renamed"))
+    }
+
+    fn unfinished(&self) -> Error {
+        Error::new(
+            ErrorKind::StoreCorrupt,
+            format!(
+                "opening {}: it holds a copy of a store that is being made, or whose process died: wait for it, or remove the folder and make the copy again",
+                self.root.display()
+            ),
+        )
     }
 
     fn foreign(&self, why: &str) -> Error {
@@ -130,7 +144,16 @@ impl Folder {
 
     /// A fresh, empty folder in which a generation can be built.
     pub fn workshop(&self, number: GenerationNumber) -> Result<PathBuf> {
-        let path = self.root.join(format!("gen-{number}.new"));
+        self.workshop_named(&format!("gen-{number}.new"))
+    }
+
+    /// The same for the copy of a store. Where it is never finished, the folder is not opened: an empty store would look like the copy.
+    pub fn workshop_of_copy(&self) -> Result<PathBuf> {
+        self.workshop_named(COPY)
+    }
+
+    fn workshop_named(&self, name: &str) -> Result<PathBuf> {
+        let path = self.root.join(name);
         let made = match fs::remove_dir_all(&path) {
             Err(e) if e.kind() != IoKind::NotFound => Err(e),
             _ => DirBuilder::new().mode(PRIVATE_FOLDER).create(&path),

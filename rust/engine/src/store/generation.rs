@@ -148,7 +148,7 @@ fn while_in_use(environment: &Environment, work: impl FnOnce() -> Result<()>) ->
 /// Makes the first generation of a folder that has none. Where that fails, the folder is empty again.
 pub(super) fn found<T>(folder: &Folder, build: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     folder.make()?;
-    let workshop = folder.workshop(1)?;
+    let workshop = folder.workshop_of_copy()?;
     let made = build(&workshop).and_then(|made| {
         folder.publish(&workshop, 1)?;
         folder.name_current(1)?;

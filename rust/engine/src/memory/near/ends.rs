@@ -87,7 +87,9 @@ impl Statement {
             return lowered(behind).starts_with(&named);
         }
         let place = lowered(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
-        let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
+        let prefers = self.tokens.iter().any(|token| token.form == "prefer");
+        let leads =
+            |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str()) && !(prefers && token.form == "to");
         place.is_some_and(|place| place <= MOST_NAME && self.tokens[..place].iter().all(leads))
     }
 
@@ -122,7 +124,7 @@ mod tests {
         assert!(begins("I live in Ghent with Eva", "Ghent") && !begins("I live in Ghent with Eva", "Eva"));
         assert!(begins("The user's favorite editor is Vim.", "vim") && begins("We use Kafka for events", "Kafka"));
         assert!(!begins("The user's weight is 80 kg, since the new pills.", "new pills"));
-        assert!(!begins("I prefer coffee over tea", "tea"));
+        assert!(!begins("I prefer coffee over tea", "tea") && !begins("I prefer Chrome to Firefox", "Firefox"));
     }
 
     #[test]

@@ -12,6 +12,23 @@ const HOW: [&str; 9] = ["on", "by", "with", "at", "in", "from", "to", "every", "
 const AT_WORK: [&str; 5] = ["home", "office", "remote", "remotely", "hq"];
 /// Last words of what one is on, one at a time.
 const PLANS: [&str; 4] = ["plan", "tier", "subscription", "shift"];
+/// Plans of what somebody does and eats, which are none of what they pay for.
+const OF_LIFE: [&str; 14] = [
+    "keto",
+    "paleo",
+    "vegan",
+    "diet",
+    "meal",
+    "training",
+    "workout",
+    "fitness",
+    "study",
+    "payment",
+    "pension",
+    "treatment",
+    "health",
+    "dental",
+];
 /// Words of such a way at most.
 const MOST_WORDS: usize = 3;
 
@@ -70,7 +87,10 @@ fn is_other_plan(new: &[Token], old: &[Token]) -> bool {
     let who = |token: &Token| token.form.split('\'').next().unwrap_or_default().to_owned();
     // "The Netflix premium plan" is one of several.
     let one_word = new.len() == new_on + 3 && old.len() == old_on + 3;
+    let is_paid = |token: &Token| !OF_LIFE.contains(&token.form.to_lowercase().as_str());
     one_word
+        && is_paid(&new[new_on + 1])
+        && is_paid(&old[old_on + 1])
         && last.form == same.form
         && PLANS.contains(&last.form.as_str())
         && ["i", "we"].contains(&who(&new[0]).as_str())

@@ -14,7 +14,7 @@ use self::attribute::attribute;
 use self::words::{Token, affirmed, forms, is_denial, lowered, tokens};
 use super::kind::Kind;
 use super::occasion::Occasion;
-use crate::gate;
+use crate::gate::{self, Limits};
 use crate::text::slot_key;
 
 /// How a new statement stands to an older one.
@@ -54,7 +54,9 @@ pub struct Statement {
     /// Whether it begins as an order: what it names is one of many things to do.
     is_order: bool,
     /// Whether it says that it is so from now on.
-    is_of_now: bool,
+    pub is_of_now: bool,
+    /// For how long it is so, and what for.
+    pub limits: Limits,
     /// The facts of an occasion that it names.
     pub occasion: Occasion,
 }
@@ -68,7 +70,18 @@ impl Statement {
         let (value, is_of_now) = (value.unwrap_or_default(), habits::is_of_now(text));
         let tokens = tokens(text);
         let (denies, is_own) = (tokens.iter().any(is_denial), affirmed(&tokens).next() == Some("i"));
-        Self { tokens, denies, is_own, lasts, attribute, value, is_order, is_of_now, occasion: Occasion::of(text) }
+        Self {
+            tokens,
+            denies,
+            is_own,
+            lasts,
+            attribute,
+            value,
+            is_order,
+            is_of_now,
+            limits: Limits::of(text),
+            occasion: Occasion::of(text),
+        }
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.
@@ -104,6 +117,9 @@ impl Statement {
         if both_own && tastes::are_opposed(a, b) {
             return Relation::Contradicts;
         }
+        if both_own && !self.denies && !old.denies && is_other_dose(a, b) {
+            return Relation::Contradicts;
+        }
         let (denial, said) = if self.denies { (a, b) } else { (b, a) };
         if self.denies != old.denies && denies_all(denial, said) {
             return Relation::Contradicts;
@@ -132,7 +148,8 @@ impl Statement {
         // "You must be brief" asks for one manner, "you must run tests" for one of many acts.
         let acts = self.is_order && verb.is_some_and(|verb| a[verb].form != "be");
         let short = |middle: &[Token]| (1..=4).contains(&middle.len());
-        let many = prefix > 2 && gate::takes_many(&a[prefix - 2].form, &a[prefix - 1].form);
+        let several = self.attribute.as_deref().is_some_and(gate::has_several);
+        let many = several || prefix > 2 && gate::takes_many(&a[prefix - 2].form, &a[prefix - 1].form);
         if !subject || !short(mine) || !short(theirs) || prefix + suffix < 2 || suffix > 3 || many || acts {
             return Relation::Different;
         }
@@ -211,6 +228,13 @@ fn has_another_number(new: &[Token], old: &[Token]) -> bool {
     };
     let (Some(new), Some(old)) = (numbered(new), numbered(old)) else { return false };
     new.0 == old.0 && new.1 == old.1 && new.2 != old.2
+}
+
+/// Whether two say how much somebody takes of one medicine: "I take metformin 1000 mg" and "I take metformin 500 mg".
+fn is_other_dose(new: &[Token], old: &[Token]) -> bool {
+    let counted = |token: &Token| token.form.starts_with(|first: char| first.is_ascii_digit());
+    let is_dose = |(new, old): (&Token, &Token)| new.form == old.form || counted(new) && counted(old);
+    new.len() == old.len() && new.len() > 3 && new[1].form == "take" && new.iter().zip(old).all(is_dose)
 }
 
 /// Whether a sentence denies all that another one says. "Not allergic" denies "severely allergic", and "not severely allergic" denies no
@@ -318,6 +342,8 @@ mod tests {
             ("I eat meat again.", "I don't eat meat."),
             ("The user eats meat.", "I never eat meat."),
             ("I play tennis again.", "I don't play tennis."),
+            ("I no longer smoke.", "I smoke."),
+            ("I take metformin 1000 mg now.", "I take metformin 500 mg."),
         ] {
             assert_eq!(of(new, old), Relation::Contradicts, "{new} | {old}");
             let begin = |text| Statement::of(text, Kind::Semantic).begin();

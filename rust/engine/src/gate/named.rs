@@ -1,0 +1,159 @@
+//! Rules for facts of somebody or something that has a name: "Luca is allergic to shellfish", "Mia's teacher is Mrs. Bianchi", "Tom is my
+//! manager", "payments-api runs on vega-05", "INV-2031 is due on May 3".
+//!
+//! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
+//! names, too ("Linux runs on phones"), so that of a thing only what an identifier does is kept.
+
+use super::Category;
+use super::beings::is_living;
+use super::family::{as_oneself, is_all_of_it};
+use super::guards::ASKS;
+use super::lists::lists;
+use super::reading::Reading;
+use super::rules;
+use super::sentence::Sentence;
+use super::told::NO_NAMES;
+use super::values::{identifies, spelled};
+use super::words::{Word, among, starts, words};
+use crate::units::calendar::is_named;
+
+lists! { "named":
+    /// Words with a capital at the beginning of a sentence that name nobody.
+    NOBODY,
+    /// Verbs of what somebody does or likes for long.
+    DOES,
+    /// Verbs of what a thing does or has.
+    OF_THINGS,
+    /// Words by which a sentence tells of this moment, or supposes something.
+    PASSES,
+}
+
+/// Words of a name at most.
+const MOST_NAME: usize = 2;
+/// Words of such a sentence at most.
+const MOST_WORDS: usize = 14;
+
+/// The health of somebody by name: "Luca is allergic to shellfish". A fact, as that of others whom somebody knows.
+pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
+    const TELLS: [&str; 11] = ["is", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
+    let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)))?; // "latex gives me a rash"
+    let own = as_oneself(s, behind)?;
+    let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
+    let tells = ["allergy", "health", "diet"].contains(&read.rule) && read.ends.is_none();
+    (tells && is_all_of_it(s, behind)).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, super::family::RULE) })
+}
+
+/// A fact of somebody or something by name.
+pub(super) fn of_named(s: &Sentence<'_>) -> Option<Reading> {
+    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let whole = (1..last).all(|at| !s.parted(at)) && s.words.last().is_none_or(|word| word.lower != "?");
+    if !whole || !(3..=MOST_WORDS).contains(&last) || s.words.iter().any(|word| among(&PASSES, &word.lower)) {
+        return None;
+    }
+    let s = &Sentence { text: s.text, words: &s.words[..last] };
+    let fact = || Reading { importance: 500, ..Reading::new(Category::Semantic, "of a name") };
+    if let Some(reading) = mine(s) {
+        return Some(reading);
+    }
+    (owned(s) || does(s)).then(fact)
+}
+
+/// Behind the name of somebody with which a sentence begins: "Luca", "Anna Roe".
+fn somebody(s: &Sentence<'_>) -> Option<usize> {
+    let is_name = |word: &Word| {
+        let letters = word.lower.chars().all(|letter| letter.is_alphabetic() || letter == '-');
+        word.capital && letters && word.lower.len() > 1 && !among(&NOBODY, &word.lower) && !among(&ASKS, &word.lower)
+    };
+    let named = |word: &Word| is_name(word) && !is_named(&word.lower) && !among(&NO_NAMES, &word.lower);
+    let behind = s.words.iter().take(MOST_NAME).take_while(|word| named(word)).count();
+    (behind > 0 && behind < s.words.len()).then_some(behind)
+}
+
+/// "Tom is my manager": what is the user's, told from its value.
+fn mine(s: &Sentence<'_>) -> Option<Reading> {
+    let behind = somebody(s)?;
+    let my = starts(s.words, behind, "is my").or_else(|| starts(s.words, behind, "is our"))?;
+    let (named, end) = s.value(my)?;
+    let value = s.between(0, behind)?;
+    let owner = if s.word(my - 1) == "my" { "The user's" } else { "Our" };
+    let short = end - my <= MOST_NAME && end == s.words.len() && s.words[my..end].iter().all(|word| !word.capital);
+    let attribute = named.to_lowercase();
+    (short && is_living(s.word(end - 1)) && identifies(&attribute, &value))
+        .then(|| Reading::new(Category::Semantic, "attribute").text(format!("{owner} {named} is {value}.")).slot(spelled(&attribute)))
+}
+
+/// "Mia's teacher is Mrs. Bianchi", "Leo's swimming is on Wednesdays": one value by its name, and no state.
+fn owned(s: &Sentence<'_>) -> bool {
+    let owner = &s.words[0];
+    let named = owner.lower.strip_suffix("'s").filter(|name| owner.capital && !among(&NOBODY, name) && !is_named(name));
+    let Some(verb) = (2..s.words.len().min(5)).find(|at| ["is", "are"].contains(&s.word(*at))) else { return false };
+    let begin = verb + 1 + usize::from(["on", "at", "in", "now"].contains(&s.word(verb + 1)));
+    let valued =
+        |word: &Word| word.capital || is_named(word.lower.trim_end_matches('s')) || word.lower.bytes().any(|byte| byte.is_ascii_digit());
+    let negated = s.negated(verb + 1);
+    named.is_some() && !negated && s.words.get(begin..).is_some_and(|value| value.iter().any(valued))
+}
+
+/// "Luca prefers window seats", "payments-api runs on vega-05".
+fn does(s: &Sentence<'_>) -> bool {
+    let behind_one_of =
+        |at: usize, verbs: &[&str]| verbs.iter().any(|verb| starts(s.words, at, verb).is_some_and(|end| end < s.words.len()));
+    if somebody(s).is_some_and(|behind| behind_one_of(behind, &DOES)) {
+        return true;
+    }
+    let first = s.word(0);
+    let signs = |sign: char| matches!(sign, '-' | '_') || sign.is_ascii_digit();
+    let is_identifier = first.contains(signs) && first.chars().any(char::is_alphabetic) && first.len() > 3;
+    is_identifier && behind_one_of(1, &OF_THINGS)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gate::Category;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn a_fact_of_somebody_by_name_is_one() {
+        for text in [
+            "Luca is allergic to shellfish.",
+            "Anna has celiac disease.",
+            "Nadia is vegan.",
+            "Leo has asthma.",
+            "Mia's teacher is Mrs. Bianchi.",
+            "Leo's swimming is on Wednesdays.",
+            "Luca prefers window seats.",
+            "Leo goes to the Girasole kindergarten.",
+            "Anna Roe works at Acme.",
+            "payments-api runs on vega-05.",
+            "INV-2031 is due January 31.",
+        ] {
+            let claims = stored(text);
+            let is_fact = |claim: &crate::gate::Claim| claim.category == Category::Semantic && claim.reason.starts_with("rule: ");
+            assert!(claims.len() == 1 && is_fact(&claims[0]), "{text}: {claims:?}");
+        }
+        let claim = stored("Tom is my manager.").remove(0);
+        assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some("manager"), "The user's manager is Tom."));
+    }
+
+    #[test]
+    fn a_state_a_plan_or_a_known_thing_is_none() {
+        for text in [
+            "Leo's shoes are wet.",
+            "Leo's fever is high.",
+            "OPS-7731 is blocked.",
+            "That's my point.",
+            "It's my turn.",
+            "Kubernetes runs on Linux.",
+            "Python uses indentation.",
+            "Anna works late tonight.",
+            "Maybe Luca prefers tea.",
+            "What's my name is unclear.",
+            "Does Luca like tea?",
+            "Monday is my birthday.",
+            "English is my favourite.",
+        ] {
+            let by_name = |claim: &crate::gate::Claim| ["rule: of a name", "rule: health of others"].contains(&claim.reason.as_str());
+            assert!(!stored(text).iter().any(by_name), "{text}: {:?}", stored(text));
+        }
+    }
+}

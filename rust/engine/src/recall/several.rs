@@ -1,0 +1,158 @@
+//! Whether two memories that look alike tell of two things which both hold: of two tickets, two clients, two hotels, or of two things that
+//! one may not eat. The newer one is then no newer value of the other.
+//!
+//! Only a pair that says nothing of a change is looked at: "I switched to Emacs" and "I use Emacs now" are newer values of "I use Vim".
+
+use super::words::{normal, without_s};
+use crate::gate::takes_many;
+
+/// Words that say that it is otherwise than before.
+const CHANGE: [&str; 26] = [
+    "now",
+    "switched",
+    "changed",
+    "moved",
+    "instead",
+    "anymore",
+    "longer",
+    "new",
+    "newer",
+    "updated",
+    "renamed",
+    "replaced",
+    "rescheduled",
+    "postponed",
+    "again",
+    "since",
+    "became",
+    "becomes",
+    "migrated",
+    "upgraded",
+    "actually",
+    "correction",
+    "not",
+    "raised",
+    "lowered",
+    "left",
+];
+/// Verbs of what somebody does with several things at a time.
+const MANY: [&str; 18] = [
+    "speak", "speaks", "play", "plays", "like", "likes", "love", "loves", "enjoy", "enjoys", "hate", "hates", "know", "knows", "collect",
+    "collects", "visited", "read",
+];
+/// Words that begin an order.
+const ORDERS: [&str; 4] = ["never", "always", "don't", "avoid"];
+/// Prepositions behind the first word of a name: "hotel in Porto".
+const OF: [&str; 8] = ["in", "at", "for", "of", "on", "with", "to", "from"];
+/// Words before a noun.
+const OWNERS: [&str; 5] = ["my", "our", "the", "a", "an"];
+/// First words that name nothing.
+const NO_NOUN: [&str; 24] = [
+    "i", "we", "my", "our", "the", "a", "an", "user", "he", "she", "they", "it", "you", "his", "her", "their", "this", "that", "there",
+    "went", "got", "left", "took", "is",
+];
+/// Words of a text that are looked at.
+const MOST_WORDS: usize = 24;
+
+/// Whether a text says that something is otherwise than before.
+pub(super) fn says_change(words: &[&str]) -> bool {
+    words.iter().take(MOST_WORDS).any(|word| CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change)))
+}
+
+/// Whether a newer memory tells of another thing than an older one, whatever the question.
+pub(super) fn are_two_things(new: &[&str], old: &[&str]) -> bool {
+    if says_change(new) {
+        return false;
+    }
+    let same = new.iter().zip(old).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let word = |at: usize| new.get(at).map_or_else(String::new, |word| normal(word));
+    let takes_many = same >= 2 && (takes_many(&word(same - 2), &word(same - 1)) || MANY.contains(&&*word(same - 1)));
+    takes_many || same >= 1 && ORDERS.contains(&&*word(0)) || have_other_names(new, old)
+}
+
+/// Whether both begin with one noun and another name: "Ticket OPS-7731" and "Ticket OPS-7815", "my flight to Porto" and "my flight to Lisbon".
+pub(super) fn have_other_names(new: &[&str], old: &[&str]) -> bool {
+    let owned = usize::from(new.first().is_some_and(|first| OWNERS.iter().any(|owner| first.eq_ignore_ascii_case(owner))));
+    let (new, old) = (&new[owned..], old.get(owned..).unwrap_or_default());
+    let same = new.iter().zip(old).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let Some((first, (own, other))) = new.first().zip(new.get(same).zip(old.get(same))) else { return false };
+    let begin = normal(first);
+    let is_noun = !NO_NOUN.contains(&&*begin) && !begin.ends_with("ed") && !begin.ends_with("ing") && !begin.contains('\'');
+    let is_name = |word: &str| word.starts_with(char::is_uppercase) || word.chars().any(|sign| sign.is_ascii_digit());
+    let behind = same == 1 && owned == 0 || same == 2 && OF.iter().any(|of| new[1].eq_ignore_ascii_case(of));
+    is_noun && behind && is_name(own) && is_name(other)
+}
+
+/// Whether a question asks for several things at a time: "which hotels did I book?", "how much do my clients owe me?", "what are my meetings?".
+pub(super) fn asks_for_several(question: &[&str]) -> bool {
+    let is = |at: usize, words: &[&str]| question.get(at).is_some_and(|word| words.iter().any(|one| word.eq_ignore_ascii_case(one)));
+    let is_plural = |word: &str| {
+        let plain = without_s(word).to_lowercase();
+        plain.len() > 3 && plain.ends_with('s') && !["ss", "us", "is", "'s"].iter().any(|end| plain.ends_with(end))
+    };
+    let plural = |at: usize| question.get(at).is_some_and(|word| is_plural(word));
+    (0..question.len().min(MOST_WORDS)).any(|at| {
+        let asked = is(at + 2, &["do", "did", "are", "am", "have", "were"]); // "what does" has none
+        let listed = is(at, &["which", "what", "all", "list"]) && plural(at + 1) && (asked || !is(at, &["what"]));
+        let owned = is(at, &["are", "do", "did", "all", "of"]) && is(at + 1, &["my", "our"]) && (plural(at + 2) || plural(at + 3));
+        listed || owned
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::words::Words;
+
+    fn two(old: &str, new: &str) -> bool {
+        are_two_things(&Words::of(new).bare, &Words::of(old).bare)
+    }
+
+    #[test]
+    fn two_things_of_one_kind_are_told_from_two_values_of_one() {
+        for (old, new) in [
+            ("Ticket OPS-7731 is due on May 3", "Ticket OPS-7815 is due on May 9"),
+            ("Client Hofmann owes me 1,240 euros", "Client Weiss owes me 612 euros"),
+            ("Hotel in Lisbon: ref 4421", "Hotel in Porto: ref 8873"),
+            ("I'm allergic to penicillin", "I'm allergic to latex"),
+            ("Never deploy on Fridays", "Never deploy during a demo"),
+            ("I speak French", "I speak German"),
+            ("My flight to Lisbon is TP843", "My flight to Tokyo is JL408"),
+            ("The hotel in Lisbon is Casa do Bairro", "The hotel in Porto is Pensao Duque"),
+        ] {
+            assert!(two(old, new), "{old} | {new}");
+        }
+        for (old, new) in [
+            ("I use Vim", "I use Emacs"),
+            ("I live in Porto", "I moved to Lisbon"),
+            ("My editor is Vim", "My editor is Zed"),
+            ("I speak French", "I now speak German at work"),
+            ("Moved to Oslo", "Moved to Rome"),
+            ("Bob works at Acme", "Bob works at Globex"),
+            ("The deadline is May 3", "The deadline is May 9"),
+            ("Our office is in Berlin", "Our office is in Munich"),
+            ("My boss Ana likes tea", "My boss Tom likes tea"),
+        ] {
+            assert!(!two(old, new), "{old} | {new}");
+        }
+    }
+
+    #[test]
+    fn a_question_for_several_things_has_a_plural() {
+        let asks = |question: &str| asks_for_several(&Words::of(question).bare);
+        for question in [
+            "which hotels did I book?",
+            "How much do my clients owe me?",
+            "when are my tickets due?",
+            "What are my next meetings?",
+            "Which languages do I speak?",
+        ] {
+            assert!(asks(question), "{question}");
+        }
+        for question in
+            ["Which hotel did I book?", "What is my boss's name?", "Where do I live?", "What does my sister do?", "Which bus do I take?"]
+        {
+            assert!(!asks(question), "{question}");
+        }
+    }
+}
