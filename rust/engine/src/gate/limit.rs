@@ -7,7 +7,7 @@ use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::sentence::Sentence;
 use super::signs::straight;
-use super::words::{among, starts, words};
+use super::words::{Word, among, starts, words};
 use crate::units::calendar::{WEEKDAYS, is_named};
 
 lists! { "limit":
@@ -101,12 +101,13 @@ fn is_time(s: &Sentence<'_>, at: usize) -> bool {
     let dates = ["of", "in", "by", "is", "are", "from", "to", "be", "on", "for", "after", "around", "about", "day"];
     let is_date = at > 0 && (dates.contains(&s.word(at - 1)) || is_named(s.word(at - 1)));
     let alone = || !is_date && ALONE.iter().any(|phrase| starts(s.words, at, phrase).is_some_and(|end| is_end(s, end)));
-    (at == 0 || !s.parted(at)) && begins(&BEGINS) || alone() || is_for_a_time(s, at) || is_again(s, at)
+    let polite = ["if", "when", "whenever"].contains(&s.word(at)) && s.word(at + 1) == "you"; // "if you need it"
+    (at == 0 || !s.parted(at)) && !polite && begins(&BEGINS) || alone() || is_for_a_time(s, at) || is_again(s, at)
 }
 
 /// Whether a word begins how long something is so: "for three months", "until Friday".
 fn is_for_a_time(s: &Sentence<'_>, at: usize) -> bool {
-    let is_counted = |at: usize| s.words.get(at).is_some_and(|word| word.is_number()) || among(&NUMBERS, s.word(at));
+    let is_counted = |at: usize| s.words.get(at).is_some_and(Word::is_number) || among(&NUMBERS, s.word(at));
     let unit = || (at + 1..(at + 3 + MOST_BETWEEN).min(s.words.len())).any(|at| among(&UNITS, s.word(at)));
     let is_for = s.word(at) == "for" && (is_counted(at + 1) || among(&FOR_A_TIME, s.word(at + 1))) && unit();
     is_for || ["until", "till"].contains(&s.word(at)) || starts(s.words, at, "for now").is_some()
@@ -114,7 +115,8 @@ fn is_for_a_time(s: &Sentence<'_>, at: usize) -> bool {
 
 /// Whether a time that comes again is named at a word: "on weekends", "every Saturday", "in the winter".
 fn is_again(s: &Sentence<'_>, at: usize) -> bool {
-    if !["on", "at", "in", "during", "over", "every"].contains(&s.word(at)) {
+    let is_value = at > 0 && ["is", "are"].contains(&s.word(at - 1)); // "Leo's swimming is on Fridays"
+    if is_value || !["on", "at", "in", "during", "over", "every"].contains(&s.word(at)) {
         return false;
     }
     let noun = at + 1 + usize::from(["the", "my"].contains(&s.word(at + 1)));
@@ -193,6 +195,8 @@ mod tests {
             "I left Acme this week.",
             "I moved to Lisbon in the summer.",
             "I got fired this month.",
+            "My number is 555-1234 if you need it.",
+            "Leo's swimming is on Fridays.",
         ] {
             assert_eq!(Limits::of(text), Limits::default(), "{text}");
         }

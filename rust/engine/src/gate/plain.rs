@@ -71,6 +71,8 @@ lists! { "plain":
 
 /// Words of such a sentence at most.
 const MOST_WORDS: usize = 9;
+/// Words behind a verb that is denied at most: "I don't use Kafka for events" says less.
+const MOST_DENIED: usize = 2;
 /// Words of a thing's name at most.
 const MOST_NAME: usize = 3;
 
@@ -137,7 +139,7 @@ fn state(s: &Sentence<'_>) -> Option<Reading> {
     (is_state || is_people || is_one()).then(|| fact("what somebody is"))
 }
 
-/// "I have a car", "I have a PhD in physics", "I run a bakery", "I have no kids".
+/// "I have a car", "I run a bakery", "I have no kids".
 fn possession(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = behind(s, 0, &LACKS) {
         let at = at + usize::from(["a", "an", "any"].contains(&s.word(at)));
@@ -159,7 +161,8 @@ fn possession(s: &Sentence<'_>) -> Option<Reading> {
 /// "I use Vim", "I speak Portuguese", "we deploy with Helm", "our team uses Kanban".
 fn used(s: &Sentence<'_>) -> Option<Reading> {
     let group = ["our", "my"].contains(&s.word(0)) && ["team", "company", "shop", "startup", "department"].contains(&s.word(1));
-    let own = || behind(s, 0, &NOT).or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1));
+    let denied = behind(s, 0, &NOT);
+    let own = || denied.or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1));
     let at = if group { behind(s, adverbs(s, 2), &OTHERS_USE)? } else { behind(s, adverbs(s, own()?), &USES)? };
     let verb = s.word(at - 1);
     let at = (at..s.words.len()).find(|at| verb == "use" || !among(&HOW_WELL, s.word(*at)))?;
@@ -169,7 +172,9 @@ fn used(s: &Sentence<'_>) -> Option<Reading> {
     let named = first.capital && !among(&NO_TOOLS, &first.lower) && !is_named(&first.lower) && first.lower.len() > 1;
     let of_task = rest.iter().any(|word| among(&OF_TASK, &word.lower)) || rest.iter().skip(1).any(Word::is_number) && class.is_none();
     let is_code = verb != "write" || class.as_deref() == Some("programming language") || is_language;
-    ((named || class.is_some() || is_language) && !of_task && is_code && rest.len() <= MOST_NAME + 1).then(|| fact("what somebody uses"))
+    let plain = denied.is_none() || rest.len() <= MOST_DENIED;
+    (plain && (named || class.is_some() || is_language) && !of_task && is_code && rest.len() <= MOST_NAME + 1)
+        .then(|| fact("what somebody uses"))
 }
 
 /// The class of the one tool that a text says the user has: "editor" of "I use Vim".

@@ -49,7 +49,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     }
     let reading = together(&rest)
         .or_else(|| of_family(&rest))
-        .or_else(|| health_of_named(&rest))
+        .or_else(|| if told { None } else { health_of_named(&rest) })
         .or_else(|| manner(sentence, &rest))
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
@@ -71,8 +71,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| promoted(&rest))
         .or_else(|| of_oneself(&rest))
         .or_else(|| changed(&rest))
-        .or_else(|| plain(&rest))
-        .or_else(|| of_named(&rest));
+        .or_else(|| if told { None } else { plain(&rest).or_else(|| of_named(&rest)) });
     let reading = reading.map(|reading| limited(&rest, ordered(sentence, &rest, reading)));
     let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {

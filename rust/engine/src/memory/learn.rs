@@ -208,7 +208,7 @@ fn leave_slot_of_another_kind<P: PagesMut>(
 fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
     let other = Statement::of(&known.text, known.kind);
     let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
-    let is_beside = claim.limits.are_beside(&other.limits, known.slot.as_deref());
+    let is_beside = !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
     let replaces = may_replace(memory, &known) && met.ended.is_none() && !is_beside;
     let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
@@ -288,7 +288,7 @@ fn may_replace(new: &Memory, known: &Memory) -> bool {
 /// Counts that a memory was said again, where that was later than the last time, and by somebody who is trusted as much: what an assistant
 /// repeats of its prompt makes nothing truer. A learnt memory is then kept as long as if it were heard now for the first time. The end that
 /// a program gave stays.
-pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before: Memory, again: &Memory) -> Result<Remembered> {
+pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before: &Memory, again: &Memory) -> Result<Remembered> {
     let mut known = before.clone();
     if let Some(id) = &again.given_id {
         heard::put_again(writer.pages, writer.partition, id, known.number)?;
@@ -302,7 +302,7 @@ pub(super) fn reinforce<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, before
         if known.provenance.writer.is_some() {
             known.expires_at = known.expires_at.and_then(|end| again.expires_at.map(|later| later.max(end)));
         }
-        writer.index_anew(&before, &known)?;
+        writer.index_anew(before, &known)?;
     }
     let reason = Some(format!("{} says the same", known.id()));
     Ok(Remembered { action: Action::Reinforced, memory: known, reason })

@@ -180,7 +180,7 @@ impl Prepared {
         if let Some(learning) = &self.new.learning {
             met = learn::meet(writer, &mut memory, learning)?;
             if let Some(known) = met.same {
-                return learn::reinforce(writer, known, &memory);
+                return learn::reinforce(writer, &known, &memory);
             }
             // A claim that denies something known ends it, and waits for nobody.
             let ends = learning.doubt.as_deref().is_some_and(|doubt| [gate::DENIAL, gate::LIFTED].contains(&doubt)) && met.ended.is_some();

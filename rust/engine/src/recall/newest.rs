@@ -27,6 +27,7 @@ use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::several::{are_two_things, asks_for_several, have_other_names, says_change};
+use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
 use crate::embedding::{self, APOSTROPHE, Tokens};
@@ -160,6 +161,7 @@ fn two_newest(
 }
 
 /// Of whom and of what a question asks.
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 struct Asked {
     /// The parts that a newer memory must have if the older one has them.
     required: Vec<Sought>,
@@ -292,7 +294,7 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
-            && !have_other_names(&new.words().bare, &old.words().bare)
+            && (is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
             && !tells_of_past((new.text, new.words()), old.words())
     }

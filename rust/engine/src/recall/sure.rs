@@ -104,7 +104,7 @@ fn is_about_all(hit: &Contender<'_>, question: &Question) -> bool {
 }
 
 /// Whether a text is what somebody said, by their name in front: "Anna: I moved."
-fn is_of_speaker(text: &str) -> bool {
+pub(super) fn is_of_speaker(text: &str) -> bool {
     let speaker = text.split_once(':').map(|(speaker, _)| speaker).filter(|speaker| speaker.starts_with(char::is_uppercase));
     speaker.is_some_and(|speaker| speaker.split_whitespace().nth(SPEAKER).is_none())
 }

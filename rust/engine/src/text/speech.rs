@@ -124,6 +124,7 @@ fn clauses(text: &str) -> Vec<&str> {
         let next = characters.peek().map(|(_, next)| *next);
         let ends = match one {
             '\n' | '\u{3002}' | '\u{ff1f}' | '\u{ff01}' | '\u{61f}' | '\u{964}' => true,
+            '.' if is_title(&text[start..at]) => false,
             '.' | '!' | '?' | '\u{2026}' | ';' => next.is_none_or(|next| next.is_whitespace() || next == '"' || next == '\u{201d}'),
             _ => false,
         };
@@ -135,6 +136,13 @@ fn clauses(text: &str) -> Vec<&str> {
     }
     split_at_but(&text[start..], &mut found);
     found
+}
+
+/// Whether a text ends in a title before a name: "contact person at Dr".
+fn is_title(text: &str) -> bool {
+    const TITLES: [&str; 8] = ["dr", "mr", "mrs", "ms", "prof", "st", "hr", "fr"];
+    let last = text.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+    TITLES.iter().any(|title| last.eq_ignore_ascii_case(title)) && last.len() < text.len()
 }
 
 fn split_at_but<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {

@@ -16,6 +16,7 @@ const ASKS: &[&str] = &[
     "which port does payments-api use?",
     "Which port does payments-api use",
     "what is my favourite editor",
+    "contact person at Dr. Weiss?",
     "Hey, where did we park the car",
     "how many people work there",
     "who leads the platform team",

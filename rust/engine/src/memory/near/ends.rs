@@ -39,7 +39,7 @@ impl Statement {
             ("like" | "love" | "enjoy" | "want", _) => known.kind == Kind::Preference,
             _ => !matches!(slot, "home" | "employer" | "name" | "age"),
         };
-        fits && (slot.is_empty() || other.begins_value(named))
+        fits && if slot.is_empty() { !other.prefers_another(named) } else { other.begins_value(named) }
     }
 
     /// Whether it says what somebody uses, likes or is on, so that it is over where they switched from what a user names to another: who
@@ -87,10 +87,16 @@ impl Statement {
             return lowered(behind).starts_with(&named);
         }
         let place = lowered(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
-        let prefers = self.tokens.iter().any(|token| token.form == "prefer");
-        let leads =
-            |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str()) && !(prefers && token.form == "to");
+        let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
         place.is_some_and(|place| place <= MOST_NAME && self.tokens[..place].iter().all(leads))
+    }
+
+    /// Whether it prefers something else to what a user names: "I prefer Chrome to Firefox".
+    fn prefers_another(&self, named: &str) -> bool {
+        let (text, named) = (lowered(&self.tokens), lowered(&tokens(named)));
+        let place = text.windows(named.len().max(1)).position(|window| window == named);
+        let before = |place: usize| ["to", "over", "than"].contains(&text[place - 1].as_str());
+        text.iter().any(|word| word == "prefer") && place.is_some_and(|place| place > 0 && before(place))
     }
 
     /// Whether it is an order to do what a phrase says, or where the phrase names what is permitted, not to: "answering in French" is what
@@ -124,7 +130,9 @@ mod tests {
         assert!(begins("I live in Ghent with Eva", "Ghent") && !begins("I live in Ghent with Eva", "Eva"));
         assert!(begins("The user's favorite editor is Vim.", "vim") && begins("We use Kafka for events", "Kafka"));
         assert!(!begins("The user's weight is 80 kg, since the new pills.", "new pills"));
-        assert!(!begins("I prefer coffee over tea", "tea") && !begins("I prefer Chrome to Firefox", "Firefox"));
+        assert!(!begins("I prefer coffee over tea", "tea"));
+        let prefers = |text, named| Statement::of(text, Kind::Preference).prefers_another(named);
+        assert!(prefers("I prefer Chrome to Firefox", "Firefox") && !prefers("I prefer Chrome to Firefox", "Chrome"));
     }
 
     #[test]

@@ -105,8 +105,7 @@ impl Statement {
         if forms(a).eq(forms(b)) {
             return Relation::Same;
         }
-        let follows = self.is_of_now && self.lasts && habits::takes_over(a, b);
-        if follows || self.denies && !old.denies && corrects_in_place(a, b) {
+        if self.takes_over(old) || self.denies && !old.denies && corrects_in_place(a, b) {
             return Relation::Contradicts;
         }
         let otherwise = if has_another_number(a, b) { Relation::Disputes } else { Relation::Different };
@@ -136,6 +135,11 @@ impl Statement {
         }
     }
 
+    /// Whether it is a habit of now that takes the place of an older one.
+    pub fn takes_over(&self, old: &Self) -> bool {
+        self.is_of_now && self.lasts && habits::takes_over(&self.tokens, &old.tokens)
+    }
+
     /// The same sentence with another value at one place.
     fn changed_value(&self, old: &Self) -> Relation {
         let (a, b) = (&self.tokens, &old.tokens);
@@ -154,6 +158,11 @@ impl Statement {
             return Relation::Different;
         }
         let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
+        // "9443" beside "8443 in eu-1": one says where.
+        let says_where = |middle: &[Token]| middle.iter().skip(1).any(|token| ["in", "at", "on", "for"].contains(&token.form.as_str()));
+        if says_where(mine) != says_where(theirs) {
+            return Relation::Disputes;
+        }
         match (valued(mine), valued(theirs)) {
             (true, true) => Relation::Contradicts,
             _ if ["my", "our"].contains(&a[0].form.as_str()) && self.excludes(old) => Relation::Contradicts,
