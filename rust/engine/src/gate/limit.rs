@@ -110,7 +110,7 @@ fn is_for_a_time(s: &Sentence<'_>, at: usize) -> bool {
     let is_counted = |at: usize| s.words.get(at).is_some_and(Word::is_number) || among(&NUMBERS, s.word(at));
     let unit = || (at + 1..(at + 3 + MOST_BETWEEN).min(s.words.len())).any(|at| among(&UNITS, s.word(at)));
     let is_for = s.word(at) == "for" && (is_counted(at + 1) || among(&FOR_A_TIME, s.word(at + 1))) && unit();
-    is_for || ["until", "till"].contains(&s.word(at)) || starts(s.words, at, "for now").is_some()
+    is_for || ["until", "till", "temporarily"].contains(&s.word(at)) || starts(s.words, at, "for now").is_some()
 }
 
 /// Whether a time that comes again is named at a word: "on weekends", "every Saturday", "in the winter".

@@ -75,6 +75,7 @@ pub use left::leaves;
 pub use limit::Limits;
 pub use medicine::{ends_medicine, takes};
 pub use model::described;
+pub use named::begins_with_name;
 pub use orders::{Lift, Order, lift_of, order_of};
 pub use over::ends_allergy;
 pub use plain::{switches_tool, tool_of};

@@ -4,8 +4,6 @@
 //! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
 //! names, too ("Linux runs on phones"), so that of a thing only what an identifier does is kept.
 
-use super::Category;
-use super::beings::is_living;
 use super::family::{as_oneself, is_all_of_it};
 use super::guards::ASKS;
 use super::lists::lists;
@@ -15,6 +13,7 @@ use super::sentence::Sentence;
 use super::told::NO_NAMES;
 use super::values::{identifies, spelled};
 use super::words::{Word, among, starts, words};
+use super::{Category, DENIAL};
 use crate::units::calendar::is_named;
 
 lists! { "named":
@@ -22,8 +21,14 @@ lists! { "named":
     NOBODY,
     /// Verbs of what somebody does or likes for long.
     DOES,
-    /// Verbs of what a thing does or has.
+    /// Verbs by which a service, a host or a document of work is told of.
+    OF_SERVICES,
+    /// Verbs of whatever has a number in its name.
     OF_THINGS,
+    /// Those of whom somebody has one at a time.
+    ROLES,
+    /// Attributes that everybody knows of a country or a work.
+    KNOWN,
     /// Words by which a sentence tells of this moment, or supposes something.
     PASSES,
 }
@@ -39,6 +44,10 @@ pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
     let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)))?; // "latex gives me a rash"
     let own = as_oneself(s, behind)?;
     let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
+    if let Some(denied) = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not ")) {
+        let who = s.between(0, behind)?;
+        return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} is not {denied}")));
+    }
     let tells = ["allergy", "health", "diet"].contains(&read.rule) && read.ends.is_none();
     (tells && is_all_of_it(s, behind)).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, super::family::RULE) })
 }
@@ -56,6 +65,22 @@ pub(super) fn of_named(s: &Sentence<'_>) -> Option<Reading> {
         return Some(reading);
     }
     (owned(s) || does(s)).then(fact)
+}
+
+/// Whether a text begins with the name of somebody or something: it may say many things of it, and one value is none of another.
+#[must_use]
+pub fn begins_with_name(text: &str) -> bool {
+    let own = words(text);
+    let s = &Sentence { text, words: &own };
+    let Some(first) = own.first() else { return false };
+    let owner = first.capital && first.lower.strip_suffix("'s").is_some_and(|name| !among(&NOBODY, name));
+    owner || somebody(s).is_some() || is_identifier(&first.lower)
+}
+
+/// Whether a word is written as identifiers are: "payments-api", "INV-2031".
+fn is_identifier(word: &str) -> bool {
+    let signs = |sign: char| matches!(sign, '-' | '_') || sign.is_ascii_digit();
+    word.contains(signs) && word.chars().any(char::is_alphabetic) && word.len() > 3
 }
 
 /// Behind the name of somebody with which a sentence begins: "Luca", "Anna Roe".
@@ -76,9 +101,9 @@ fn mine(s: &Sentence<'_>) -> Option<Reading> {
     let (named, end) = s.value(my)?;
     let value = s.between(0, behind)?;
     let owner = if s.word(my - 1) == "my" { "The user's" } else { "Our" };
-    let short = end - my <= MOST_NAME && end == s.words.len() && s.words[my..end].iter().all(|word| !word.capital);
     let attribute = named.to_lowercase();
-    (short && is_living(s.word(end - 1)) && identifies(&attribute, &value))
+    // "Tom is my brother" says nothing of another one.
+    (end == s.words.len() && among(&ROLES, &attribute) && identifies(&attribute, &value))
         .then(|| Reading::new(Category::Semantic, "attribute").text(format!("{owner} {named} is {value}.")).slot(spelled(&attribute)))
 }
 
@@ -91,7 +116,8 @@ fn owned(s: &Sentence<'_>) -> bool {
     let valued =
         |word: &Word| word.capital || is_named(word.lower.trim_end_matches('s')) || word.lower.bytes().any(|byte| byte.is_ascii_digit());
     let negated = s.negated(verb + 1);
-    named.is_some() && !negated && s.words.get(begin..).is_some_and(|value| value.iter().any(valued))
+    let known = (1..verb).any(|at| among(&KNOWN, s.word(at)));
+    named.is_some() && !negated && !known && s.words.get(begin..).is_some_and(|value| value.iter().any(valued))
 }
 
 /// "Luca prefers window seats", "payments-api runs on vega-05".
@@ -102,9 +128,8 @@ fn does(s: &Sentence<'_>) -> bool {
         return true;
     }
     let first = s.word(0);
-    let signs = |sign: char| matches!(sign, '-' | '_') || sign.is_ascii_digit();
-    let is_identifier = first.contains(signs) && first.chars().any(char::is_alphabetic) && first.len() > 3;
-    is_identifier && behind_one_of(1, &OF_THINGS)
+    let numbered = first.bytes().any(|byte| byte.is_ascii_digit());
+    is_identifier(first) && (behind_one_of(1, &OF_SERVICES) || numbered && behind_one_of(1, &OF_THINGS))
 }
 
 #[cfg(test)]
@@ -133,6 +158,7 @@ mod tests {
         }
         let claim = stored("Tom is my manager.").remove(0);
         assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some("manager"), "The user's manager is Tom."));
+        assert!(stored("Tom is my brother.").iter().all(|claim| claim.slot.is_none()));
     }
 
     #[test]
@@ -144,6 +170,13 @@ mod tests {
             "That's my point.",
             "It's my turn.",
             "Kubernetes runs on Linux.",
+            "Kafka supports transactions.",
+            "React has a virtual DOM.",
+            "Germany's capital is Berlin.",
+            "b-tree uses pages.",
+            "quick-sort uses a pivot.",
+            "Patient has diabetes.",
+            "Customer is allergic to nuts.",
             "Python uses indentation.",
             "Anna works late tonight.",
             "Maybe Luca prefers tea.",

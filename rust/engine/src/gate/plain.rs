@@ -71,8 +71,6 @@ lists! { "plain":
 
 /// Words of such a sentence at most.
 const MOST_WORDS: usize = 9;
-/// Words behind a verb that is denied at most: "I don't use Kafka for events" says less.
-const MOST_DENIED: usize = 2;
 /// Words of a thing's name at most.
 const MOST_NAME: usize = 3;
 
@@ -112,13 +110,16 @@ fn fact(rule: &'static str) -> Reading {
 
 /// "I'm married", "we got divorced", "I'm no longer engaged".
 pub(super) fn marital(s: &Sentence<'_>) -> Option<Reading> {
-    let opened = behind(s, 0, &IS).or_else(|| behind(s, 0, &GOT))?;
+    let got = behind(s, 0, &GOT);
+    let opened = got.or_else(|| behind(s, 0, &IS))?;
     let at = adverbs(s, opened);
     let end = behind(s, at, &MARITAL)?;
     let named = s.words.get(end + 1).is_some_and(|word| word.capital && slot_of(&word.lower, None).is_none());
-    let is_more = ["to", "with"].contains(&s.word(end)) && named || ["last", "yesterday", "today", "this"].contains(&s.word(end));
+    let degree = (opened..at).any(|at| ["really", "very"].contains(&s.word(at))); // "I'm really engaged"
+    let when = ["last", "yesterday", "today", "this", "in"].contains(&s.word(end)) && s.words.len() <= end + 3;
+    let is_more = s.word(end) == "to" && named || got.is_some() && when;
     let reading = Reading { importance: 600, ..Reading::new(Category::Profile, "marital status") };
-    (is_over(s, end) || is_more).then(|| reading.slot("marital status"))
+    (!degree && (is_over(s, end) || is_more)).then(|| reading.slot("marital status"))
 }
 
 /// Whether nothing stands behind a word but what adds nothing.
@@ -172,7 +173,7 @@ fn used(s: &Sentence<'_>) -> Option<Reading> {
     let named = first.capital && !among(&NO_TOOLS, &first.lower) && !is_named(&first.lower) && first.lower.len() > 1;
     let of_task = rest.iter().any(|word| among(&OF_TASK, &word.lower)) || rest.iter().skip(1).any(Word::is_number) && class.is_none();
     let is_code = verb != "write" || class.as_deref() == Some("programming language") || is_language;
-    let plain = denied.is_none() || rest.len() <= MOST_DENIED;
+    let plain = denied.is_none() || rest.iter().skip(1).all(|word| word.capital); // "I don't know Python well"
     (plain && (named || class.is_some() || is_language) && !of_task && is_code && rest.len() <= MOST_NAME + 1)
         .then(|| fact("what somebody uses"))
 }
@@ -193,9 +194,12 @@ pub fn tool_of(text: &str) -> Option<String> {
 #[must_use]
 pub fn switches_tool(text: &str) -> bool {
     let own = words(text);
+    let stays = own.iter().any(|word| among(&["but", "though", "returned"], &word.lower)); // "... but went back"
     let own = &own[..own.len().min(MOST_NAME + 2)];
     let verb = ["switched", "migrated", "converted", "moved", "changed", "went back", "gone back"];
-    own.first().is_some_and(|first| ["i", "we", "i've", "we've"].contains(&first.lower.as_str())) && verb.iter().any(|verb| has(own, verb))
+    !stays
+        && own.first().is_some_and(|first| ["i", "we", "i've", "we've"].contains(&first.lower.as_str()))
+        && verb.iter().any(|verb| has(own, verb))
 }
 
 /// "I smoke", "I don't drink", "I can't swim", "I smoke again".

@@ -269,7 +269,7 @@ impl Asked {
     fn are_several(&self, new: &Seen, old: &Seen) -> bool {
         let (new, old) = (&new.words().bare, &old.words().bare);
         let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
-        are_two_things(new, old) || self.several && !begins()
+        are_two_things(new, old) || self.several && !says_change(new) && !begins()
     }
 
     /// Whether a memory is about whom or what is asked.
@@ -294,7 +294,7 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
-            && (is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
+            && (is_of_speaker(new.text) || says_change(&new.words().bare) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
             && !tells_of_past((new.text, new.words()), old.words())
     }

@@ -16,6 +16,7 @@ use super::kind::Kind;
 use super::occasion::Occasion;
 use crate::gate::{self, Limits};
 use crate::text::slot_key;
+use crate::units::calendar::is_named;
 
 /// How a new statement stands to an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Statement {
     is_order: bool,
     /// Whether it says that it is so from now on.
     pub is_of_now: bool,
+    /// Whether it begins with a name, of whose bearer it may say many things.
+    is_named: bool,
     /// For how long it is so, and what for.
     pub limits: Limits,
     /// The facts of an occasion that it names.
@@ -79,6 +82,7 @@ impl Statement {
             value,
             is_order,
             is_of_now,
+            is_named: gate::begins_with_name(text),
             limits: Limits::of(text),
             occasion: Occasion::of(text),
         }
@@ -158,6 +162,10 @@ impl Statement {
             return Relation::Different;
         }
         let valued = |middle: &[Token]| middle.iter().any(|token| token.value);
+        // "Leo's swimming is at 5pm" says nothing otherwise than "... is on Wednesdays", and "INV-2031 is due to Acme" than "... May 3".
+        if self.is_named && !(of_one_kind(mine, theirs) && (self.is_of_now || mine.len() == 1 && is_counted(&mine[0]))) {
+            return Relation::Different;
+        }
         // "9443" beside "8443 in eu-1": one says where.
         let says_where = |middle: &[Token]| middle.iter().skip(1).any(|token| ["in", "at", "on", "for"].contains(&token.form.as_str()));
         if says_where(mine) != says_where(theirs) {
@@ -239,10 +247,26 @@ fn has_another_number(new: &[Token], old: &[Token]) -> bool {
     new.0 == old.0 && new.1 == old.1 && new.2 != old.2
 }
 
+/// Whether a word begins with a digit.
+fn is_counted(token: &Token) -> bool {
+    token.form.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Whether two values are of one kind: both behind one preposition or behind none, and both numbers, days or names.
+fn of_one_kind(one: &[Token], other: &[Token]) -> bool {
+    const PREPOSITIONS: [&str; 9] = ["in", "at", "on", "with", "to", "by", "from", "for", "of"];
+    let preposition = |value: &[Token]| PREPOSITIONS.into_iter().find(|word| value[0].form == *word);
+    let kind = |value: &[Token]| {
+        let last = value.last().map(|token| token.form.to_lowercase()).unwrap_or_default();
+        let day = value.iter().any(|token| is_named(token.form.to_lowercase().trim_end_matches('s')));
+        (day, !day && value.iter().any(is_counted), last.contains(':') || last.ends_with("am") || last.ends_with("pm"))
+    };
+    preposition(one) == preposition(other) && kind(one) == kind(other)
+}
+
 /// Whether two say how much somebody takes of one medicine: "I take metformin 1000 mg" and "I take metformin 500 mg".
 fn is_other_dose(new: &[Token], old: &[Token]) -> bool {
-    let counted = |token: &Token| token.form.starts_with(|first: char| first.is_ascii_digit());
-    let is_dose = |(new, old): (&Token, &Token)| new.form == old.form || counted(new) && counted(old);
+    let is_dose = |(new, old): (&Token, &Token)| new.form == old.form || is_counted(new) && is_counted(old);
     new.len() == old.len() && new.len() > 3 && new[1].form == "take" && new.iter().zip(old).all(is_dose)
 }
 
