@@ -67,11 +67,15 @@ pub(super) fn changed_medicine(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
-    let resumes = s.words.iter().any(|word| ["again", "resumed", "restarted"].contains(&word.lower.as_str()));
-    if s.words.len() > MOST_WORDS || is_unsure(s.words) || resumes {
+    if s.words.len() > MOST_WORDS || is_unsure(s.words) || resumes(s.words) {
         return None;
     }
     stopped(s).or_else(|| dosed(s)).or_else(|| begun(s))
+}
+
+/// Whether words say that what was stopped goes on: "... but then started again".
+pub(super) fn resumes(words: &[Word]) -> bool {
+    words.iter().any(|word| ["again", "resumed", "restarted"].contains(&word.lower.as_str()))
 }
 
 /// Words of such a sentence at most.

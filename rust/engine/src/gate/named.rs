@@ -2,7 +2,7 @@
 //! manager", "payments-api runs on vega-05", "INV-2031 is due on May 3".
 //!
 //! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
-//! names, too ("Linux runs on phones"), so that of a thing only what an identifier does is kept.
+//! names, too ("Linux runs on phones"), so that of a thing only what it has ("Acme's contract") or what an identifier does is kept.
 
 use super::family::{as_oneself, is_all_of_it};
 use super::guards::ASKS;

@@ -4,6 +4,7 @@ use super::health::{is_condition, is_degree};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
+use super::medicine::resumes;
 use super::plain::ALONE;
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -70,8 +71,7 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
         return Some(reading.text(format!("I no longer {verb}.")));
     }
     let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
-    let resumes = s.words[at..].iter().any(|word| ["again", "resumed", "restarted"].contains(&word.lower.as_str()));
-    reading.ends = s.value(object).map(|(value, _)| value).filter(|_| !resumes);
+    reading.ends = s.value(object).map(|(value, _)| value).filter(|_| !resumes(&s.words[at..]));
     Some(reading)
 }
 

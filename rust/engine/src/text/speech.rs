@@ -138,11 +138,11 @@ fn clauses(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a text ends in a title before a name: "contact person at Dr".
+/// Whether a text ends in a title before a name: "contact person at Dr". "30 ms" and "Main St" end a sentence.
 fn is_title(text: &str) -> bool {
-    const TITLES: [&str; 8] = ["dr", "mr", "mrs", "ms", "prof", "st", "hr", "fr"];
+    const TITLES: [&str; 4] = ["dr", "mr", "mrs", "prof"];
     let last = text.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
-    TITLES.iter().any(|title| last.eq_ignore_ascii_case(title)) && last.len() < text.len()
+    last == "Ms" || TITLES.iter().any(|title| last.eq_ignore_ascii_case(title))
 }
 
 fn split_at_but<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {

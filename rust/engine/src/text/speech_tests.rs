@@ -64,6 +64,8 @@ const ASKS: &[&str] = &[
 ];
 
 const STATES: &[&str] = &[
+    "The timeout is 30 ms. Is that ok?",
+    "I live on Main St. Where is the bank?",
     "payments-api listens on 8443",
     "I moved to Lisbon. And you?",
     "What I need is rest",
