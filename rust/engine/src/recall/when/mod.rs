@@ -22,6 +22,11 @@ pub(super) use words::may_name_time;
 /// A longer text is not read.
 pub const MAX_BYTES: usize = 1000;
 
+/// Words of a question for what was: "since April" ends today.
+const PAST: [&str; 9] = ["did", "was", "were", "had", "been", "went", "done", "happened", "far"];
+/// Words of a question for events that are over: "this year" ends today, too.
+const HAPPENED: [&str; 2] = ["happened", "far"];
+
 /// A range of time, in microseconds since 1970; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
@@ -62,7 +67,13 @@ pub fn read_local(text: &str, now: i64) -> Option<Range> {
         return None;
     }
     let words = words::split(text);
-    let days = days(&words, now.div_euclid(DAY), |_, _| ())?;
+    let today = now.div_euclid(DAY);
+    let mut days = days(&words, today, |_, _| ())?;
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
+    let begins = days.first.is_some_and(|first| first <= today);
+    if begins && (days.end.is_none() && has(&PAST) || days.end.is_none_or(|end| end > today) && has(&HAPPENED)) {
+        days.end = Some(today + 1);
+    }
     let time = |day: Option<i64>| day.map(|day| day.saturating_mul(DAY));
     Some(Range { since: time(days.first), until: time(days.end) })
 }
@@ -155,7 +166,9 @@ fn between(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     let (from, used) = period(at)?;
     let next = at + used + 1;
     let day = || {
-        let (of_month, used) = period::last_day_alone(words, next)?;
+        // "from May 3 to 9"
+        let plain = || words.get(at + used - 1)?.of_month().and_then(|_| period::last_number(words, next));
+        let (of_month, used) = period::last_day_alone(words, next).or_else(plain)?;
         Some((Days::one(period::next_such(of_month, from.first?)?), used))
     };
     match period(next).or_else(day).filter(|_| joins(at + used)) {

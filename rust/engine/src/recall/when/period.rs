@@ -4,26 +4,142 @@ use super::words::Word;
 use crate::text::is_filler;
 use crate::units::calendar::{Days, date, day, months, valid, weekday};
 
+/// Days that are recent, beside today.
+const RECENT: i64 = 14;
 /// The words of which one must stand before a name that could be something else: a month ("June said"), a year, a season.
 const LEADS: [&str; 17] = [
     "in", "of", "since", "until", "till", "before", "after", "by", "during", "between", "and", "from", "to", "through", "early", "late",
     "mid",
 ];
 
-/// The period that begins at a word, and how many words it has.
+/// The period that begins at a word, and how many words it has. One right behind it says which it is, or the other way round: "on Friday,
+/// last week", "last year in May", "the 3rd of last month".
 pub(super) fn read(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let (own, used) = single(words, at, today)?;
+    let behind = at + used;
+    if let Some((day, more)) = numbered(words, at, behind, today) {
+        return Some((Days::one(day), used + more));
+    }
+    let next = behind + usize::from(words.get(behind).is_some_and(|word| word.lower == "of"));
+    let qualified = single(words, next, today).and_then(|(other, more)| {
+        // The shorter one is read as on the last day of the longer one.
+        let within = |at: usize, frame: Days| {
+            let (days, _) = single(words, at, frame.end? - 1)?;
+            (days.first >= frame.first && days.end <= frame.end).then_some(days)
+        };
+        let days = match (length(own)?, length(other)?) {
+            (one, two) if one < two => within(at, other)?,
+            (one, two) if one > two => within(next, own)?,
+            _ if is_weekday(words, behind - 1) && !is_weekday(words, next + more - 1) => other,
+            _ => return None,
+        };
+        Some((days, next - at + more))
+    });
+    Some(qualified.unwrap_or((own, used)))
+}
+
+/// How many days it has.
+fn length(days: Days) -> Option<i64> {
+    Some(days.end? - days.first?)
+}
+
+fn is_weekday(words: &[Word<'_>], at: usize) -> bool {
+    words.get(at).is_some_and(|word| word.weekday().is_some())
+}
+
+/// The day of "Tuesday the 12th", whose number stands at `behind`: the last such Tuesday of a year, or the last such day.
+fn numbered(words: &[Word<'_>], at: usize, behind: usize, today: i64) -> Option<(i64, usize)> {
+    let wanted = words.get(behind - 1).and_then(Word::weekday).filter(|_| behind - at <= 2)?;
+    let (of_month, used) = last_day_alone(words, behind)?;
+    let last = last_such(of_month, today)?;
+    let (year, month, _) = date(last);
+    let such = (0..12).filter_map(|back| valid_in(year, month - back, of_month)).find(|day| weekday(*day) == wanted);
+    Some((such.unwrap_or(last), used))
+}
+
+/// The period of one expression, and how many words it has.
+fn single(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    // "in the last week", "during the summer", "on the 7th of May"
-    let skipped = match name(at) {
+    // "earlier this week"
+    let from = at + usize::from(matches!(name(at), "earlier" | "later") && matches!(name(at + 1), "this" | "last" | "in" | "today"));
+    // "in the last week", "during the summer", "on the 7th of May", "in the year 2024"
+    let skipped = match name(from) {
         "in" | "on" | "during" | "within" | "over" | "at" | "around" | "for" => 1,
         _ => 0,
     };
-    let start = at + skipped + usize::from(name(at + skipped) == "the");
-    let found = fixed(words, start, today)
+    let start = from + skipped + usize::from(name(from + skipped) == "the");
+    let start = start + usize::from(name(start) == "year" && words.get(start + 1).is_some_and(|word| word.year().is_some()));
+    let found = part(words, start, today)
+        .or_else(|| fixed(words, start, today))
         .or_else(|| related(words, start, today))
         .or_else(|| ago(words, start, today))
-        .or_else(|| dated(words, start, at, today));
-    found.map(|(days, used)| (days, start - at + used))
+        .or_else(|| dated(words, start, from, today));
+    let (days, used) = found?;
+    // "yesterday evening", "on Friday morning"
+    let of_day = matches!(name(start + used), "morning" | "afternoon" | "evening" | "night") && length(days) == Some(1);
+    Some((days, start - at + used + usize::from(of_day)))
+}
+
+/// A part of a period: "the first week of May", "early May", "the end of last year"; and the week that a day is in: "the week of May 11".
+fn part(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let of = |at: usize| {
+        let of = usize::from(matches!(name(at), "of" | "in"));
+        let (days, used) = single(words, at + of, today)?;
+        Some((days.first?, days.end?, of + used))
+    };
+    if name(at) == "week" && matches!(name(at + 1), "of" | "starting" | "beginning" | "from") {
+        let the = usize::from(name(at + 2) == "the");
+        let (days, used) = dated(words, at + 2 + the, at + 1, today)?;
+        let monday = days.first.filter(|_| length(days) == Some(1)).map(|day| day - weekday(day))?;
+        return Some((Days::new(monday, monday + 7), 2 + the + used));
+    }
+    if let Some(third) = third(name(at)) {
+        let (first, end, used) = of(at + 1)?;
+        let side = |third: i64| first + (end - first) * third / 3;
+        return (end - first > 3).then(|| (Days::new(side(third), side(third + 1)), 1 + used));
+    }
+    let place = ["first", "second", "third", "fourth", "fifth"].iter().position(|known| *known == name(at)).map(|at| at as i64);
+    if place.is_none() && name(at) != "last" {
+        return None;
+    }
+    let (count, counted) = several(words, at + 1).filter(|_| words.get(at + 1).and_then(unit).is_none()).unwrap_or((1, 0));
+    let unit_at = at + 1 + counted;
+    let parted = |length: i64| {
+        let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+        let length = length * count;
+        let start = place.map_or(end - length, |place| first + place * length);
+        let days = Days::new(start.max(first), (start + length).min(end));
+        (length < end - first && days.first < days.end).then(|| (days, unit_at + 1 - at + used))
+    };
+    match name(unit_at) {
+        "day" | "days" => parted(1),
+        "week" | "weeks" => parted(7),
+        "half" => {
+            let (first, end, used) = of(unit_at + 1)?;
+            let half = first + (end - first) / 2;
+            Some((if place == Some(0) { Days::new(first, half) } else { Days::new(half, end) }, 2 + used))
+        }
+        _ => {
+            let wanted = words.get(unit_at)?.weekday()?;
+            let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+            let day = match place {
+                Some(place) => first + (wanted - weekday(first)).rem_euclid(7) + 7 * place,
+                None => end - 1 - (weekday(end - 1) - wanted).rem_euclid(7),
+            };
+            (day >= first && day < end).then(|| (Days::one(day), 2 + used))
+        }
+    }
+}
+
+/// Which third of a period a word is for.
+fn third(word: &str) -> Option<i64> {
+    match word {
+        "early" | "beginning" | "start" => Some(0),
+        "mid" | "middle" => Some(1),
+        "late" | "end" => Some(2),
+        _ => None,
+    }
 }
 
 /// Words that mean one day.
@@ -37,6 +153,15 @@ fn fixed(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         ("tomorrow", ..) => Some((Days::one(today + 1), 1)),
         ("this", "morning" | "afternoon" | "evening", _) => Some((Days::one(today), 2)),
         ("last", "night" | "evening", _) => Some((Days::one(today - 1), 2)),
+        ("week", "before", "last") => Some((around(today, Unit::Week, -2), 3)),
+        ("month", "before", "last") => Some((around(today, Unit::Month, -2), 3)),
+        ("year", "before", "last") => Some((around(today, Unit::Year, -2), 3)),
+        ("recently" | "lately", ..) => Some((Days::new(today - RECENT, today + 1), 1)),
+        ("half", "a", "year") if name(at + 3) == "ago" => Some((around(today, Unit::Month, -6), 4)),
+        ("weekend", ..) if at > 0 && name(at - 1) == "the" => {
+            let saturday = today - (weekday(today) + 2).rem_euclid(7);
+            Some((Days::new(saturday, saturday + 2), 1))
+        }
         _ => None,
     }
 }
@@ -51,6 +176,12 @@ fn related(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     };
     let next = words.get(at + 1)?;
     let rolling = step < 0 && (words[at].lower == "past" || words[at].lower == "last");
+    if rolling
+        && let Some((count, used)) = several(words, at + 1)
+        && words.get(at + 1 + used).is_some_and(|word| word.lower == "hours")
+    {
+        return Some((Days::new(today - (count + 23) / 24, today + 1), used + 2));
+    }
     if rolling
         && let Some((count, used)) = several(words, at + 1)
         && let Some(unit) = words.get(at + 1 + used).and_then(unit)
@@ -157,9 +288,20 @@ fn several(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
 /// "3 weeks ago": the longer ago, the less exactly it is meant.
 fn ago(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     let (count, used) = several(words, at)?;
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let behind = at + used + 1;
+    if matches!(name(at + used), "hour" | "hours" | "minute" | "minutes") {
+        return (name(behind) == "ago").then(|| (Days::one(today), used + 2));
+    }
     let unit = unit(words.get(at + used)?)?;
-    if words.get(at + used + 1)?.lower != "ago" {
+    if name(behind) == "from" && name(behind + 1) == "now" {
+        return Some((Days::one(back(today, unit, -count)), used + 3));
+    }
+    if name(behind) != "ago" {
         return None;
+    }
+    if name(behind + 1) == "today" {
+        return Some((Days::one(back(today, unit, count)), used + 3));
     }
     let exact = !matches!(words.get(at + used - 1).map(|word| word.lower.as_str()), Some("few" | "several"));
     let (there, (year, month, _)) = (back(today, unit, count), date(back(today, unit, count)));
@@ -224,6 +366,11 @@ pub(super) fn last_day_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usiz
     day_alone(words, at).filter(|(_, used)| is_over(words, at + used))
 }
 
+/// A day by its bare number, under the same condition.
+pub(super) fn last_number(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
+    words.get(at)?.of_month().filter(|_| is_over(words, at + 1)).map(|(of_month, _)| (of_month, 1))
+}
+
 fn is_over(words: &[Word<'_>], at: usize) -> bool {
     words.get(at).is_none_or(|next| is_filler(next.lower.as_bytes()))
 }
@@ -249,11 +396,18 @@ fn valid_in(year: i64, month: i64, of_month: i64) -> Option<i64> {
 fn month_first(words: &[Word<'_>], at: usize, led: bool, today: i64) -> Option<(Days, usize)> {
     let name = words.get(at)?;
     let (month, ambiguous) = name.month()?;
-    if let Some((of_month, ordinal)) = words.get(at + 1).and_then(Word::of_month)
-        && (!ambiguous || name.is_capital() || ordinal)
+    let is_sure = |ordinal: bool| !ambiguous || name.is_capital() || ordinal || at > 0 && words[at - 1].lower == "on";
+    let the = usize::from(words.get(at + 1).is_some_and(|word| word.lower == "the"));
+    if let Some((of_month, ordinal)) = words.get(at + 1 + the).and_then(Word::of_month).filter(|(_, ordinal)| the == 0 || *ordinal)
+        && is_sure(ordinal)
     {
+        let year = words.get(at + 2 + the).and_then(Word::year);
+        return Some((Days::one(of_year(year, month, of_month, today)?), 2 + the + usize::from(year.is_some())));
+    }
+    if let Some((from, to)) = words.get(at + 1).and_then(Word::days_of_month).filter(|_| is_sure(false)) {
         let year = words.get(at + 2).and_then(Word::year);
-        return Some((Days::one(of_year(year, month, of_month, today)?), 2 + usize::from(year.is_some())));
+        let first = of_year(year, month, from, today)?;
+        return Some((Days::new(first, first + to - from + 1), 2 + usize::from(year.is_some())));
     }
     let of = usize::from(words.get(at + 1).is_some_and(|word| word.lower == "of"));
     if let Some(year) = words.get(at + 1 + of).and_then(Word::year) {

@@ -32,6 +32,13 @@ impl Word<'_> {
         (1..=31).contains(&number).then_some((number, bare.is_some()))
     }
 
+    /// Days of a month: `3-9`.
+    pub fn days_of_month(&self) -> Option<(i64, i64)> {
+        let (from, to) = self.lower.split_once(['-', '\u{2013}'])?;
+        let (from, to) = (digits(from, 1, 2)?, digits(to, 1, 2)?);
+        (1 <= from && from < to && to <= 31).then_some((from, to))
+    }
+
     /// A year in four digits, 1900 to 2099.
     pub fn year(&self) -> Option<i64> {
         digits(&self.lower, 4, 4).filter(|year| (1900..2100).contains(year))
@@ -114,22 +121,22 @@ fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
 
 /// Words of which every expression of time without a digit has one, besides the names of months and weekdays.
 #[rustfmt::skip]
-const TELLING: [&str; 18] = [
+const TELLING: [&str; 21] = [
     "today", "tonight", "now", "yesterday", "tomorrow", "last", "previous", "past", "this", "current", "next", "coming", "ago",
-    "spring", "summer", "autumn", "fall", "winter",
+    "spring", "summer", "autumn", "fall", "winter", "weekend", "recently", "lately",
 ];
 
 /// The first three letters of all these names: most words of a question begin like none of them.
-const HEADS: [[u8; 3]; 37] = heads();
+const HEADS: [[u8; 3]; 40] = heads();
 
-const fn heads() -> [[u8; 3]; 37] {
-    let mut heads = [[0; 3]; 37];
+const fn heads() -> [[u8; 3]; 40] {
+    let mut heads = [[0; 3]; 40];
     let mut at = 0;
     while at < heads.len() {
         let name = match at {
-            0..18 => TELLING[at],
-            18..30 => MONTHS[at - 18],
-            _ => WEEKDAYS[at - 30],
+            0..21 => TELLING[at],
+            21..33 => MONTHS[at - 21],
+            _ => WEEKDAYS[at - 33],
         };
         let (head, _) = name.as_bytes().split_at(3);
         heads[at].copy_from_slice(head);
@@ -148,18 +155,28 @@ pub(in crate::recall) fn may_name_time(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit()) || text.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(tells)
 }
 
-/// The words of a text, cut at white space.
+/// Before the name of a month.
+const MID: &str = "mid-";
+
+/// The words of a text, cut at white space, and behind "mid-".
 pub(super) fn split(text: &str) -> Vec<Word<'_>> {
     let around = |c: char| c.is_ascii_punctuation() || matches!(c, '\u{2018}' | '\u{2019}' | '\u{201C}' | '\u{201D}' | '\u{2026}');
     let word = |chunk: &'_ str| chunk.trim_matches(around).len();
+    let is_part = |chunk: &str| chunk.get(..MID.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MID));
+    let parts = |chunk| if is_part(chunk) { chunk.split_at(MID.len() - 1) } else { (chunk, "") };
     text.split_whitespace()
+        .map(parts)
+        .flat_map(|(chunk, rest)| [chunk, rest.trim_start_matches('-')])
         .filter(|chunk| word(chunk) > 0)
         .map(|chunk| {
             // A mark of a path, a flag or an issue makes it a name: `#2024`, `/2024-05`, `--since`.
             let named = chunk.starts_with(['#', '/', '-', '@', '$', '.', '_']) || chunk.ends_with(['/', '_']);
             let text = if named { chunk } else { chunk.trim_matches(around) };
             let bare = text.strip_suffix("'s").or_else(|| text.strip_suffix("\u{2019}s")).unwrap_or(text);
-            Word { lower: bare.to_ascii_lowercase(), text: bare }
+            let lower = bare.to_ascii_lowercase();
+            // "May '24"
+            let is_short_year = chunk.starts_with(['\'', '\u{2019}']) && digits(bare, 2, 2).is_some();
+            Word { lower: if is_short_year { format!("20{lower}") } else { lower }, text: bare }
         })
         .collect()
 }
