@@ -40,6 +40,7 @@ pub(super) fn of_assistant(said: &Utterance<'_>) -> Vec<Claim> {
                 importance: 400,
                 confidence: if confirmed { 700 } else { 400 },
                 span: (span.start, span.end),
+                days_ago: 0,
                 reason: if confirmed { "the assistant said it, and the user agreed" } else { "the assistant said it" }.to_owned(),
                 doubt: (!confirmed).then_some("the assistant said it, and nobody confirmed it"),
             });

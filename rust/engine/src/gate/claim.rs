@@ -120,6 +120,8 @@ pub struct Claim {
     pub confidence: u16,
     /// The bytes of the message that it rests on.
     pub span: (usize, usize),
+    /// How many days before it was said it was; 0 where no one day is named.
+    pub days_ago: i64,
     /// Which rule, or why nothing is stored.
     pub reason: String,
     /// Why somebody must approve it first.

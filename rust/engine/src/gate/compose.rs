@@ -8,8 +8,8 @@ use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model};
 /// The claim of a reading, with the days that its text names. Doubt takes half of its confidence.
 pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
-    let text = match reading.text {
-        Some(text) => dates::resolved(&text, &words_of(&text), 0, said.at),
+    let text = match &reading.text {
+        Some(text) => dates::resolved(text, &words_of(text), 0, said.at),
         None => dates::resolved(sentence, words, span.start, said.at),
     };
     Claim {
@@ -21,6 +21,7 @@ pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading:
         importance: reading.importance,
         confidence: if doubt.is_some() { reading.confidence / 2 } else { reading.confidence },
         span: (span.start, span.end),
+        days_ago: dates::days_ago(words, said.at),
         reason: format!("rule: {}", reading.rule),
         doubt,
     }
@@ -41,6 +42,7 @@ pub(super) fn discarded(text: &str, span: (usize, usize), reason: &str) -> Claim
         importance: 0,
         confidence: 900,
         span,
+        days_ago: 0,
         reason: reason.to_owned(),
         doubt: None,
     }
@@ -87,6 +89,7 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
         importance: worth(matters),
         confidence: confidence(score),
         span,
+        days_ago: dates::days_ago(&left, said.at),
         reason: "model: it informs".to_owned(),
         doubt: None,
     });

@@ -52,7 +52,7 @@ pub(super) fn is_past(words: &[Word]) -> bool {
 }
 
 /// Whether the "ed" of a word is the ending of a past. "Exceed" and "shred" end so themselves: one has an "e" before it, the other no vowel.
-fn ends_in_past(word: &str) -> bool {
+pub(super) fn ends_in_past(word: &str) -> bool {
     const OF_EE: [&str; 6] = ["agreed", "disagreed", "freed", "guaranteed", "decreed", "refereed"];
     let Some(root) = word.strip_suffix("ed").filter(|root| root.len() > 1) else { return false };
     let plain = root.ends_with('e') && !among(&OF_EE, word) || ["embed", "imbed"].iter().any(|verb| word.ends_with(verb));

@@ -1,9 +1,39 @@
 //! Days that a sentence names from where it stands ("tomorrow", "next Friday", "3 weeks ago"), said so that they stay true.
 //!
-//! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added.
+//! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added. "On Monday" is the
+//! last one where the words beside it tell of what was ("we signed on Monday"), none where they tell of a plan ("we agreed to sign on
+//! Monday"), and else the next one.
 
-use super::words::Word;
+use super::constraint::ends_in_past;
+use super::lexicon::PAST;
+use super::lists::lists;
+use super::words::{Word, among};
 use crate::units::calendar::{DAY, MONTHS, WEEKDAYS, date};
+
+lists! { "dates":
+    /// Verbs of what was, beside those of the lexicon and those in "-ed".
+    PASSED,
+    /// Verbs of what was that tell of what was still to come.
+    PLANS,
+    /// Verbs of what is or will be.
+    AHEAD,
+}
+
+/// Words behind a day that are looked at, where none before it tells when it was.
+const MOST_BEHIND: usize = 8;
+/// Words before a participle that is no verb by itself: "the signed contract".
+const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
+
+/// A day that a sentence names.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The place behind the words that name it.
+    pub place: usize,
+    /// As it is said.
+    pub day: String,
+    /// How many days it is from when it was said; `None` of a week, a month or a year.
+    pub days: Option<i64>,
+}
 
 /// A day as `2025-06-18`.
 fn day_of(at: i64) -> String {
@@ -11,14 +41,14 @@ fn day_of(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// The days that a sentence names, with the place behind the words that name them. `at` is when it was said.
-pub fn named(words: &[Word], at: i64) -> Vec<(usize, String)> {
+/// The days that a sentence names. `at` is when it was said.
+pub fn named(words: &[Word], at: i64) -> Vec<Named> {
     let (today, mut out, mut here) = (at.div_euclid(DAY), Vec::new(), 0);
     while here < words.len() {
-        match expression(&words[here..], today) {
-            Some((used, day)) => {
+        match expression(words, here, today) {
+            Some((used, day, days)) => {
                 if !is_said(words, here + used) {
-                    out.push((words[here + used - 1].end, day));
+                    out.push(Named { place: words[here + used - 1].end, day, days });
                 }
                 here += used;
             }
@@ -28,10 +58,53 @@ pub fn named(words: &[Word], at: i64) -> Vec<(usize, String)> {
     out
 }
 
+/// How many days ago something was, where a sentence names one day, and that is over; else 0.
+pub fn days_ago(words: &[Word], at: i64) -> i64 {
+    match &named(words, at)[..] {
+        [Named { days: Some(days), .. }] => (-days).max(0),
+        _ => 0,
+    }
+}
+
+/// When something on a weekday is, by the words beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Passed,
+    Ahead,
+    Unsaid,
+}
+
+/// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
+fn when(words: &[Word], here: usize) -> When {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let is_ahead =
+        |at: usize| among(&AHEAD, word(at)) || word(at) == "have" && word(at + 1) == "to" || word(at) == "has" && word(at + 1) == "to";
+    let verb = |at: usize| {
+        let before = |back: usize| at.checked_sub(back).map_or("", word);
+        if is_ahead(at) {
+            return Some(When::Ahead);
+        }
+        let in_ed = ends_in_past(word(at));
+        let is_past = in_ed || among(&PAST, word(at)) || among(&PASSED, word(at));
+        if among(&PLANS, word(at)) || ["was", "were", "been"].contains(&word(at)) && among(&PLANS, word(at + 1)) {
+            return Some(When::Unsaid);
+        }
+        let is_adjective = || in_ed && ARTICLES.contains(&before(1));
+        let of_present = || in_ed && (among(&AHEAD, before(1)) || before(1) == "be" || among(&AHEAD, before(2)));
+        match is_past && !is_adjective() {
+            true if of_present() => Some(When::Ahead),
+            true => Some(When::Passed),
+            false => None,
+        }
+    };
+    let behind = || (here + 2..words.len().min(here + 2 + MOST_BEHIND)).find_map(verb);
+    (0..here).rev().find_map(verb).or_else(behind).unwrap_or(When::Ahead)
+}
+
 /// The text with its days in it. The places are those of `words`, less `offset`.
 pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
     let (mut out, mut copied) = (String::with_capacity(text.len() + 16), 0);
-    for (place, day) in named(words, at) {
+    for Named { place, day, .. } in named(words, at) {
         let place = place - offset;
         if dated(&text[place..]) {
             continue;
@@ -60,25 +133,34 @@ fn is_said(words: &[Word], at: usize) -> bool {
     of_month || word(at) == "the" && is_ordinal(at + 1)
 }
 
-fn expression(words: &[Word], today: i64) -> Option<(usize, String)> {
-    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let day = |days: i64| day_of((today + days) * DAY);
+/// How many words of an expression begin at `here`, the day that they name, and how many days it is from today, where it is one.
+fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String, Option<i64>)> {
+    let word = |at: usize| words.get(here + at).map_or("", |word| word.lower.as_str());
+    let one = |used: usize, days: i64| Some((used, day_of((today + days) * DAY), Some(days)));
+    let step = |which: &str| if which == "next" { 1 } else { -1 };
     match (word(0), word(1)) {
-        ("today" | "tonight", _) => Some((1, day(0))),
-        ("day", "after") if word(2) == "tomorrow" => Some((3, day(2))),
-        ("day", "before") if word(2) == "yesterday" => Some((3, day(-2))),
-        ("tomorrow", _) => Some((1, day(1))),
-        ("yesterday", _) => Some((1, day(-1))),
-        ("this", "morning" | "afternoon" | "evening") => Some((2, day(0))),
-        ("last", "night") => Some((2, day(-1))),
-        (which @ ("next" | "last"), "week") => Some((2, format!("week of {}", day(monday(today) + if which == "next" { 7 } else { -7 })))),
-        (which @ ("next" | "last"), "month") => Some((2, month(today, if which == "next" { 1 } else { -1 }))),
-        (which @ ("next" | "last"), "year") => Some((2, (year(today) + if which == "next" { 1 } else { -1 }).to_string())),
-        (which @ ("next" | "last" | "this" | "on"), name) if WEEKDAYS.contains(&name) => Some((2, day(weekday(name, which, today)))),
-        ("in", number) => counted(number, word(2)).map(|days| (3, day(days))),
-        (number, unit) if word(2) == "ago" => counted(number, unit).map(|days| (3, day(-days))),
+        ("today" | "tonight", _) => one(1, 0),
+        ("day", "after") if word(2) == "tomorrow" => one(3, 2),
+        ("day", "before") if word(2) == "yesterday" => one(3, -2),
+        ("tomorrow", _) => one(1, 1),
+        ("yesterday", _) => one(1, -1),
+        ("this", "morning" | "afternoon" | "evening") => one(2, 0),
+        ("last", "night") => one(2, -1),
+        (which @ ("next" | "last"), "week") => {
+            Some((2, format!("week of {}", day_of((today + monday(today) + 7 * step(which)) * DAY)), None))
+        }
+        (which @ ("next" | "last"), "month") => Some((2, month(today, step(which)), None)),
+        (which @ ("next" | "last"), "year") => Some((2, (year(today) + step(which)).to_string(), None)),
+        (which @ ("next" | "last"), name) if WEEKDAYS.contains(&name) => one(2, weekday(name, which, today)),
+        ("this" | "on", name) if WEEKDAYS.contains(&name) => match when(words, here) {
+            When::Passed => one(2, weekday(name, "last", today)),
+            When::Ahead => one(2, weekday(name, "this", today)),
+            When::Unsaid => None,
+        },
+        ("in", number) => counted(number, word(2)).and_then(|days| one(3, days)),
+        (number, unit) if word(2) == "ago" => counted(number, unit).and_then(|days| one(3, -days)),
         (number, unit) if word(2) == "from" && ["today", "now", "tomorrow"].contains(&word(3)) => {
-            counted(number, unit).map(|days| (4, day(days + i64::from(word(3) == "tomorrow"))))
+            counted(number, unit).and_then(|days| one(4, days + i64::from(word(3) == "tomorrow")))
         }
         _ => None,
     }
@@ -162,7 +244,46 @@ mod tests {
             assert_eq!(named(&words(text), AT), [], "{text}");
         }
         for text in ["on Friday the team meets", "on Friday, may we come?", "on Friday we may march"] {
-            assert_eq!(named(&words(text), AT)[0].1, "2025-01-03", "{text}");
+            assert_eq!(named(&words(text), AT)[0].day, "2025-01-03", "{text}");
         }
+    }
+
+    #[test]
+    fn a_weekday_of_what_was_is_the_last_one() {
+        let day = |text: &str| named(&words(text), AT).into_iter().map(|one| one.day).next().unwrap_or_default();
+        for text in [
+            "We signed the contract with Globex on Monday.",
+            "I injured my knee this Monday.",
+            "The oven broke on Monday",
+            "On Monday we signed it",
+            "The outage on Monday was caused by db-07",
+            "We have signed it on Monday",
+            "There was a fire on Monday",
+            "I didn't sleep on Monday",
+        ] {
+            assert_eq!(day(text), "2024-12-30", "{text}");
+        }
+        for text in [
+            "I have a dentist appointment on Monday",
+            "We are signing on Monday",
+            "I need to call Ana on Monday",
+            "I'm excited about the trip on Monday",
+            "The signed contract is due on Monday",
+            "On Monday the team meets",
+            "I was wondering if we could meet on Monday",
+        ] {
+            assert_eq!(day(text), "2025-01-06", "{text}");
+        }
+        for text in [
+            "We agreed to meet on Monday",
+            "I booked a table on Monday",
+            "The meeting on Monday was cancelled",
+            "Ana said she comes on Monday",
+        ] {
+            assert_eq!(day(text), "", "{text}");
+        }
+        assert_eq!(day("It broke on Wednesday"), "2024-12-25", "of today one says that it is today");
+        assert_eq!((days_ago(&words("Three days ago the disk broke"), AT), days_ago(&words("It is due tomorrow"), AT)), (3, 0));
+        assert_eq!(days_ago(&words("Yesterday it broke, and today it runs"), AT), 0, "of two days it is neither");
     }
 }

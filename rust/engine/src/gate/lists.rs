@@ -77,8 +77,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, beings, beside, changes, constraint, corrects, frames, guards, habits, health, left, lexicon, limit, manner,
-        medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, together, told, values,
+        answers, assign, beings, beside, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon, limit,
+        manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, together, told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -92,6 +92,7 @@ mod tests {
             changes::LISTS,
             constraint::LISTS,
             corrects::LISTS,
+            dates::LISTS,
             frames::LISTS,
             guards::LISTS,
             habits::LISTS,

@@ -190,7 +190,7 @@ fn days_are_named() {
         ("in two days", "2025-01-03"),
         ("next year", "2026"),
     ] {
-        assert_eq!(dates::named(&words(text), AT)[0].1, day, "{text}");
+        assert_eq!(dates::named(&words(text), AT)[0].day, day, "{text}");
     }
     assert!(dates::named(&words("the week is long"), AT).is_empty());
 }

@@ -11,6 +11,7 @@ use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::text::screening::{Detected, Screening};
+use crate::units::calendar::DAY;
 use crate::units::clip::{byte_of, chars_before};
 
 /// Who read a claim.
@@ -287,6 +288,7 @@ impl Judgement {
             importance: thousandths(read.importance),
             confidence: thousandths(read.confidence),
             span: (byte_of(text, read.span.0), byte_of(text, read.span.1)),
+            days_ago: like.map_or(0, |claim| claim.days_ago),
             reason: read.reason,
             doubt: like.and_then(|claim| claim.doubt),
         };
@@ -336,7 +338,7 @@ impl Judgement {
             confidence: f64::from(claim.confidence) / 1000.0,
             source: if heard.speaker == Speaker::Assistant { "assistant" } else { "user" }.to_owned(),
             id,
-            occurred_at: heard.at,
+            occurred_at: if claim.category == Category::Episodic { heard.at.map(|at| at - claim.days_ago * DAY) } else { heard.at },
             provenance,
             learning: Some(Box::new(learning)),
             ..NewMemory::new(claim.text.clone())
