@@ -1,7 +1,8 @@
 //! People and animals that somebody has. A sentence says who they are only where it gives a name.
 
 use super::lists::lists;
-use super::words::among;
+use super::words::{Beginnings, among};
+use crate::process::Lazy;
 
 lists! { "beings":
     /// Relatives, and those with whom somebody lives.
@@ -12,9 +13,18 @@ lists! { "beings":
     ANIMALS,
 }
 
+/// How all of them begin.
+static BEGINNINGS: Beginnings = Beginnings::of(&[&RELATIVES, &OTHERS, &ANIMALS]);
+/// All of them, in order: a recall looks for hundreds of words among them.
+static SORTED: Lazy<Vec<&str>> = Lazy::new(|| {
+    let mut all = [&RELATIVES[..], &OTHERS, &ANIMALS].concat();
+    all.sort_unstable();
+    all
+});
+
 /// Whether a word is for somebody, or for an animal.
 pub(super) fn is_being(word: &str) -> bool {
-    is_kin(word) || among(&OTHERS, word)
+    BEGINNINGS.may_have(word) && SORTED.binary_search(&word).is_ok()
 }
 
 /// Whether a word is for one of those whom somebody has at home or in the family.

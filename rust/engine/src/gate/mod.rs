@@ -81,6 +81,7 @@ pub use over::ends_allergy;
 pub use plain::{switches_tool, tool_of};
 pub use relates::{Stated, of_slot, related};
 pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
+pub use words::Beginnings;
 
 use answers::Health;
 use assistant::of_assistant;

@@ -87,6 +87,32 @@ pub fn among(list: &[&str], word: &str) -> bool {
     list.iter().any(|one| one.len() == word.len() && one.as_bytes().first() == first && *one == word)
 }
 
+/// The first two letters of the words of some lists, a bit for each pair: most words of a text are in none of them.
+pub struct Beginnings([u32; 32]);
+
+impl Beginnings {
+    /// Of lists whose words have two letters or more.
+    pub const fn of(lists: &[&[&str]]) -> Self {
+        let (mut all, mut list) = ([0; 32], 0);
+        while list < lists.len() {
+            let mut at = 0;
+            while at < lists[list].len() {
+                let word = lists[list][at].as_bytes();
+                all[(word[0] & 31) as usize] |= 1 << (word[1] & 31);
+                at += 1;
+            }
+            list += 1;
+        }
+        Self(all)
+    }
+
+    /// Whether one of them may begin as a word does, in small letters or large.
+    #[inline]
+    pub fn may_have(&self, word: &str) -> bool {
+        matches!(word.as_bytes(), [first, second, ..] if self.0[usize::from(first & 31)] >> (second & 31) & 1 == 1)
+    }
+}
+
 /// The place behind a run of words that begins at `at`. Most phrases end at their first letter.
 pub fn starts(words: &[Word], at: usize, phrase: &str) -> Option<usize> {
     if words.get(at)?.lower.as_bytes().first() != phrase.as_bytes().first() {

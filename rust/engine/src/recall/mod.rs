@@ -28,6 +28,7 @@ mod nominees;
 mod overview;
 mod own;
 mod past;
+mod possible;
 pub mod priors;
 mod question;
 pub mod ranking;

@@ -11,6 +11,8 @@
 //! one shape, it has no other word in the place of a word of the question ([`super::contrast`]). Where the question names nobody and does
 //! not say "I", the newer one has all of its words that the older one has: "the production server" is not a newer "staging server".
 //!
+//! What is no wish, is so on every day and is of the thing itself stands before what is not ([`Asked::keeps_manner`]), whichever is newer.
+//!
 //! Of those that hold and have one score as it is shown, the newer stands first, too, and nothing is marked.
 //!
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. A question about the past, or
@@ -20,13 +22,14 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::bygone::tells_of_past;
+use super::bygone::{may_tell_of_past, tells_of_past};
 use super::closer::names;
 use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
 use super::own::Own;
+use super::possible::says_what_may_be;
 use super::ranking::memories::newest as weights;
-use super::several::{are_two_things, asks_for_several, have_other_names, says_change};
+use super::several::{are_two_things, asks_for_several, have_other_names, is_at_times, is_of_part, says_change};
 use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
@@ -62,11 +65,15 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     let known: Vec<OnceCell<bool>> = vec![OnceCell::new(); hits.len()];
     let answers = |at: usize| *known[at].get_or_init(|| answers(&hits[at]));
     let before_wrong = if asked.is_of_somebody() { right_before_wrong(&asked, &seen, answers) } else { None };
+    let before_aside = plain_before_aside(&asked, &seen, answers);
     let by_time = by_time(&seen);
     let newest: Vec<[Option<usize>; 2]> =
         (0..hits.len()).map(|older| two_newest(older, &asked, &seen, &by_time, &known, answers)).collect();
     if let Some((right, wrong)) = before_wrong {
         raise(hits, right, wrong);
+    }
+    if let Some((plain, aside)) = before_aside {
+        raise(hits, plain, aside);
     }
     let is_of_facts = newest.iter().filter(|newest| newest[0].is_some()).count() <= weights::MOST_REPLACED;
     for (older, [first, second]) in newest.into_iter().enumerate() {
@@ -133,6 +140,22 @@ fn right_before_wrong(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
     if seen.iter().flatten().any(is_behind) { first(Asked::is_right).map(|right| (right, wrong)) } else { None }
 }
 
+/// The first that is of now, and the best of all where that is not ([`Asked::keeps_manner`]), though both say the same of one thing: "I live
+/// in Rome" comes before "I want to live in Paris", whichever is newer.
+fn plain_before_aside(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
+    let (aside, best) = seen.iter().enumerate().find_map(|(at, one)| Some((at, one.as_ref()?)))?;
+    let is_plain =
+        |one: &Seen| one.score <= best.score && one.scope == best.scope && one.trust >= best.trust && !asked.keeps_manner(best, one);
+    let is_near = |one: &Seen| one.score.saturating_mul(100) >= best.score.saturating_mul(weights::LEAST_SHARE);
+    let has_all = |one: &Seen| best.required(asked).iter().all(|hash| one.required(asked).contains(hash));
+    let is_of_one = |one: &Seen| is_near(one) && has_all(one) && asked.is_of_same(one, best) && asked.is_of_one(one, best);
+    let plain = seen.iter().enumerate().find_map(|(at, one)| {
+        let is_it = at != aside && one.as_ref().is_some_and(|one| is_plain(one) && is_of_one(one)) && answers(at);
+        is_it.then_some(at)
+    })?;
+    answers(aside).then_some((plain, aside))
+}
+
 /// The places of what holds, the newest first, and of those of one time the last.
 fn by_time(seen: &[Option<Seen>]) -> Vec<usize> {
     let mut places: Vec<(i64, usize)> = seen.iter().enumerate().filter_map(|(at, one)| Some((one.as_ref()?.occurred_at, at))).collect();
@@ -179,6 +202,10 @@ struct Asked {
     is_small: bool,
     /// It asks for several things at a time.
     several: bool,
+    /// It asks when or how often.
+    asks_when: bool,
+    /// The manner of the question itself.
+    manner: Manner,
     /// Its words: whatever has something may stand among them.
     words: Vec<String>,
     /// The same, as they are compared with those of memories.
@@ -213,6 +240,8 @@ impl Asked {
             persons: living_ones(&text).collect(),
             is_small: !text.bare.iter().any(|word| word.contains(char::is_uppercase) && !is_first_person(word)),
             several: asks_for_several(&text.bare),
+            asks_when: text.bare.iter().any(|word| is(word, "when") || is(word, "often")),
+            manner: Manner::of(&text),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
             names,
@@ -252,7 +281,7 @@ impl Asked {
     fn keeps_persons(&self, new: &Seen, old: &Seen) -> bool {
         let lost = self.persons.iter().find(|asked| old.persons().contains(*asked) && !new.persons().contains(*asked));
         lost.is_none_or(|_| {
-            says_change(&new.words().bare) && !persons(old.words()).any(|one| self.persons.contains(&one) && !new.persons().contains(&one))
+            new.manner().says_change && !persons(old.words()).any(|one| self.persons.contains(&one) && !new.persons().contains(&one))
         })
     }
 
@@ -265,11 +294,21 @@ impl Asked {
         asked.peek().is_none() || asked.any(|part| new.words().bare.iter().any(|word| normal(without_s(word)) == part))
     }
 
+    /// Whether a newer memory is as much of now as an older one, where the question does not ask for its manner: it is no wish, of no day
+    /// of the week alone, and of no part of the thing.
+    fn keeps_manner(&self, new: &Seen, old: &Seen) -> bool {
+        let is_kept = |asked: bool, is: fn(&Manner) -> bool| asked || !is(new.manner()) || is(old.manner());
+        is_kept(self.manner.may_be, |manner| manner.may_be)
+            && is_kept(self.manner.at_times || self.asks_when, |manner| manner.at_times)
+            && !is_of_part(&new.words().bare, &old.words().bare, &self.words)
+    }
+
     /// Whether both may be so: they tell of two things, or the question asks for several and they do not begin as one does.
     fn are_several(&self, new: &Seen, old: &Seen) -> bool {
+        let says_change = new.manner().says_change;
         let (new, old) = (&new.words().bare, &old.words().bare);
         let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
-        are_two_things(new, old) || self.several && !says_change(new) && !begins()
+        !says_change && (are_two_things(new, old) || self.several && !begins())
     }
 
     /// Whether a memory is about whom or what is asked.
@@ -294,9 +333,34 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
-            && (is_of_speaker(new.text) || says_change(&new.words().bare) || !have_other_names(&new.words().bare, &old.words().bare))
+            && self.keeps_manner(new, old)
+            && (new.manner().says_change || is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
-            && !tells_of_past((new.text, new.words()), old.words())
+            && !(new.manner().may_be_past && tells_of_past((new.text, new.words()), old.words()))
+    }
+}
+
+/// How something is said, whatever it is compared with.
+#[allow(clippy::struct_excessive_bools)] // each by itself
+struct Manner {
+    /// It is otherwise than before.
+    says_change: bool,
+    /// It may tell of what was ([`tells_of_past`]).
+    may_be_past: bool,
+    /// It is a wish, a plan or a proposal.
+    may_be: bool,
+    /// It is so on some days of each week.
+    at_times: bool,
+}
+
+impl Manner {
+    fn of(text: &Words<'_>) -> Self {
+        Self {
+            says_change: says_change(&text.bare),
+            may_be_past: may_tell_of_past(text),
+            may_be: says_what_may_be(&text.bare),
+            at_times: is_at_times(&text.bare),
+        }
     }
 }
 
@@ -318,6 +382,7 @@ struct Seen<'w, 'h> {
     persons: OnceCell<Vec<String>>,
     told: OnceCell<Told<'w>>,
     begin: OnceCell<Option<&'h str>>,
+    manner: OnceCell<Manner>,
 }
 
 impl<'w, 'h> Seen<'w, 'h> {
@@ -343,6 +408,7 @@ impl<'w, 'h> Seen<'w, 'h> {
             persons: OnceCell::new(),
             told: OnceCell::new(),
             begin: OnceCell::new(),
+            manner: OnceCell::new(),
         })
     }
 
@@ -392,6 +458,10 @@ impl<'w, 'h> Seen<'w, 'h> {
     /// The persons whom it mentions as "my mother" or the like.
     fn persons(&self) -> &[String] {
         self.persons.get_or_init(|| living_ones(self.words()).collect())
+    }
+
+    fn manner(&self) -> &Manner {
+        self.manner.get_or_init(|| Manner::of(self.words()))
     }
 
     /// Its words, cut when they are first looked at.

@@ -1,10 +1,12 @@
 //! Whether two memories that look alike tell of two things which both hold: of two tickets, two clients, two hotels, or of two things that
 //! one may not eat. The newer one is then no newer value of the other.
 //!
-//! Only a pair that says nothing of a change is looked at: "I switched to Emacs" and "I use Emacs now" are newer values of "I use Vim".
+//! Who asks has looked whether the newer one says that something changed: "I switched to Emacs" and "I use Emacs now" are newer values of
+//! "I use Vim".
 
 use super::words::{normal, without_s};
-use crate::gate::takes_many;
+use crate::gate::{Beginnings, takes_many};
+use crate::text::is_filler;
 use crate::units::calendar::is_named;
 
 /// Words that say that it is otherwise than before.
@@ -36,6 +38,8 @@ const CHANGE: [&str; 26] = [
     "lowered",
     "left",
 ];
+/// How they begin.
+static CHANGES: Beginnings = Beginnings::of(&[&CHANGE]);
 /// Verbs of what somebody does with several things at a time.
 const MANY: [&str; 18] = [
     "speak", "speaks", "play", "plays", "like", "likes", "love", "loves", "enjoy", "enjoys", "hate", "hates", "know", "knows", "collect",
@@ -85,19 +89,23 @@ const NOUNS: [&str; 30] = [
     "bug",
     "incident",
 ];
+/// Days that come again each week, and the ends of weeks.
+const DAYS: [&str; 9] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend", "weekday"];
+/// Verbs by which a text says how a thing is.
+const SAYS: [&str; 6] = ["is", "are", "was", "were", "has", "will"];
+/// Words of a text among which the noun stands that it is about: "my old phone".
+const SUBJECT: usize = 3;
 /// Words of a text that are looked at.
 const MOST_WORDS: usize = 24;
 
 /// Whether a text says that something is otherwise than before.
 pub(super) fn says_change(words: &[&str]) -> bool {
-    words.iter().take(MOST_WORDS).any(|word| CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change)))
+    let says = |word: &&&str| CHANGES.may_have(word) && CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change));
+    words.iter().take(MOST_WORDS).any(|word| says(&word))
 }
 
-/// Whether a newer memory tells of another thing than an older one, whatever the question.
+/// Whether a newer memory that [says nothing of a change](says_change) tells of another thing than an older one, whatever the question.
 pub(super) fn are_two_things(new: &[&str], old: &[&str]) -> bool {
-    if says_change(new) {
-        return false;
-    }
     let same = new.iter().zip(old).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
     let word = |at: usize| new.get(at).map_or_else(String::new, |word| normal(word));
     let takes_many = same >= 2 && (takes_many(&word(same - 2), &word(same - 1)) || MANY.contains(&&*word(same - 1)));
@@ -109,15 +117,35 @@ pub(super) fn have_other_names(new: &[&str], old: &[&str]) -> bool {
     let owned = usize::from(new.first().is_some_and(|first| OWNERS.iter().any(|owner| first.eq_ignore_ascii_case(owner))));
     let (new, old) = (&new[owned..], old.get(owned..).unwrap_or_default());
     let same = new.iter().zip(old).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
-    let Some((first, (own, other))) = new.first().zip(new.get(same).zip(old.get(same))) else { return false };
+    let of = |at: usize| OF.iter().any(|of| new[at].eq_ignore_ascii_case(of));
+    let behind = same == 1 && owned == 0 || same == 2 && of(1);
+    let Some((first, (own, other))) = new.first().zip(new.get(same).zip(old.get(same))).filter(|_| behind) else { return false };
     let is_name = |word: &str| {
         let named = word.starts_with(char::is_uppercase) || word.chars().any(|sign| sign.is_ascii_digit());
         named && !is_named(word.to_lowercase().trim_end_matches('s'))
     };
-    let of = |at: usize| OF.iter().any(|of| new[at].eq_ignore_ascii_case(of));
-    let is_noun = NOUNS.contains(&&*normal(first)) || same == 2 && !NO_NOUN.contains(&&*normal(first));
-    let behind = same == 1 && owned == 0 || same == 2 && of(1);
-    is_noun && behind && is_name(own) && is_name(other)
+    let is_noun = || NOUNS.contains(&&*normal(first)) || same == 2 && !NO_NOUN.contains(&&*normal(first));
+    is_name(own) && is_name(other) && is_noun()
+}
+
+/// Whether a text says that something is so on some days of each week: "on Saturdays", "at weekends".
+pub(super) fn is_at_times(words: &[&str]) -> bool {
+    let days = |word: &str| word.ends_with(['s', 'S']) && DAYS.iter().any(|day| word[..word.len() - 1].eq_ignore_ascii_case(day));
+    words.windows(2).take(MOST_WORDS).any(|pair| ["on", "at"].iter().any(|at| pair[0].eq_ignore_ascii_case(at)) && days(pair[1]))
+}
+
+/// Whether a newer memory has a noun behind a word of the question, where the older one says how the thing of that word is: a "birthday
+/// party" is no birthday, and a "phone number" no phone.
+pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
+    let is = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let says =
+        |text: &[&str], word: &str| text.windows(2).take(SUBJECT).any(|pair| pair[0].eq_ignore_ascii_case(word) && is(pair[1], &SAYS));
+    let is_noun = |word: &str| {
+        let is_plain = word.starts_with(|letter: char| letter.is_lowercase()) && !word.ends_with("ly");
+        is_plain && !is_filler(word.as_bytes()) && !is(word, &CHANGE) && !asked.contains(&normal(without_s(word)))
+    };
+    let is_part = |three: &[&str]| is(three[2], &SAYS) && is_noun(three[1]) && asked.contains(&normal(without_s(three[0])));
+    new.windows(3).take(SUBJECT).any(|three| is_part(three) && !is_filler(three[0].as_bytes()) && says(old, three[0]))
 }
 
 /// Whether a question asks for several things at a time: "which hotels did I book?", "how much do my clients owe me?", "what are my meetings?".
@@ -142,7 +170,8 @@ mod tests {
     use crate::recall::words::Words;
 
     fn two(old: &str, new: &str) -> bool {
-        are_two_things(&Words::of(new).bare, &Words::of(old).bare)
+        let (new, old) = (Words::of(new).bare, Words::of(old).bare);
+        !says_change(&new) && are_two_things(&new, &old)
     }
 
     #[test]
@@ -177,6 +206,32 @@ mod tests {
         ] {
             assert!(!two(old, new), "{old} | {new}");
         }
+    }
+
+    #[test]
+    fn a_noun_behind_an_asked_word_names_another_thing() {
+        let is_part = |new: &str, old: &str| {
+            let asked = ["when", "is", "leo", "birthday", "phone", "rent", "doctor"].map(str::to_owned);
+            is_of_part(&Words::of(new).bare, &Words::of(old).bare, &asked)
+        };
+        assert!(is_part("Leo's birthday party is on June 7", "Leo's birthday is on June 3"));
+        assert!(is_part("My phone number is 555", "My phone is a Pixel"));
+        for (new, old) in [
+            ("My rent currently is 950", "My rent is 900"),
+            ("My rent now is 950", "My rent is 900"),
+            ("My doctor Lee is in Porto", "My doctor is Kay"),
+            ("My phone number is 555", "My phone number is 444"),
+            ("The rent went up to 950", "My rent is 900"),
+        ] {
+            assert!(!is_part(new, old), "{new}");
+        }
+    }
+
+    #[test]
+    fn what_is_so_on_some_days_says_which() {
+        let is = |text: &str| is_at_times(&Words::of(text).bare);
+        assert!(is("I work at the food bank on Saturdays.") && is("We sleep late at weekends"));
+        assert!(!is("I moved on Saturday") && !is("I work for Thursdays Inc") && !is("I take it these days"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::newest::OWN;
 use super::words::{Words, in_small_letters, normal, without_s};
-use crate::gate::is_living;
+use crate::gate::{Beginnings, is_living};
 use crate::process::Lazy;
 
 /// Words by which people speak of somebody beside themselves. Those of one line are one person to them.
@@ -45,21 +45,8 @@ static SORTED: Lazy<Vec<(&str, &str)>> = Lazy::new(|| {
     sorted.sort_unstable();
     sorted
 });
-/// The second letters, a bit for each, that follow a first one in them: most words are none of them.
-const BEGINS: [u32; 32] = {
-    let (mut all, mut line) = ([0; 32], 0);
-    while line < PERSONS.len() {
-        let mut at = 0;
-        while at < PERSONS[line].len() {
-            let word = PERSONS[line][at].as_bytes();
-            all[(word[0] & 31) as usize] |= 1 << (word[1] & 31);
-            at += 1;
-        }
-        line += 1;
-    }
-    all[(STEP.as_bytes()[0] & 31) as usize] |= 1 << (STEP.as_bytes()[1] & 31);
-    all
-};
+/// How they begin, those of another family as well.
+static BEGINNINGS: [Beginnings; 2] = [Beginnings::of(&PERSONS), Beginnings::of(&[&[STEP]])];
 /// Before such a word, it is for somebody of another family.
 const STEP: &str = "step";
 /// Between "my" and such a word are at most so many others ("my two older brothers").
@@ -128,7 +115,8 @@ fn owners_behind_of(text: &Words<'_>) -> impl Iterator<Item = String> {
 
 /// Whom a word means that has something: a person, or what the write gate knows for living.
 fn living(word: &str) -> Option<String> {
-    person(word).or_else(|| Some(word.to_lowercase()).filter(|word| is_living(word)))
+    let being = |lower: &[u8]| std::str::from_utf8(lower).ok().filter(|lower| is_living(lower)).map(str::to_owned);
+    person(word).or_else(|| in_small_letters(word, being))
 }
 
 fn is_own(word: &str) -> bool {
@@ -172,8 +160,7 @@ fn behind_owner<'t>(text: &Words<'t>) -> Option<impl Iterator<Item = &'t str>> {
 
 /// The person whom a word means, by the first word for that person. Of in-laws and of step-children, the word itself.
 fn person(word: &str) -> Option<String> {
-    let may_be = |[first, second, ..]: &[u8; 3]| BEGINS[usize::from(first & 31)] >> (second & 31) & 1 == 1;
-    if !word.as_bytes().first_chunk().is_some_and(may_be) {
+    if !BEGINNINGS.iter().any(|known| known.may_have(word)) {
         return None;
     }
     in_small_letters(word, |lower| {
