@@ -31,10 +31,18 @@ BEFORE = 6
 class Heard:
     """A message on its way to the gate. There are thousands of them in a call, so it is a plain class."""
 
-    __slots__ = ("at", "id", "index", "role", "text")
+    __slots__ = ("at", "by", "id", "index", "role", "text")
 
-    def __init__(self, index: int, role: str, text: str, at: datetime | None, id: str | None = None) -> None:  # noqa: A002  as messages call it
-        self.index, self.role, self.text, self.at, self.id = index, role, text, at, id
+    def __init__(
+        self,
+        index: int,
+        role: str,
+        text: str,
+        at: datetime | None,
+        id: str | None = None,  # noqa: A002  as messages call it
+        by: str | None = None,
+    ) -> None:
+        self.index, self.role, self.text, self.at, self.id, self.by = index, role, text, at, id, by
 
 
 @dataclass()
@@ -188,6 +196,7 @@ def _given(index: int, message: Mapping[str, Any]) -> Heard:
         _spoken(message.get("content")),
         said,
         named if isinstance(named, str) else None,
+        by if isinstance(by := message.get("name"), str) and by else None,
     )
 
 

@@ -263,6 +263,7 @@ class HeardLine:
 
     index: int
     role: str
+    by: str | None
     text: str
 
 

@@ -78,6 +78,7 @@ class Line:
     place: int
     index: int
     role: str
+    by: str | None
     text: str
 
 
@@ -102,7 +103,7 @@ class Accepted:
 
 def refined(work: Work, first: int, judged: _core.Judged) -> _core.Judged:
     """The decisions of a page with those of a model in place of what the rules left open."""
-    lines = [Line(at, one.index, one.role, one.text) for at, one in enumerate(judged.heard()) if at >= first]
+    lines = [Line(at, one.index, one.role, one.by, one.text) for at, one in enumerate(judged.heard()) if at >= first]
     known = [Known(at, *pair) for at, pair in enumerate(zip(judged.decisions(), judged.doubts(), strict=True))]
     accepted: list[Accepted] = []
     for batch in _batches(lines):
@@ -169,7 +170,7 @@ def _cut(lines: list[Line]) -> Iterable[list[Line]]:
 
 def _asked(work: Work, batch: list[Line]) -> list[Any] | None:
     """The claims of a model, not yet believed; `None` where it gave none that can be read."""
-    lines = [f"[{one.index}] {one.role}: {one.text[:BATCH_CHARACTERS]}" for one in batch]
+    lines = [f"[{one.index}] {_speaker(one)}: {one.text[:BATCH_CHARACTERS]}" for one in batch]
     messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": "\n".join(lines)}]
     work.asked.calls += 1
     work.asked.tokens += sum(count_tokens(message["content"]) for message in messages)
@@ -179,6 +180,11 @@ def _asked(work: Work, batch: list[Line]) -> list[Any] | None:
     claims = None if reply is None else _read(reply)
     work.asked.failed += claims is None
     return claims
+
+
+def _speaker(line: Line) -> str:
+    """The role, with the name in brackets where several users share the scope."""
+    return line.role if line.by is None else f"{line.role} ({' '.join(line.by.split())[:64]})"
 
 
 def completed(llm: Any, messages: list[dict[str, str]], timeout_seconds: float) -> str | None:

@@ -33,7 +33,7 @@ calls! {
 }
 
 shows! {
-    Heard as HeardLine |it| { index, role = it.speaker.name(), text }
+    Heard as HeardLine |it| { index, role = it.speaker.name(), by, text }
     Wanted<'_> as Wanted |it| {
         place, index = it.message.index, added_at = it.message.added_at.map(Moment), begin, origin = it.message.origin.as_deref()
     }
@@ -54,7 +54,10 @@ pub struct LearnedFrom(pub (String, LearnMark, LearnMark));
 
 reads! {
     Heard: |name, value|
-        Ok(Self::new(field(value, "index")?, &field::<String>(value, "role")?, &field::<String>(value, "text")?, moment(value, "at")?));
+        Ok(Self {
+            by: field(value, "by")?,
+            ..Self::new(field(value, "index")?, &field::<String>(value, "role")?, &field::<String>(value, "text")?, moment(value, "at")?)
+        });
     ModelClaim: |name, value| {
         let decision = value.getattr("decision")?;
         Ok(Self {

@@ -135,6 +135,8 @@ pub struct Heard {
     pub index: u64,
     /// Who said it.
     pub speaker: Speaker,
+    /// The speaker's name, where several users share a scope.
+    pub by: Option<String>,
     /// Its text.
     pub text: String,
     /// When, in microseconds since 1970, where that is known.
@@ -149,6 +151,6 @@ impl Heard {
     /// A message of a role, by its place. Blocks that a prompt showed do not count as words of a speaker who quotes them.
     #[must_use]
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
-        Self { index, speaker: Speaker::of_role(role), text: without_blocks(text).into_owned(), at, added_at: None, origin: None }
+        Self { index, speaker: Speaker::of_role(role), by: None, text: without_blocks(text).into_owned(), at, added_at: None, origin: None }
     }
 }

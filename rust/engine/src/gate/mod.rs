@@ -14,6 +14,7 @@ mod attribute;
 mod beings;
 mod beside;
 mod blocks;
+mod by_name;
 mod changes;
 mod claim;
 mod clauses;
@@ -67,6 +68,7 @@ mod typed_tests;
 pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;
+pub use by_name::told_of;
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
@@ -116,12 +118,12 @@ pub fn judge_among(messages: &[Heard], place: usize, at: i64) -> Vec<Claim> {
 
 /// The same with so many corrections of corrections.
 fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Vec<Claim> {
-    let Heard { speaker, text, at: said_at, .. } = &messages[place];
+    let Heard { speaker, by, text, at: said_at, .. } = &messages[place];
     let other = |message: &&Heard| message.speaker != *speaker && message.speaker != Speaker::Other;
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let earlier = || {
-        let own = |at: &usize| messages[*at].speaker == *speaker;
+        let own = |at: &usize| messages[*at].speaker == *speaker && messages[*at].by == *by;
         let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
         let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
         last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))

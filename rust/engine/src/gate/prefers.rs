@@ -140,16 +140,15 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
         return is_place(s, to).then(|| home(s, &value, end));
     }
     let mut reading = Reading::new(Category::Preference, "switched");
-    reading.replaces = old.or_else(|| {
-        s.words
-            .iter()
-            .position(|word| word.lower == "instead")
-            .filter(|at| s.word(at + 1) == "of")
-            .and_then(|at| s.value(at + 2))
-            .map(|(old, _)| old)
-    });
+    reading.replaces = old.or_else(|| instead_of(s));
     reading.slot = slot;
     Some(reading)
+}
+
+/// "Kafka" of "we decided for NATS instead of Kafka".
+pub(super) fn instead_of(s: &Sentence<'_>) -> Option<String> {
+    let at = s.words.iter().position(|word| word.lower == "instead").filter(|at| s.word(at + 1) == "of")?;
+    s.value(at + 2).map(|(old, _)| old)
 }
 
 #[cfg(test)]

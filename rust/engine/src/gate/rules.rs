@@ -18,7 +18,7 @@ use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::person::{another, name, person};
 use super::plain::plain;
-use super::prefers::{prefers, switched, uses};
+use super::prefers::{instead_of, prefers, switched, uses};
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::has_colon;
@@ -203,7 +203,8 @@ pub(super) fn capital(text: &str) -> String {
 /// "we decided to ...", "let's go with ...".
 fn decision(s: &Sentence<'_>) -> Option<Reading> {
     let at = DECIDED.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    (at < s.words.len() && s.words.len() >= 4).then(|| Reading::new(Category::Decision, "decided"))
+    let reading = || Reading { replaces: instead_of(s), ..Reading::new(Category::Decision, "decided") };
+    (at < s.words.len() && s.words.len() >= 4).then(reading)
 }
 
 /// "that fixed it", "the deploy failed": how something ended.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::Result;
 use crate::gate::{self, Category, Claim, Heard, Speaker, judge_among};
 use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance};
-use crate::scope::Scope;
+use crate::scope::{Scope, ScopeType};
 use crate::store::keys::Partition;
 use crate::text::screening::{Detected, Screening};
 use crate::units::calendar::DAY;
@@ -177,7 +177,7 @@ impl Judgement {
     fn judged(heard: Arc<Vec<Heard>>, how: How, clocks: &[i64]) -> Self {
         let at = |place: usize| clocks.get(place).copied().or(heard[place].at).unwrap_or(how.now);
         let placed = |place| move |claim| Placed { place, claim, writer: Writer::Rules };
-        let claimed = |place| judge_among(&heard, place, at(place)).into_iter().map(placed(place));
+        let claimed = |place: usize| judge_among(&heard, place, at(place)).into_iter().map(told(&heard[place])).map(placed(place));
         let claims = (how.first..heard.len()).flat_map(claimed).map(|placed| placed.doubted(how.discards)).collect();
         Self { heard, claims, how, from: ReadFrom::default() }
     }
@@ -194,9 +194,12 @@ impl Judgement {
         Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
-    /// The same for an open store, which counts what was judged.
+    /// The same for an open store, which counts what was judged. In the scope of one user, whoever speaks for the user is that user.
     #[must_use]
-    pub fn noted(engine: &Core, from: ReadFrom, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
+    pub fn noted(engine: &Core, scope: &Scope, from: ReadFrom, mut heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
+        if scope.scope_type == ScopeType::User {
+            heard.iter_mut().for_each(|heard| heard.by = None);
+        }
         let judged = Self { from, ..Self::of(heard, first, discards, now) };
         engine.note_judged(judged.claims.iter().map(|placed| placed.claim.category));
         judged
@@ -205,7 +208,7 @@ impl Judgement {
     /// The same of messages that a program gave for a scope.
     pub fn given(engine: &Core, scope: &Scope, heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Result<Self> {
         let partition = engine.store().read(|snapshot| scope.find(snapshot))?;
-        Ok(Self::noted(engine, ReadFrom { partition, session: None }, heard, first, discards, now))
+        Ok(Self::noted(engine, scope, ReadFrom { partition, session: None }, heard, first, discards, now))
     }
 
     /// Where its messages were read.
@@ -292,6 +295,7 @@ impl Judgement {
             reason: read.reason,
             doubt: like.and_then(|claim| claim.doubt),
         };
+        let claim = self.heard.get(read.place).map_or_else(|| claim.clone(), |heard| told(heard)(claim.clone()));
         Placed { place: read.place, claim, writer: Writer::Model }
     }
 
@@ -371,12 +375,20 @@ impl Judgement {
     }
 }
 
+/// What a message claims, told of its speaker by name where there are several.
+fn told(heard: &Heard) -> impl Fn(Claim) -> Claim {
+    move |claim| match &heard.by {
+        Some(name) if heard.speaker == Speaker::User => gate::told_of(claim, name),
+        _ => claim,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn said(index: u64, speaker: Speaker, text: &str) -> Heard {
-        Heard { index, speaker, text: text.to_owned(), at: None, added_at: None, origin: None }
+        Heard { index, speaker, by: None, text: text.to_owned(), at: None, added_at: None, origin: None }
     }
 
     #[test]

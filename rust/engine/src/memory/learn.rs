@@ -219,8 +219,9 @@ fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory,
     }
     let is_over = |named: &String| {
         let of_medicine = ends && gate::ends_medicine(&memory.text);
-        let may_end =
-            || if ends { claim.fits(&known, &other, named) } else { memory.kind != Kind::Preference || other.is_switched(&known, named) };
+        let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
+        let is_choice = || matches!(memory.kind, Kind::Preference | Kind::Decision) && !is_whole();
+        let may_end = || if ends { claim.fits(&known, &other, named) } else { !is_choice() || other.is_switched(&known, named) };
         if of_medicine { gate::takes(&known.text, named) } else { may_end() }
     };
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {

@@ -62,9 +62,14 @@ pub(super) struct Told<'t> {
 }
 
 impl Told<'_> {
-    /// Whether a newer memory has every word of the question's content that an older one has, and one at least.
-    pub fn covers(&self, old: &Self) -> bool {
-        old.held != 0 && old.held & !self.held == 0
+    /// Whether a newer memory has every word of the question's content that an older one has, but for those of `value`, and one at least.
+    pub fn covers(&self, old: &Self, value: u64) -> bool {
+        old.held & !value != 0 && old.held & !value & !self.held == 0
+    }
+
+    /// Whether these are all that it has of the question's content.
+    pub fn is_held_by(&self, words: u64) -> bool {
+        self.held & !words == 0
     }
 
     fn words(&self) -> &[Word] {
@@ -81,7 +86,9 @@ pub(super) struct Contrast {
     /// Their beginnings, a bit for each.
     begins: u64,
     /// The question may name the value that an older text has.
-    may_name_value: bool,
+    pub may_name_value: bool,
+    /// The bit of the word that is the value it asks for, by yes or no: "open" of "Is the gate open?".
+    pub value: u64,
     /// It is put as a question ("which", "is", "the"), and not as words to look for.
     pub is_question: bool,
 }
@@ -96,7 +103,8 @@ impl Contrast {
         let mut first = question.bare.iter().map(|word| normal(word));
         let begin = first.next().unwrap_or_default();
         let may_name_value = YES_OR_NO.contains(&begin.as_str()) && first.next().is_some_and(|word| word != "you");
-        Self { content, begins, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
+        let value = if may_name_value { content.len().checked_sub(1).map_or(0, |last| 1 << last) } else { 0 };
+        Self { content, begins, may_name_value, value, is_question: is_filler(without_s(&begin).as_bytes()), words }
     }
 
     /// A memory, with the words of the question's content that it has.
@@ -177,8 +185,16 @@ fn words(parts: &[&str]) -> Vec<Word> {
 /// A word, and whether it is an owner; of "my" and the like no word.
 fn word(part: &str) -> (Option<Word>, bool) {
     let plain = without_s(part);
-    let word = in_small_letters(plain, word_of);
+    let mut word = in_small_letters(plain, word_of);
+    if let Some(word) = word.as_mut().filter(|_| is_acronym(plain)) {
+        (word.tells, word.names) = (true, true);
+    }
     (word, word.is_none() || plain.len() < part.len())
+}
+
+/// Whether a word is of capitals alone, as "US" and "IT" are, which mean something else in small letters.
+pub(super) fn is_acronym(word: &str) -> bool {
+    word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// A word in small letters; `None` where it is "my" or the like.
@@ -236,6 +252,8 @@ mod tests {
             ("Where do I keep the key for the cellar?", "I keep the key for the cellar here.", "I keep the key for the shed here."),
             ("When does my licence expire?", "My licence was renewed and expires in May.", "My visa expires in August."),
             ("Which winter tyres do I have?", "Winter tyres: Nokian", "Summer tyres: Pirelli"),
+            ("What is the EU price of the Pro plan?", "The EU price of the Pro plan is 20.", "The US price of the Pro plan is 25."),
+            ("What is the IT budget of Heron?", "The IT budget of Heron is 5.", "The HR budget of Heron is 9."),
             ("Can you tell me my test-run price?", "My test-run price is 5.", "My full-run price is 9."),
         ] {
             assert!(is_other(question, old, new), "{new}");
@@ -267,7 +285,7 @@ mod tests {
         let covers = |question: &str, new: &str| {
             let contrast = Contrast::of(&Words::of(question), &["order-sync".to_owned()]);
             let old = Words::of("The upload limit of order-sync is 20 MB.");
-            contrast.told(&Words::of(new)).covers(&contrast.told(&old))
+            contrast.told(&Words::of(new)).covers(&contrast.told(&old), contrast.value)
         };
         assert!(covers("What is the upload limit of order-sync?", "The limit for uploads was raised to 50 MB."));
         assert!(!covers("What is the upload limit of order-sync?", "The download limit of order-sync is 200 MB."));

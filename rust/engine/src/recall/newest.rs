@@ -29,7 +29,10 @@ use super::contrast::{Contrast, Told};
 use super::own::Own;
 use super::possible::says_what_may_be;
 use super::ranking::memories::newest as weights;
-use super::several::{are_two_things, asks_for_several, have_other_names, is_at_times, is_of_part, says_change};
+use super::several::{
+    are_two_things, asks_for_several, have_other_limits, have_other_names, is_at_times, is_in_other_state, is_of_part, is_restated,
+    says_change,
+};
 use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
@@ -177,9 +180,15 @@ fn two_newest(
     let newer = by_time.iter().copied().map_while(|at| Some((at, new(at)?)));
     // Numbers are compared first, and words last: mostly no text is cut. An older one that does not answer is compared with no
     // other, and a newer one of which that is known with none.
-    let may_be = |(at, new): &(usize, &Seen<'_, '_>)| known[*at].get() != Some(&false) && asked.may_be_newer(new, old);
-    let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| answers(*at) && asked.is_of_same(new, old) && asked.is_of_one(new, old);
-    let mut newest = newer.filter(may_be).take_while(|_| answers(older)).filter(is_newer).map(|(at, _)| at);
+    let may_be =
+        |(at, new): &(usize, &Seen<'_, '_>)| (asked.identifies || known[*at].get() != Some(&false)) && asked.may_be_newer(new, old);
+    // Beside an identifier the rest of a question may be too little to tell by whether one answers it.
+    let restates = |new: &Seen<'_, '_>| asked.identifies && asked.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
+    let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| {
+        (answers(older) && answers(*at) || restates(new)) && asked.is_of_same(new, old) && asked.is_of_one(new, old)
+    };
+    let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.identifies;
+    let mut newest = newer.filter(may_be).take_while(may_answer).filter(is_newer).map(|(at, _)| at);
     [newest.next(), newest.next()]
 }
 
@@ -204,6 +213,10 @@ struct Asked {
     several: bool,
     /// It asks when or how often.
     asks_when: bool,
+    /// It asks where or when.
+    asks_where: bool,
+    /// Its last word.
+    last: String,
     /// The manner of the question itself.
     manner: Manner,
     /// Its words: whatever has something may stand among them.
@@ -240,7 +253,9 @@ impl Asked {
             persons: living_ones(&text).collect(),
             is_small: !text.bare.iter().any(|word| word.contains(char::is_uppercase) && !is_first_person(word)),
             several: asks_for_several(&text.bare),
+            asks_where: text.bare.iter().any(|word| is(word, "where") || is(word, "when")),
             asks_when: text.bare.iter().any(|word| is(word, "when") || is(word, "often")),
+            last: text.bare.last().map_or_else(String::new, |word| normal(word)),
             manner: Manner::of(&text),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
@@ -267,8 +282,13 @@ impl Asked {
     /// Whether two memories of the same person, which both answer the question, are of one thing by their words. Where the question is of
     /// nobody, the newer one has all of its words that the older one has.
     fn is_of_one(&self, new: &Seen, old: &Seen) -> bool {
+        let (new_words, old_words) = (new.words(), old.words());
         let (new, old) = (new.told(self), old.told(self));
-        (self.is_of_somebody() || self.contrast.is_question && new.covers(old)) && !self.contrast.is_between(new, old)
+        let is_other_state = || self.contrast.may_name_value && is_in_other_state(&new_words.bare, &old_words.bare, &self.last);
+        let covers = || self.contrast.is_question && new.covers(old, 0);
+        let is_one_state =
+            || is_other_state() && (new.covers(old, self.contrast.value) || self.identifies && old.is_held_by(self.contrast.value));
+        (self.is_of_somebody() || covers() || is_one_state()) && !self.contrast.is_between(new, old)
     }
 
     /// Whether the question names somebody or asks of the user.
@@ -308,7 +328,7 @@ impl Asked {
         let says_change = new.manner().says_change;
         let (new, old) = (&new.words().bare, &old.words().bare);
         let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
-        !says_change && (are_two_things(new, old) || self.several && !begins())
+        !says_change && (are_two_things(new, old) || self.several && !begins() || !self.asks_where && have_other_limits(new, old))
     }
 
     /// Whether a memory is about whom or what is asked.

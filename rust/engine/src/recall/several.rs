@@ -93,6 +93,29 @@ const NOUNS: [&str; 30] = [
 const DAYS: [&str; 9] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend", "weekday"];
 /// Verbs by which a text says how a thing is.
 const SAYS: [&str; 6] = ["is", "are", "was", "were", "has", "will"];
+/// States of which a thing has one at a time.
+const STATES: [&[&str]; 12] = [
+    &["open", "closed", "shut", "resolved", "done", "fixed", "merged", "finished"],
+    &["on", "off"],
+    &["up", "down", "running", "stopped"],
+    &["enabled", "disabled"],
+    &["active", "inactive", "paused", "archived"],
+    &["free", "taken", "booked", "busy", "occupied"],
+    &["available", "unavailable", "sold"],
+    &["locked", "unlocked"],
+    &["frozen", "unfrozen"],
+    &["paid", "unpaid", "overdue"],
+    &["online", "offline"],
+    &["valid", "invalid", "expired"],
+];
+/// Prepositions before a place, a purpose or those for whom something is so.
+const LIMITS: [&str; 4] = ["in", "for", "on", "at"];
+/// Words of such a limit, with its preposition, at most.
+const LONGEST_LIMIT: usize = 6;
+/// Verbs of where somebody is.
+const RESIDES: [&str; 9] = ["work", "works", "live", "lives", "study", "studies", "stay", "stays", "meet"];
+/// Words that two texts share at least, where one is the other with another value.
+const SAME: usize = 3;
 /// Words of a text among which the noun stands that it is about: "my old phone".
 const SUBJECT: usize = 3;
 /// Words of a text that are looked at.
@@ -146,6 +169,44 @@ pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
     };
     let is_part = |three: &[&str]| is(three[2], &SAYS) && is_noun(three[1]) && asked.contains(&normal(without_s(three[0])));
     new.windows(3).take(SUBJECT).any(|three| is_part(three) && !is_filler(three[0].as_bytes()) && says(old, three[0]))
+}
+
+/// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production". Who works or lives
+/// elsewhere does otherwise, too.
+pub(super) fn have_other_limits(new: &[&str], old: &[&str]) -> bool {
+    let is = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let limit = |text: &[&str]| {
+        text.iter().rposition(|word| is(word, &LIMITS)).filter(|at| *at > 1 && (2..=LONGEST_LIMIT).contains(&(text.len() - at)))
+    };
+    let Some((own, other)) = limit(new).zip(limit(old)) else { return false };
+    let same = |one: &[&str], two: &[&str]| one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two));
+    let is_value = |tail: &[&str]| tail.iter().all(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
+    let is_own_place = new.iter().take(SUBJECT).any(|word| is(word, &RESIDES));
+    new[own].eq_ignore_ascii_case(old[other])
+        && new[0].eq_ignore_ascii_case(old[0])
+        && !same(&new[own..], &old[other..])
+        && !same(&new[..own], &old[..other])
+        && !is_value(&new[own + 1..])
+        && !is_own_place
+}
+
+/// Whether a newer memory is an older one with another word or two in one place of it: "The repo acme/web uses npm", "... uses pnpm now".
+pub(super) fn is_restated(new: &[&str], old: &[&str]) -> bool {
+    let new = new.strip_suffix(&["now"]).unwrap_or(new);
+    let pairs = || new.iter().zip(old);
+    let before = pairs().take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let behind = new.iter().rev().zip(old.iter().rev()).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let left = new.len().min(old.len()).saturating_sub(before);
+    let behind = behind.min(left);
+    before + behind >= SAME && (1..=2).contains(&(new.len() - before - behind)) && (1..=2).contains(&(old.len() - before - behind))
+}
+
+/// Whether a newer memory has another state of the thing than the one that a question asks for and an older one has: "closed" and "open".
+pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool {
+    let has = |text: &[&str], state: &str| text.iter().any(|word| word.eq_ignore_ascii_case(state));
+    let others = |states: &&&[&str]| states.contains(&asked) && states.iter().any(|state| *state != asked && has(new, state));
+    has(old, asked) && !has(new, asked) && STATES.iter().any(|states| others(&states))
+        || has(old, asked) && has(new, asked) && has(new, "not")
 }
 
 /// Whether a question asks for several things at a time: "which hotels did I book?", "how much do my clients owe me?", "what are my meetings?".
@@ -225,6 +286,46 @@ mod tests {
         ] {
             assert!(!is_part(new, old), "{new}");
         }
+    }
+
+    #[test]
+    fn what_is_so_in_two_places_is_so_in_both() {
+        let limits = |old: &str, new: &str| have_other_limits(&Words::of(new).bare, &Words::of(old).bare);
+        for (old, new) in [
+            ("payments-api listens on port 8443 in prod-eu-west-1", "payments-api listens on port 9443 in prod-us-east-1"),
+            ("The limit is 100 requests per minute for free users", "The limit is 1000 requests per minute for paid users"),
+            ("We use pytest for unit tests", "We use playwright for end-to-end tests"),
+            ("I take 10 mg in the morning", "I take 20 mg in the evening"),
+        ] {
+            assert!(limits(old, new), "{new}");
+        }
+        for (old, new) in [
+            ("payments-api listens on port 8443 in prod", "payments-api listens on port 9443 in prod"),
+            ("I work as a nurse at Acme", "I work as a teacher at Globex"),
+            ("The server is in Oslo", "The server is in Rome"),
+            ("The party is at Ana's on Friday at 9", "The party is at Tom's on Monday at 10"),
+            ("Rent is 900", "Rent is 950"),
+        ] {
+            assert!(!limits(old, new), "{new}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_with_another_value_is_the_same_sentence() {
+        let is = |old: &str, new: &str| is_restated(&Words::of(new).bare, &Words::of(old).bare);
+        assert!(is("The repo acme/web uses npm", "The repo acme/web uses pnpm now"));
+        assert!(is("OPS-1 is assigned to Bob this week", "OPS-1 is assigned to Ana Roe this week"));
+        assert!(!is("The repo acme/web uses npm", "The repo acme/web uses npm"));
+        assert!(!is("Bob works", "Bob sleeps") && !is("", "") && !is("a b c d", "a b c d e f g h"));
+    }
+
+    #[test]
+    fn a_thing_is_in_one_state_at_a_time() {
+        let is = |new: &str, old: &str, asked: &str| is_in_other_state(&Words::of(new).bare, &Words::of(old).bare, asked);
+        assert!(is("INC-101 is resolved.", "INC-101 is open.", "open") && is("The flag is off", "The flag is on", "on"));
+        assert!(is("INC-101 is not open any more", "INC-101 is open", "open"));
+        assert!(!is("INC-101 is urgent", "INC-101 is open", "open") && !is("INC-101 is open again", "INC-101 is open", "open"));
+        assert!(!is("INC-101 is closed", "INC-101 is mine", "open"));
     }
 
     #[test]

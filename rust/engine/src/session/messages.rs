@@ -58,7 +58,7 @@ impl Session<'_> {
         let heard = heard.collect::<Result<_>>()?;
         let (place, mark) = (status.place, status.learn_mark());
         let from = ReadFrom { partition: Some(place.partition), session: Some((place.session, mark.edits, mark.created_at)) };
-        Ok(Judgement::noted(self.engine, from, heard, first, discards, now))
+        Ok(Judgement::noted(self.engine, self.scope, from, heard, first, discards, now))
     }
 }
 
@@ -79,6 +79,7 @@ impl StoredMessage {
         let text = if record.state == MessageState::Redacted { String::new() } else { message.spoken() };
         Ok(Heard {
             index: record.placed.index,
+            by: message.name.as_deref().or(record.author.as_deref()).map(str::to_owned),
             speaker: Speaker::of_role(message.role.name()),
             text: match gate::without_blocks(&text) {
                 Cow::Borrowed(_) => text,
