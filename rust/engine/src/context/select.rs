@@ -20,6 +20,7 @@ use super::explain::{Explained, SectionUse, Why};
 use super::limit::{Budget, section};
 use crate::Result;
 use crate::tokens::Counter;
+use crate::units::days::without_days;
 
 /// The resulting block, and the reasons.
 #[derive(Debug, Default)]
@@ -75,7 +76,7 @@ struct Ranked {
     candidate: usize,
     chunk: String,
     tokens: u64,
-    /// Hash of the text: no text is shown twice.
+    /// Hash of the text without its days: no text is shown twice.
     text: u128,
     taken: bool,
 }
@@ -144,7 +145,7 @@ impl Chooser<'_> {
             for candidate in order {
                 match self.admit(&candidates[candidate], best, most) {
                     Ok((chunk, tokens)) => {
-                        let text = xxh3_128(candidates[candidate].text.as_bytes());
+                        let text = xxh3_128(without_days(&candidates[candidate].text).as_bytes());
                         ranked.push(Ranked { candidate, chunk, tokens, text, taken: false });
                     }
                     Err(why) => whys[candidate] = Some(why),
@@ -214,7 +215,9 @@ impl Chooser<'_> {
         if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
             chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
         }
-        let is_shown = |item: &Item| chosen.block.as_ref().is_some_and(|block| block.items.iter().any(|shown| shown.text == item.text));
+        let is_shown = |item: &Item| {
+            chosen.block.as_ref().is_some_and(|block| block.items.iter().any(|shown| without_days(&shown.text) == without_days(&item.text)))
+        };
         for (item, why) in candidates.iter().zip(&mut whys) {
             if *why == Why::Repeated && !is_shown(item) {
                 *why = Why::OverRoom { left: self.room };

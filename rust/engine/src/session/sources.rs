@@ -10,6 +10,7 @@
 //!
 //! It ranks nothing itself: `recall`, `session/search` and `collection` do, each within its own source.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::search::{self, FEATURES, Features, SCORE_ONE, TranscriptHit};
@@ -24,6 +25,7 @@ use crate::recall::{self, HitExplanation, Question, about, spread, tokens_of};
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
 use crate::store::pages::Pages;
+use crate::units::days::without_days;
 
 /// A kind of text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -252,12 +254,24 @@ fn ranked(source: Source, scores: impl Iterator<Item = f64>) -> Vec<Ranked> {
     scores.enumerate().map(|(place, score)| Ranked { source, answer: 0, place, score }).collect()
 }
 
-/// The words of a text as they are compared: learning makes a sentence of what was said, with a capital in front and a full stop behind.
-fn wording(text: &str) -> (Option<char>, &str) {
-    let text = text.trim().trim_end_matches(['.', '!']).trim_end();
-    let mut letters = text.chars();
-    let first = letters.next().and_then(|first| first.to_lowercase().next());
-    (first, letters.as_str())
+/// The words of a text as they are compared: learning makes a sentence of what was said, with a capital in front, a full stop behind, and
+/// the days that it names.
+fn wording(text: &str) -> (Option<char>, Cow<'_, str>) {
+    fn parts(text: &str) -> (Option<char>, &str) {
+        let mut letters = text.trim().trim_end_matches(['.', '!']).trim_end().chars();
+        let first = letters.next().and_then(|first| first.to_lowercase().next());
+        (first, letters.as_str())
+    }
+    match without_days(text) {
+        Cow::Borrowed(text) => {
+            let (first, rest) = parts(text);
+            (first, Cow::Borrowed(rest))
+        }
+        Cow::Owned(text) => {
+            let (first, rest) = parts(&text);
+            (first, Cow::Owned(rest.to_owned()))
+        }
+    }
 }
 
 fn score_of(hit: &TranscriptHit) -> f64 {

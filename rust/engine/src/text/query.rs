@@ -35,9 +35,38 @@ pub struct QueryTerm {
 pub struct Query {
     /// Strongest role first, then in the order of the text; each hash once, with the strongest of its roles.
     pub terms: Vec<QueryTerm>,
-    /// The hashes of the whole identifiers among `terms`, in their order: a document that holds all of them is always a candidate.
+    /// The hashes of the whole identifiers among `terms`, and of numbers of things ("port 80"), in their order: a document that holds all of
+    /// them is always a candidate.
     pub identifiers: Vec<u64>,
 }
+
+/// Nouns of things of which each has a number.
+const NUMBERED: [&[u8]; 24] = [
+    b"port",
+    b"step",
+    b"gate",
+    b"rack",
+    b"room",
+    b"line",
+    b"chapter",
+    b"page",
+    b"floor",
+    b"platform",
+    b"seat",
+    b"exit",
+    b"lane",
+    b"desk",
+    b"locker",
+    b"slot",
+    b"terminal",
+    b"track",
+    b"building",
+    b"unit",
+    b"channel",
+    b"sprint",
+    b"bus",
+    b"tram",
+];
 
 /// One find of a term. `order` holds filler, role and position, so that entries sort by whole numbers.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +108,7 @@ impl Collector {
     }
 
     pub(super) fn finish(&mut self) -> Query {
+        let numbers = self.numbers();
         let entries = &mut self.entries;
         entries.sort_unstable_by_key(|e| (e.hash, e.order));
         entries.dedup_by_key(|e| e.hash);
@@ -90,8 +120,25 @@ impl Collector {
         }
         entries.sort_unstable_by_key(|e| e.order);
         entries.truncate(MAX_QUERY_TERMS);
-        let identifiers = entries.iter().filter(|e| e.role == Role::Whole).map(|e| e.hash).collect();
+        let identifiers = entries.iter().filter(|e| e.role == Role::Whole || numbers.contains(&e.hash)).map(|e| e.hash).collect();
         Query { terms: entries.iter().map(|e| to_term(e, &self.arena)).collect(), identifiers }
+    }
+}
+
+impl Collector {
+    /// The hashes of short numbers behind a noun of what has one: "port 80" is another thing than "port 8080".
+    fn numbers(&self) -> Vec<u64> {
+        let text = |entry: &Entry| &self.arena[entry.start..entry.start + entry.len as usize];
+        let mut noun = false;
+        let mut numbers = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.role == Role::Word) {
+            let word = text(entry);
+            if noun && word.iter().all(u8::is_ascii_digit) {
+                numbers.push(entry.hash);
+            }
+            noun = NUMBERED.contains(&word);
+        }
+        numbers
     }
 }
 
