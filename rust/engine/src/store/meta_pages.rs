@@ -139,17 +139,17 @@ impl MetaPages {
     /// Both, where they fit each other and the file is long enough for them; LMDB maps a file without looking at its length, and reading
     /// past the end of a truncated one kills the process.
     pub fn read(file: &File, page_size: u64, path: &Path) -> Result<Self> {
-        let mut wrong = "";
-        for _ in 0..TRIES {
+        for tries_left in (0..TRIES).rev() {
             let pages =
                 Self::read_once(file, page_size).map_err(|_| corrupt(path, "the data file is cut off before its two meta pages end"))?;
-            match pages.fault() {
-                None => return pages.check_length(file, page_size, path).map(|()| pages),
-                Some(fault) => wrong = fault,
+            // A commit that gave pages back writes its meta page before the file is as long as that says.
+            match pages.fault().map_or_else(|| pages.check_length(file, page_size, path), |fault| Err(corrupt(path, fault))) {
+                Ok(()) => return Ok(pages),
+                Err(error) if tries_left == 0 => return Err(error),
+                Err(_) => std::thread::sleep(std::time::Duration::from_micros(100)),
             }
-            std::thread::sleep(std::time::Duration::from_micros(100));
         }
-        Err(corrupt(path, wrong))
+        unreachable!("the last try returns")
     }
 
     fn fault(&self) -> Option<&'static str> {

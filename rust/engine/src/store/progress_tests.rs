@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::super::envelope::{Codec, seal};
 use super::super::environment::{Environment, Mode};
 use super::super::folder::{FORMAT_VERSION, Folder};
 use super::super::identity::Secret;
 use super::super::meta::Meta;
-use super::super::pages::PagesMut;
+use super::super::pages::{Pages, PagesMut};
 use super::*;
 use crate::ErrorKind;
 
@@ -88,6 +89,28 @@ fn refused(place: &StoreFolder, words: &str) {
 
 fn number(bytes: &[u8], page: usize) -> u64 {
     u64::from_le_bytes(bytes[page * 4096 + 144..page * 4096 + 152].try_into().expect("eight"))
+}
+
+#[test]
+fn pages_that_a_commit_gave_back_make_no_file_that_was_cut_off() {
+    let place = StoreFolder::new(2);
+    let environment = place.open().expect("opened");
+    let mut txn = environment.write().expect("begun");
+    txn.put(b"large", &vec![7; 12_000_000]).expect("put");
+    txn.delete(b"large").expect("deleted");
+    txn.put(b"small", &seal(b"small", 1, Codec::Raw, b"a value")).expect("put");
+    txn.commit().expect("committed");
+    let length = || std::fs::metadata(place.data()).expect("there").len();
+    let (_, used) = environment.sizes().expect("measured");
+    assert!(used > 12_000_000 && length() >= used, "{used}, {}", length());
+    environment.close();
+    // A process that was killed before it could lengthen the file, and one of an older version.
+    let whole = length();
+    let file = std::fs::File::options().write(true).open(place.data()).expect("opened");
+    file.set_len(whole - 9_000_000).expect("cut");
+    let again = place.open().expect("its log says that nothing is missing");
+    assert!(again.snapshot().expect("read").get(b"small").expect("read").is_some());
+    assert_eq!(length(), used);
 }
 
 #[test]

@@ -277,6 +277,15 @@ impl Environment {
         self.log().map_or(Ok(()), Log::fill)
     }
 
+    /// Lengthens the data file over the pages that the newest commit took and gave back, which LMDB counts and never writes. A file that is
+    /// shorter than it says is taken for one that was cut off. Should this fail, an opening makes up for it by the log.
+    pub(super) fn cover(&self) {
+        let end = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());
+        if self.data.metadata().is_ok_and(|data| data.len() < end) {
+            let _ = self.data.set_len(end);
+        }
+    }
+
     fn grow_data(&self) -> Result<()> {
         let failed = |e: &std::io::Error| io_error("growing the store", &self.path, e);
         let used = (self.env.info().last_page_number as u64 + 1) * u64::from(page_size());

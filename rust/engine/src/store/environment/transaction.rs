@@ -148,6 +148,7 @@ impl WriteTransaction<'_> {
         let id = txn.id() as u64;
         environment.announce(standing.as_ref())?;
         txn.commit().map_err(|e| environment.refused(lmdb_error("committing to the store", &environment.path, e)))?;
+        environment.cover();
         environment.committed(id, Roots { values: &base, free: base_free }, standing)
     }
 }

@@ -69,16 +69,17 @@ impl Log {
             return Ok(Recovered::Foreign);
         }
         let pages = wanted.differing(data, self.page_size).map_err(|e| failed(&e))?;
+        let end = wanted.metas[0].page(self.page_size as u64).end(self.page_size as u64);
+        let is_short = data.metadata().map_err(|e| failed(&e))?.len() < end;
         let is_same = wanted.metas.iter().all(|meta| found.contains(&Some(*meta)));
-        if is_same && pages.is_empty() {
+        if is_same && pages.is_empty() && !is_short {
             return Ok(Recovered::Whole);
         }
         if !writes {
             return Ok(Recovered::Behind);
         }
         let write = || {
-            let end = wanted.metas[0].page(self.page_size as u64).end(self.page_size as u64);
-            if data.metadata()?.len() < end {
+            if is_short {
                 data.set_len(end)?; // pages that no tree leads to
             }
             // The meta pages come first: a reader of a half of this must not walk the tree of a commit that the log lacks, whose pages are
