@@ -314,4 +314,48 @@ def test_no_file_of_the_store_is_written_over(memspan_engine: memspan.Engine) ->
     memspan_engine.user("u").remember("Prefers tea")
     with pytest.raises(memspan.InvalidInput, match="lies inside of"):
         memspan_engine.export(memspan_engine.path / "gen-1" / "data.mdb")
+    with pytest.raises(memspan.InvalidInput, match="lies inside of"):
+        memspan_engine.backup(memspan_engine.path / "gen-2")
     assert memspan_engine.user("u").recall("tea")[0].text == "Prefers tea"
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}
+
+
+def is_whole(engine: memspan.Engine, tmp_path: Path) -> bool:
+    """Whether the store contradicts itself in nothing, and its export can be read back."""
+    engine.export(tmp_path / "whole.jsonl")
+    with memspan.open(tmp_path / "loaded") as again:
+        again.load(tmp_path / "whole.jsonl")
+    return engine.check().sound
+
+
+def test_a_call_without_arguments_that_is_redacted_counts_no_more(memspan_engine: memspan.Engine, tmp_path: Path) -> None:
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "what time is it?"})
+    call = {**CALL, "function": {"name": "now", "arguments": ""}}
+    session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "12:00"})
+    before = session.messages[1].tokens
+    session.redact(1)
+    assert session.messages[1].tokens <= before
+    session.add({"role": "user", "content": "and now?"})
+    assert '"c1"' in str(session.assemble().to_openai()["messages"]).replace("'", '"')
+    assert is_whole(memspan_engine, tmp_path)
+
+
+@pytest.mark.parametrize("way", ["rewind", "fork"])
+def test_no_summary_stands_for_a_call_that_is_open_again(memspan_engine: memspan.Engine, tmp_path: Path, way: str) -> None:
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "read the file"})
+    session.add({"role": "assistant", "content": None, "tool_calls": [CALL]})
+    session.add({"role": "user", "content": "never mind, what is 2+2?"})  # the call is closed without a result
+    session.compact(keep_exchanges=0)
+    if way == "rewind":
+        session.rewind(2)
+    else:
+        session = session.fork("f", at=2)
+    session.add({"role": "tool", "tool_call_id": "c1", "content": "file says: 42"})
+    roles = [message["role"] for message in session.assemble().to_openai()["messages"]]
+    assert roles[-2:] == ["assistant", "tool"], "a result stands behind its call"
+    assert is_whole(memspan_engine, tmp_path)

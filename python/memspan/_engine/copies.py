@@ -13,6 +13,7 @@ from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
     from memspan.encryption import Key
 
@@ -32,11 +33,21 @@ class Copies(EnginePart):
             How many values the copy has.
 
         Raises:
-            InvalidInput: The folder holds something, or the path is that of a file.
+            InvalidInput: The folder holds something or lies inside of the store, or the path is that of a file.
             ReadOnly: This process may not write there.
             StoreCorrupt: A value is damaged.
         """
-        return self._core.backup(local_path("backing up", path))
+        return self._core.backup(self._outside("backing up", "folder", local_path("backing up", path)))
+
+    def _outside(self, doing: str, what: str, target: Path) -> Path:
+        """The target itself; refuses one among the store's own files, which come and go."""
+        if target.resolve().is_relative_to(self.path.resolve()):
+            raise InvalidInput(
+                f"{doing}: the {what} must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
+                f"{str(self.path)!r}: pass another path",
+                path=str(target),
+            )
+        return target
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -67,13 +78,7 @@ class Copies(EnginePart):
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        target = local_path("exporting the store", path, what="file")
-        if target.resolve().is_relative_to(self.path.resolve()):
-            raise InvalidInput(
-                f"exporting the store: the file must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
-                f"{str(self.path)!r}: pass another path",
-                path=str(target),
-            )
+        target = self._outside("exporting the store", "file", local_path("exporting the store", path, what="file"))
         remove_abandoned(target)
         return self._core.export(target)
 

@@ -309,7 +309,11 @@ pub const REDACTED: &str = "[redacted]";
 
 fn redacted_part(part: &Part, marker: &str) -> Option<Part> {
     match part {
-        Part::ToolCall(call) => Some(Part::ToolCall(ToolCall { arguments: "{}".into(), custom: false, ..call.clone() })),
+        // Arguments that were none stay none: they count less than an empty object.
+        Part::ToolCall(call) => {
+            let arguments = if call.arguments.trim().is_empty() { "" } else { "{}" };
+            Some(Part::ToolCall(ToolCall { arguments: arguments.into(), custom: false, ..call.clone() }))
+        }
         Part::ToolResult(result) => {
             let parts = vec![Part::Text(marker.into())];
             Some(Part::ToolResult(ToolResult { parts, key: None, ..result.clone() }))

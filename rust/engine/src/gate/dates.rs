@@ -66,6 +66,16 @@ pub fn days_ago(words: &[Word], at: i64) -> i64 {
     }
 }
 
+/// Whether a sentence tells of what was on a day, in a week or in a month that it names: the verb stands before that.
+pub fn tells_of_past_day(words: &[Word]) -> bool {
+    let is_past = |here: usize| when(words, here) != When::Ahead && here > 1;
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    (0..words.len()).any(|here| {
+        let names = word(here) == "last" && ["week", "month", "year"].contains(&word(here + 1));
+        (names || expression(words, here, 0).is_some_and(|(_, _, days)| days.is_some_and(|days| days < 0))) && is_past(here)
+    })
+}
+
 /// When something on a weekday is, by the words beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {

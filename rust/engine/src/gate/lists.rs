@@ -78,7 +78,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 mod tests {
     use crate::gate::{
         answers, assign, beings, beside, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon, limit,
-        manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, together, told, values,
+        manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, things, together, told,
+        values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -114,6 +115,7 @@ mod tests {
             rules::LISTS,
             sentence::LISTS,
             together::LISTS,
+            things::LISTS,
             told::LISTS,
             values::LISTS,
         ];

@@ -49,6 +49,7 @@ mod rules;
 mod sentence;
 mod shapes;
 mod signs;
+mod things;
 mod together;
 mod told;
 mod values;

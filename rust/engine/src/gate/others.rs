@@ -24,7 +24,16 @@ lists! { "others":
     POINTS,
     /// More verbs that ask for work on a text, or on what it says.
     WORKED_ON,
+    /// Verbs that ask for a tale.
+    INVENTS,
+    /// Tales, and parts of one.
+    TALES,
 }
+
+/// Words of a request among which it names what is asked for.
+const MOST_OBJECT: usize = 8;
+/// Words by which somebody speaks of themselves.
+const OF_ONESELF: [&str; 10] = ["i", "i'm", "i've", "my", "me", "we", "we're", "our", "us", "mine"];
 
 /// Verbs that ask to work on a text where they name one: "fix the grammar".
 const MENDS: [&str; 5] = ["fix", "correct", "edit", "improve", "expand"];
@@ -94,9 +103,12 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
     while at < sentences.len() {
         let span = sentences[at];
         at += 1;
-        let Some(rewording) = rewords(text, span, within(own, span)) else { continue };
+        let tale = tells_tale(within(own, span)).then_some(Part { span, announced: true });
+        let Some(rewording) = rewords(text, span, within(own, span)).or(tale) else { continue };
         let begin = at;
-        while at < sentences.len() && !text[sentences[at - 1].end..sentences[at].start].contains("\n\n") && !is_aside(own, sentences[at]) {
+        let is_own = |span: Span| tale.is_some() && within(own, span).iter().any(|word| among(&OF_ONESELF, &word.lower));
+        let goes_on = |at: usize| !text[sentences[at - 1].end..sentences[at].start].contains("\n\n") && !is_aside(own, sentences[at]);
+        while at < sentences.len() && goes_on(at) && !is_own(sentences[at]) {
             at += 1;
         }
         out.push(rewording);
@@ -105,6 +117,14 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
         }
     }
     out
+}
+
+/// "Write a story.", "Let's invent a character": what follows is of the tale, but for what the user says of themselves.
+fn tells_tale(words: &[Word]) -> bool {
+    let rest = without_polite(words);
+    let rest = &rest[["let's", "lets", "we"].iter().filter(|opening| starts(rest, 0, opening).is_some()).count().min(rest.len())..];
+    let invents = rest.first().is_some_and(|verb| among(&INVENTS, &verb.lower));
+    invents && rest.iter().take(MOST_OBJECT).any(|word| among(&TALES, &word.lower)) && !is_lasting(words)
 }
 
 /// "Rewrite this more formally.", "Draft a bio: ...": what follows is the text that is worked on.

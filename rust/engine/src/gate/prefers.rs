@@ -137,7 +137,12 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     let slot = slot_of(&value, purpose.as_deref());
     let left_place = from.is_none_or(|from| is_place(s, from)); // "we moved from Heroku to Fly"
     if left_place && slot.is_none() && s.word(at) == "moved" {
-        return is_place(s, to).then(|| home(s, &value, end));
+        let is_tool = s.word(0) == "we" && s.words[to].capital && end == s.words.len();
+        return if is_place(s, to) {
+            Some(home(s, &value, end))
+        } else {
+            is_tool.then(|| Reading::new(Category::Semantic, "switched")) // "we moved to Azure DevOps"
+        };
     }
     let mut reading = Reading::new(Category::Preference, "switched");
     reading.replaces = old.or_else(|| instead_of(s));

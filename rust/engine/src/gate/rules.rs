@@ -22,6 +22,7 @@ use super::prefers::{instead_of, prefers, switched, uses};
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::has_colon;
+use super::things::of_thing;
 use super::together::together;
 use super::told::of_oneself;
 use super::words::{Word, among, has, starts};
@@ -71,7 +72,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| promoted(&rest))
         .or_else(|| of_oneself(&rest))
         .or_else(|| changed(&rest))
-        .or_else(|| if told { None } else { plain(&rest).or_else(|| of_named(&rest)) });
+        .or_else(|| if told { None } else { plain(&rest).or_else(|| of_named(&rest)) })
+        .or_else(|| of_thing(&rest));
     let reading = reading.map(|reading| limited(&rest, ordered(sentence, &rest, reading)));
     let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {

@@ -19,7 +19,7 @@ use super::window::recount;
 use super::writer::{KnownId, SessionWriter, put_id};
 use crate::Result;
 use crate::context::image::Cost;
-use crate::context::message::{Part, REDACTED, Role};
+use crate::context::message::{Part, REDACTED, Role, ToolCall};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
 use crate::memory::forget;
 use crate::scope::Head;
@@ -96,9 +96,11 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         self.record.sent = sent_block(&*self.pages, self.place, self.record.tally.turns, &self.epoch)?;
         self.record.edits += 1;
         self.epoch.recounted.1 = self.epoch.recounted.1.min(at);
-        let covered = summary::cut_back(self.pages, self.place, at)?;
+        let whole = whole_until(&View::cold(&*self.pages, self.place, &self.record, &self.epoch), at, &self.record.tally)?;
+        let covered = summary::cut_back(self.pages, self.place, whole)?;
         self.epoch.epoch.summary_version = self.epoch.epoch.summary_version.min(covered);
-        if at <= self.epoch.epoch.origin && self.epoch.epoch.origin > 0 {
+        let origin = self.epoch.epoch.origin;
+        if origin > 0 && (at <= origin || whole < origin) {
             let model = self.epoch.model.clone();
             recount::switch(self, model, Reason::Rewound)?;
         } else {
@@ -147,9 +149,9 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let counted = recounted.map_or(stored.cost.tokens, |(cost, _)| cost.tokens);
         let bare = without_text(&stored.message, counted, |message| Stored::new(message, &framing, &counter));
         record = MessageRecord {
-            cost: if recounted.is_some() { record.cost } else { bare.1.cost },
-            digest: bare.1.digest,
-            format: Format::Anthropic,
+            cost: if recounted.is_some() { record.cost } else { bare.2.cost },
+            digest: bare.2.digest,
+            format: bare.1,
             state: MessageState::Redacted,
             document: 0,
             author: None,
@@ -162,7 +164,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         };
         record.write(self.pages, self.place)?;
         if let Some((_, before)) = recounted {
-            write_recount(self.pages, self.place, self.epoch.switch, index, bare.1.cost, before)?;
+            write_recount(self.pages, self.place, self.epoch.switch, index, bare.2.cost, before)?;
         }
         self.forget_calls(record.placed.turn, index)?;
         partial::remove(self.pages, self.place)?;
@@ -214,6 +216,20 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         }
         Ok(())
     }
+}
+
+/// The messages before `at` that are over: a round whose calls are open is none of them. Its results belong behind its calls, so no summary
+/// may stand for these, and no window may begin behind them.
+pub(super) fn whole_until<P: Pages>(view: &View<'_, P>, at: u64, tally: &Tally) -> Result<u64> {
+    if tally.open.is_empty() {
+        return Ok(at);
+    }
+    for index in (0..at).rev() {
+        if view.message(index)?.message.tool_calls().next().is_some() {
+            return Ok(index);
+        }
+    }
+    Ok(at)
 }
 
 /// The state of a transcript before message `at`. Its tokens are those up to the message before and its own: what `at` added
@@ -274,16 +290,27 @@ fn remove_calls(pages: &mut impl PagesMut, place: SessionKey, seed: Seed, turn: 
 
 /// A message without its text, as JSON and as it is sent. It never counts more than it was `counted`, so that stored sums stay a bound:
 /// where the marker is longer than what it stands for, nothing stands there.
-fn without_text(message: &Message, counted: u64, count: impl Fn(Message) -> Stored) -> (Vec<u8>, Stored) {
+fn without_text(message: &Message, counted: u64, count: impl Fn(Message) -> Stored) -> (Vec<u8>, Format, Stored) {
     let marked = count(message.redacted(REDACTED));
     let marker = if marked.cost.tokens <= counted { REDACTED } else { "" };
-    let json = bare_json(&message.redacted(marker));
-    let read = Message::parse(&json, Some(Format::Anthropic), crate::context::Arguments::Keep);
-    (json, count(read.unwrap_or_else(|_| message.redacted(marker))))
+    let (json, format) = bare_json(&message.redacted(marker));
+    let read = Message::parse(&json, Some(format), crate::context::Arguments::Keep);
+    (json, format, count(read.unwrap_or_else(|_| message.redacted(marker))))
 }
 
-/// A redacted message in Anthropic's shape, which has a place for calls and results alike.
-pub(super) fn bare_json(message: &Message) -> Vec<u8> {
+/// A redacted message in Anthropic's shape, which has a place for calls and results alike; in OpenAI's where a call has no arguments, for
+/// which the other one has an empty object.
+pub(super) fn bare_json(message: &Message) -> (Vec<u8>, Format) {
+    let calls = message.parts.iter().filter_map(|part| if let Part::ToolCall(call) = part { Some(call) } else { None });
+    if message.role == Role::Assistant && calls.clone().any(|call| call.arguments.is_empty()) {
+        let call = |call: &ToolCall| {
+            let function = serde_json::json!({"name": &*call.name, "arguments": &*call.arguments});
+            serde_json::json!({"id": &*call.id, "type": "function", "function": function})
+        };
+        let calls: Vec<_> = calls.map(call).collect();
+        let message = serde_json::json!({"role": message.role.name(), "content": null, "tool_calls": calls});
+        return (message.to_string().into_bytes(), Format::OpenAi);
+    }
     let block = |part: &Part| match part {
         Part::ToolCall(call) => serde_json::json!({"type": "tool_use", "id": &*call.id, "name": &*call.name, "input": {}}),
         Part::ToolResult(result) => serde_json::json!({
@@ -293,7 +320,7 @@ pub(super) fn bare_json(message: &Message) -> Vec<u8> {
     };
     let blocks: Vec<_> = message.parts.iter().map(block).collect();
     let role = if message.role == Role::Tool { Role::User } else { message.role };
-    serde_json::json!({"role": role.name(), "content": blocks}).to_string().into_bytes()
+    (serde_json::json!({"role": role.name(), "content": blocks}).to_string().into_bytes(), Format::Anthropic)
 }
 
 fn marker_of(parts: &[Part]) -> &str {

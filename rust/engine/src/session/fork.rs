@@ -3,7 +3,7 @@
 //! It is copied in bounded transactions, hidden until the last one names it. A copy that fails on the way is purged. A compaction removes a
 //! copy that is not whole, since it cannot tell whether anybody works on it: then the copy begins anew.
 
-use super::edit::{STEP, sent_block, tally_before};
+use super::edit::{STEP, sent_block, tally_before, whole_until};
 use super::key::{SessionKey, SessionsHead};
 use super::ledger::{self, Call};
 use super::metadata;
@@ -233,6 +233,7 @@ impl Copy {
         let epoch = StoredEpoch::read(&*pages, self.source.place, source.epoch)?;
         let view = View::cold(&*pages, self.source.place, &source, &epoch);
         let tally = if self.at == view.messages() { source.tally.clone() } else { tally_before(&view, &epoch, self.at)? };
+        let whole = whole_until(&view, self.at, &tally)?;
         let mut writer = SessionWriter::at(pages, scope, place, now)?;
         (writer.record.state, writer.record.tally) = (SessionState::Live, tally);
         writer.epoch.recounted.1 = writer.epoch.recounted.1.min(self.at);
@@ -243,11 +244,11 @@ impl Copy {
         writer.record.sent = sent_block(&*writer.pages, place, writer.record.tally.turns, &writer.epoch)?;
         record::name(writer.pages, place, writer.seed, &self.new_id)?;
         let origin = writer.epoch.epoch.origin;
-        let covered = super::summary::copy(writer.pages, self.source.place, place, self.at)?;
+        let covered = super::summary::copy(writer.pages, self.source.place, place, whole)?;
         writer.epoch.epoch.summary_version = writer.epoch.epoch.summary_version.min(covered);
         super::notes::copy(writer.pages, self.source.place, place)?;
         Policy::read(&*writer.pages, self.source.place)?.before(self.at).write(writer.pages, place)?;
-        if self.at <= origin && origin > 0 {
+        if origin > 0 && (self.at <= origin || whole < origin) {
             let model = writer.epoch.model.clone();
             super::window::recount::switch(&mut writer, model, Reason::Forked)?;
         } else {

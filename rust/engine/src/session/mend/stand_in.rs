@@ -56,11 +56,12 @@ pub(super) fn place<P: PagesMut>(pages: &mut P, scope: &Scope, place: SessionKey
 /// A message of a session that is being deleted.
 fn gone(index: u64, session: &SessionRecord) -> MessageRecord {
     let message = Message::text(Role::Assistant, "");
+    let (rest, format) = bare_json(&message);
     MessageRecord {
         placed: crate::context::Placed { index, turn: 0, opens_turn: index == 0, tokens_before: 0 },
         cost: crate::context::image::Cost { tokens: 0, exact: true },
         digest: message.digest(),
-        format: Format::Anthropic,
+        format,
         state: MessageState::Redacted,
         added_at: session.last_time,
         created_at: None,
@@ -72,7 +73,7 @@ fn gone(index: u64, session: &SessionRecord) -> MessageRecord {
         request: 0,
         shown: Vec::new(),
         holes: Vec::new(),
-        rest: bare_json(&message),
+        rest,
     }
 }
 
@@ -127,14 +128,14 @@ impl Turns {
             sums.keep_block(view.sent_block(sums.turns - 1)?.map_or(0, |block| block.tokens));
         }
         let room = self.room(&view, index, &sums, lost)?;
-        let stored = |marker: &str| -> Result<(Vec<u8>, Stored)> {
-            let rest = bare_json(&message.redacted(marker));
-            let read = Message::parse(&rest, Some(Format::Anthropic), Arguments::Keep)?;
-            Ok((rest, Stored::new(read, &framing, &counter)))
+        let stored = |marker: &str| -> Result<(Vec<u8>, Format, Stored)> {
+            let (rest, format) = bare_json(&message.redacted(marker));
+            let read = Message::parse(&rest, Some(format), Arguments::Keep)?;
+            Ok((rest, format, Stored::new(read, &framing, &counter)))
         };
-        let (mut rest, mut bare) = stored(LOST)?;
+        let (mut rest, mut format, mut bare) = stored(LOST)?;
         if bare.cost.tokens > room {
-            (rest, bare) = stored("")?;
+            (rest, format, bare) = stored("")?;
         }
         let placed = sums.push(&bare.message, bare.cost.tokens, &framing, &counter)?;
         let call = self.replied(pages, placed.turn, index)?;
@@ -144,6 +145,7 @@ impl Turns {
             digest: bare.digest,
             added_at: self.added_at,
             call,
+            format,
             rest,
             ..gone(index, &self.session)
         };

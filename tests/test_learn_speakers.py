@@ -1,0 +1,70 @@
+"""What several speakers of one shared scope say of themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def team(memspan_engine: memspan.Engine) -> memspan.Scope:
+    return memspan_engine.shared("team")
+
+
+def texts(scope: memspan.Scope) -> set[str]:
+    return {memory.text for memory in scope.memories()}
+
+
+@pytest.mark.parametrize("given", ["name", "author"])
+def test_nobody_takes_the_place_of_somebody_else(team: memspan.Scope, given: str) -> None:
+    session = team.session("channel", model="gpt-4o")
+    for who, said in [("priya", "I live in Lisbon."), ("tom", "I live in Vienna."), ("priya", "I moved to Porto.")]:
+        message: dict[str, Any] = {"role": "user", "content": said}
+        if given == "name":
+            session.add({**message, "name": who})
+        else:
+            session.add(message, author=who)
+    team.learn(session)
+    assert team.slots["priya's home"].text.endswith("Porto.")
+    assert team.slots["tom's home"].text == "Tom lives in Vienna."
+    assert "home" not in team.slots
+    assert "Porto" in team.recall("Where does Priya live?")[0].text
+
+
+def test_what_one_says_of_oneself_is_pinned_for_nobody(team: memspan.Scope) -> None:
+    said = [("lena", "Call me Leni."), ("lena", "I'm allergic to nuts."), ("tom", "Never deploy on Fridays.")]
+    team.learn([{"role": "user", "name": who, "content": text} for who, text in said])
+    kinds = {memory.text: memory.kind for memory in team.memories()}
+    assert kinds["Lena is allergic to nuts."] == "semantic"
+    assert kinds["Never deploy on Fridays."] == "constraint", "it is said of all"
+    assert not [text for text, kind in kinds.items() if kind == "profile"]
+
+
+def test_the_speakers_of_one_users_scope_are_the_user(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u-1")
+    user.learn([{"role": "user", "name": "ana", "content": "I live in Lisbon."}])
+    assert user.slots["home"].text == "The user lives in Lisbon."
+
+
+@pytest.fixture
+def dated() -> Iterator[FakeClock]:
+    yield FakeClock(datetime(2025, 5, 7, 12, tzinfo=UTC))
+
+
+def test_what_happened_on_a_day_is_found_by_that_day(tmp_path: Any, dated: FakeClock) -> None:
+    with memspan.open(tmp_path / "store", clock=dated) as engine:
+        user = engine.user("u")
+        user.learn([{"role": "user", "content": "Three days ago the disk of db-07 was replaced."}])
+        user.learn([{"role": "user", "content": "We signed the contract with Globex on Monday."}])
+        assert "(2025-05-05)" in " ".join(texts(user)), "the Monday before, not the one to come"
+        dated.advance(days=10)
+        assert user.recall("What happened on May 4?").confidence > 0.5
+        assert user.recall("What happened on May 7?").confidence < user.recall("What happened on May 4?").confidence
