@@ -41,7 +41,7 @@ class Copies(EnginePart):
 
     def _outside(self, doing: str, what: str, target: Path) -> Path:
         """The target itself; refuses one among the store's own files, which come and go."""
-        if target.resolve().is_relative_to(self.path.resolve()):
+        if self.path.resolve() in target.resolve().parents:
             raise InvalidInput(
                 f"{doing}: the {what} must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
                 f"{str(self.path)!r}: pass another path",

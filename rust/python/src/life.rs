@@ -54,10 +54,8 @@ pub struct LearnedFrom(pub (String, LearnMark, LearnMark));
 
 reads! {
     Heard: |name, value|
-        Ok(Self {
-            by: field(value, "by")?,
-            ..Self::new(field(value, "index")?, &field::<String>(value, "role")?, &field::<String>(value, "text")?, moment(value, "at")?)
-        });
+        Ok(Self::new(field(value, "index")?, &field::<String>(value, "role")?, &field::<String>(value, "text")?, moment(value, "at")?)
+            .said_by(field(value, "by")?));
     ModelClaim: |name, value| {
         let decision = value.getattr("decision")?;
         Ok(Self {

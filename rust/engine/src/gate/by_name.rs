@@ -1,5 +1,5 @@
-//! What one of several speakers says of themselves, told of them by name: in a scope that many share, "I live in Lisbon" is where Priya
-//! lives, and no fact of "the user".
+//! Claims of one of several speakers, told of them by name: in a scope that many share, "I live in Lisbon" says where Priya lives, and
+//! nothing of "the user".
 
 use super::words::words;
 use super::{Category, Claim};
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn nobody_corrects_what_somebody_else_said() {
-        let said = |by: &str, text: &str| Heard { by: Some(by.to_owned()), ..Heard::new(0, "user", text, Some(0)) };
+        let said = |by: &str, text: &str| Heard::new(0, "user", text, Some(0)).said_by(Some(by.to_owned()));
         let heard = |by: &str| [said("priya", "My flight is at 15:30."), said(by, "Sorry, I meant 16:30.")];
         let replaced = |by: &str| judge_among(&heard(by), 1, 0).iter().any(|claim| claim.text.contains("flight"));
         assert!(replaced("priya") && !replaced("tom"));

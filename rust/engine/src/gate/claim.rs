@@ -153,4 +153,10 @@ impl Heard {
     pub fn new(index: u64, role: &str, text: &str, at: Option<i64>) -> Self {
         Self { index, speaker: Speaker::of_role(role), by: None, text: without_blocks(text).into_owned(), at, added_at: None, origin: None }
     }
+
+    /// The same of somebody of that name, where several users share a scope.
+    #[must_use]
+    pub fn said_by(self, by: Option<String>) -> Self {
+        Self { by, ..self }
+    }
 }

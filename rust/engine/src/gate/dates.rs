@@ -21,7 +21,7 @@ lists! { "dates":
 
 /// Words behind a day that are looked at, where none before it tells when it was.
 const MOST_BEHIND: usize = 8;
-/// Words before a participle that is no verb by itself: "the signed contract".
+/// Words before a participle that stands for an adjective: "the signed contract".
 const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
 
 /// A day that a sentence names.
@@ -146,7 +146,8 @@ fn is_said(words: &[Word], at: usize) -> bool {
 /// How many words of an expression begin at `here`, the day that they name, and how many days it is from today, where it is one.
 fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String, Option<i64>)> {
     let word = |at: usize| words.get(here + at).map_or("", |word| word.lower.as_str());
-    let one = |used: usize, days: i64| Some((used, day_of((today + days) * DAY), Some(days)));
+    let is_shown = |days: i64| date(today + days).0 > 0; // no calendar of a program has a year 0
+    let one = |used: usize, days: i64| is_shown(days).then(|| (used, day_of((today + days) * DAY), Some(days)));
     let step = |which: &str| if which == "next" { 1 } else { -1 };
     match (word(0), word(1)) {
         ("today" | "tonight", _) => one(1, 0),

@@ -23,6 +23,8 @@ lists! { "limit":
     TAKES_FOR,
     /// Times that come again: "on weekends", "in the summer".
     AGAIN,
+    /// Occasions, for which somebody is somewhere for a time: "I live in Lisbon for the conference".
+    OCCASIONS,
     /// Units of time.
     UNITS,
     /// Verbs of what happens once.
@@ -73,19 +75,25 @@ impl Limits {
     /// works and what they are called it is a reason: "I moved to Lisbon for a girl".
     pub(super) fn leave(&self, slot: &str) -> bool {
         let names = |purpose: &String| slot.ends_with(purpose.as_str());
-        self.time.is_some() || self.purpose.as_ref().is_some_and(|purpose| !names(purpose) && (self.leads || !is_personal(slot)))
+        let limits = |purpose: &String| !names(purpose) && (self.leads || !is_personal(slot) || is_occasion(purpose));
+        self.time.is_some() || self.purpose.as_ref().is_some_and(limits)
     }
 
     /// Whether what was said within these limits and within the others may both be so.
     #[must_use]
     pub fn are_beside(&self, others: &Self, slot: Option<&str>) -> bool {
-        self.time != others.time || self.purpose != others.purpose && (self.leads || others.leads || !slot.is_some_and(is_personal))
+        let for_a_time = || [self, others].iter().any(|one| one.leads || one.purpose.as_deref().is_some_and(is_occasion));
+        self.time != others.time || self.purpose != others.purpose && (for_a_time() || !slot.is_some_and(is_personal))
     }
 }
 
 /// Whether a slot says who somebody is.
 fn is_personal(slot: &str) -> bool {
     ["home", "employer", "occupation", "name", "age"].contains(&slot)
+}
+
+fn is_occasion(purpose: &str) -> bool {
+    purpose.rsplit(' ').next().is_some_and(|noun| among(&OCCASIONS, noun))
 }
 
 /// Where a limit is over that stands before what is said: "For implants, | my dentist is Dr Lee".

@@ -194,7 +194,7 @@ impl Judgement {
         Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
-    /// The same for an open store, which counts what was judged. In the scope of one user, whoever speaks for the user is that user.
+    /// The same for an open store, which counts what was judged. All user messages in the scope of one user are that user's, whatever name they have.
     #[must_use]
     pub fn noted(engine: &Core, scope: &Scope, from: ReadFrom, mut heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
         if scope.scope_type == ScopeType::User {
@@ -335,6 +335,7 @@ impl Judgement {
             writer: Some(placed.writer.name().to_owned()),
             ..Provenance::default()
         };
+        let is_passed = claim.days_ago > 0 && matches!(claim.category, Category::Episodic | Category::TaskOutcome);
         Ok(NewMemory {
             kind: Kind::parse(claim.category.name())?,
             slot: claim.slot.clone(),
@@ -342,7 +343,7 @@ impl Judgement {
             confidence: f64::from(claim.confidence) / 1000.0,
             source: if heard.speaker == Speaker::Assistant { "assistant" } else { "user" }.to_owned(),
             id,
-            occurred_at: if claim.category == Category::Episodic { heard.at.map(|at| at - claim.days_ago * DAY) } else { heard.at },
+            occurred_at: if is_passed { Some(heard.at.unwrap_or(self.how.now) - claim.days_ago * DAY) } else { heard.at },
             provenance,
             learning: Some(Box::new(learning)),
             ..NewMemory::new(claim.text.clone())
@@ -375,7 +376,7 @@ impl Judgement {
     }
 }
 
-/// What a message claims, told of its speaker by name where there are several.
+/// The claims of a message, told of its speaker by name where there are several.
 fn told(heard: &Heard) -> impl Fn(Claim) -> Claim {
     move |claim| match &heard.by {
         Some(name) if heard.speaker == Speaker::User => gate::told_of(claim, name),

@@ -11,7 +11,8 @@
 //! one shape, it has no other word in the place of a word of the question ([`super::contrast`]). Where the question names nobody and does
 //! not say "I", the newer one has all of its words that the older one has: "the production server" is not a newer "staging server".
 //!
-//! What is no wish, is so on every day and is of the thing itself stands before what is not ([`Asked::keeps_manner`]), whichever is newer.
+//! A plain statement stands before a wish, before one of some days of the week and before one of a part of the thing
+//! ([`Asked::keeps_manner`]), whichever is newer.
 //!
 //! Of those that hold and have one score as it is shown, the newer stands first, too, and nothing is marked.
 //!
@@ -314,8 +315,8 @@ impl Asked {
         asked.peek().is_none() || asked.any(|part| new.words().bare.iter().any(|word| normal(without_s(word)) == part))
     }
 
-    /// Whether a newer memory is as much of now as an older one, where the question does not ask for its manner: it is no wish, of no day
-    /// of the week alone, and of no part of the thing.
+    /// Whether a newer memory is as much of now as an older one, where the question does not ask for its manner: wishes, days of the week
+    /// and parts of the thing say less.
     fn keeps_manner(&self, new: &Seen, old: &Seen) -> bool {
         let is_kept = |asked: bool, is: fn(&Manner) -> bool| asked || !is(new.manner()) || is(old.manner());
         is_kept(self.manner.may_be, |manner| manner.may_be)

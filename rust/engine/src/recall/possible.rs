@@ -1,4 +1,4 @@
-//! What may be: wishes, plans, proposals and conditions. "I want to live in Paris", told later than "I live in Rome", is nothing newer.
+//! Wishes, plans, proposals and conditions. "I want to live in Paris", told later than "I live in Rome", is nothing newer.
 
 use crate::gate::Beginnings;
 

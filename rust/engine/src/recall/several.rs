@@ -157,8 +157,8 @@ pub(super) fn is_at_times(words: &[&str]) -> bool {
     words.windows(2).take(MOST_WORDS).any(|pair| ["on", "at"].iter().any(|at| pair[0].eq_ignore_ascii_case(at)) && days(pair[1]))
 }
 
-/// Whether a newer memory has a noun behind a word of the question, where the older one says how the thing of that word is: a "birthday
-/// party" is no birthday, and a "phone number" no phone.
+/// Whether a newer memory has a noun behind a word of the question, where the older one says how the thing of that word is: "Leo's birthday
+/// party" says nothing of his birthday, nor "my phone number" of the phone.
 pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
     let is = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
     let says =

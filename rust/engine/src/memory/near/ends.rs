@@ -7,6 +7,9 @@ use crate::gate;
 use crate::memory::kind::Kind;
 use crate::memory::record::Memory;
 
+/// Words of a decision before what was decided on, beside those of a name.
+const MOST_DECIDED: usize = 3;
+
 impl Statement {
     /// Whether what it says is over can be what a memory says, by its verb: who does not work at a place any more lives where they lived.
     /// A slot's value is over only where that value itself is: who stopped taking a pill has measured what they measured.
@@ -54,7 +57,9 @@ impl Statement {
         };
         let is_own = known.slot.is_some() || ["i", "we", "my", "our"].contains(&first) && !OTHER.contains(&verb);
         let is_of_use = matches!(known.kind, Kind::Preference | Kind::Semantic | Kind::Decision);
-        is_of_use && is_own && !is_personal && self.begins_value(named)
+        // "We decided to use Kafka"
+        let most = if known.kind == Kind::Decision { MOST_NAME + MOST_DECIDED } else { MOST_NAME };
+        is_of_use && is_own && !is_personal && self.begins_value_within(named, most)
     }
 
     fn has(&self, form: &str) -> bool {
@@ -77,6 +82,10 @@ impl Statement {
 
     /// Whether what a user names is the first that it says of its subject: "Ghent" of "I live in Ghent with Eva".
     fn begins_value(&self, named: &str) -> bool {
+        self.begins_value_within(named, MOST_NAME)
+    }
+
+    fn begins_value_within(&self, named: &str, most: usize) -> bool {
         let named = lowered(&tokens(named));
         if self.attribute.is_some() {
             return lowered(&tokens(&self.value)).starts_with(&named);
@@ -88,7 +97,7 @@ impl Statement {
         }
         let place = lowered(&self.tokens).windows(named.len().max(1)).position(|window| window == named);
         let leads = |token: &Token| !token.value && !["over", "than", "with"].contains(&token.form.as_str());
-        place.is_some_and(|place| place <= MOST_NAME && self.tokens[..place].iter().all(leads))
+        place.is_some_and(|place| place <= most && self.tokens[..place].iter().all(leads))
     }
 
     /// Whether it prefers something else to what a user names: "I prefer Chrome to Firefox".

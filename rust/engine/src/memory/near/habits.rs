@@ -29,6 +29,9 @@ const OF_LIFE: [&str; 14] = [
     "health",
     "dental",
 ];
+/// Stems of verbs with what leads to their value, of which somebody or something has one at a time.
+const ONE_AT_A_TIME: [(&str, &str); 7] =
+    [("work", "at"), ("work", "for"), ("live", "in"), ("run", "on"), ("listen", "on"), ("deploy", "to"), ("point", "to")];
 /// Words of such a way at most.
 const MOST_WORDS: usize = 3;
 
@@ -45,7 +48,7 @@ pub(super) fn takes_over(new: &[Token], old: &[Token]) -> bool {
         return false;
     }
     let (new, old) = (without_again(new), without_again(old));
-    is_other_way(new, old) || is_other_plan(new, old) || is_other_place(new, old)
+    is_other_way(new, old) || is_other_plan(new, old) || is_other_place(new, old) || is_other_value(new, old)
 }
 
 fn without_again(tokens: &[Token]) -> &[Token] {
@@ -98,6 +101,16 @@ fn is_other_plan(new: &[Token], old: &[Token]) -> bool {
         && new[new_on..] != old[old_on..]
 }
 
+/// "Anna works at Globex" and "Anna works at Acme", "CI runs on Jenkins" and "CI runs on GitHub Actions".
+fn is_other_value(new: &[Token], old: &[Token]) -> bool {
+    let same = new.iter().zip(old).take_while(|(new, old)| new.form.eq_ignore_ascii_case(&old.form)).count();
+    let is_verb =
+        |at: usize| ONE_AT_A_TIME.iter().any(|(verb, how)| new[at].form == *verb && new.get(at + 1).is_some_and(|next| next.form == *how));
+    let verb = (1..same.min(MOST_WORDS + 1)).find(|at| is_verb(*at)).filter(|verb| same == verb + 2);
+    let short = |tail: &[Token]| (1..=MOST_WORDS).contains(&tail.len()) && tail[0].value;
+    verb.is_some_and(|_| short(&new[same..]) && short(&old[same..]))
+}
+
 /// "I work from home" and "I work in the Ghent office".
 fn is_other_place(new: &[Token], old: &[Token]) -> bool {
     let at_work = |tokens: &[Token]| {
@@ -132,11 +145,17 @@ mod tests {
             ("I'm on the Pro plan now.", "I'm on the free plan."),
             ("We're on the Pro plan now.", "We are on the free plan."),
             ("I'm on the night shift now.", "I'm on the day shift"),
+            ("Anna works at Globex now.", "Anna works at Acme."),
+            ("CI runs on GitHub Actions now.", "CI runs on Jenkins"),
         ] {
             assert!(follows(new, old), "{new} | {old}");
         }
         for (new, old) in [
             ("I drive a Tesla.", "I drive a Golf."),
+            ("Anna works at Globex.", "Anna works at Acme."),
+            ("Anna works at Globex now.", "Bob works at Acme."),
+            ("The API runs on Kubernetes now.", "The API runs on port 80"),
+            ("Anna works at night now.", "Anna works at Acme."),
             ("I drive a Tesla now.", "I drive to Rome."),
             ("I drive a Tesla now.", "I drive my kids to school."),
             ("I drive to Bonn now.", "I drive to Rome"),
