@@ -79,6 +79,12 @@ impl Limits {
         self.time.is_some() || self.purpose.as_ref().is_some_and(limits)
     }
 
+    /// Whether nothing limits what is said.
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        self.time.is_none() && self.purpose.is_none()
+    }
+
     /// Whether what was said within these limits and within the others may both be so.
     #[must_use]
     pub fn are_beside(&self, others: &Self, slot: Option<&str>) -> bool {

@@ -208,7 +208,9 @@ fn leave_slot_of_another_kind<P: PagesMut>(
 fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
     let other = Statement::of(&known.text, known.kind);
     let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
-    let is_beside = !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
+    // "NATS instead of Kafka" says so of all that Kafka was for.
+    let is_for_all = learning.replaces.is_some() && claim.limits.are_none();
+    let is_beside = !is_for_all && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
     let replaces = may_replace(memory, &known) && met.ended.is_none() && !is_beside;
     let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)

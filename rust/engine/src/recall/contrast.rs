@@ -62,14 +62,9 @@ pub(super) struct Told<'t> {
 }
 
 impl Told<'_> {
-    /// Whether a newer memory has every word of the question's content that an older one has, but for those of `value`, and one at least.
-    pub fn covers(&self, old: &Self, value: u64) -> bool {
-        old.held & !value != 0 && old.held & !value & !self.held == 0
-    }
-
-    /// Whether these are all that it has of the question's content.
-    pub fn is_held_by(&self, words: u64) -> bool {
-        self.held & !words == 0
+    /// Whether a newer memory has every word of the question's content that an older one has, and one at least.
+    pub fn covers(&self, old: &Self) -> bool {
+        old.held != 0 && old.held & !self.held == 0
     }
 
     fn words(&self) -> &[Word] {
@@ -87,8 +82,6 @@ pub(super) struct Contrast {
     begins: u64,
     /// The question may name the value that an older text has.
     pub may_name_value: bool,
-    /// The bit of the word that is the value it asks for, by yes or no: "open" of "Is the gate open?".
-    pub value: u64,
     /// It is put as a question ("which", "is", "the"), and not as words to look for.
     pub is_question: bool,
 }
@@ -103,8 +96,7 @@ impl Contrast {
         let mut first = question.bare.iter().map(|word| normal(word));
         let begin = first.next().unwrap_or_default();
         let may_name_value = YES_OR_NO.contains(&begin.as_str()) && first.next().is_some_and(|word| word != "you");
-        let value = if may_name_value { content.len().checked_sub(1).map_or(0, |last| 1 << last) } else { 0 };
-        Self { content, begins, may_name_value, value, is_question: is_filler(without_s(&begin).as_bytes()), words }
+        Self { content, begins, may_name_value, is_question: is_filler(without_s(&begin).as_bytes()), words }
     }
 
     /// A memory, with the words of the question's content that it has.
@@ -285,7 +277,7 @@ mod tests {
         let covers = |question: &str, new: &str| {
             let contrast = Contrast::of(&Words::of(question), &["order-sync".to_owned()]);
             let old = Words::of("The upload limit of order-sync is 20 MB.");
-            contrast.told(&Words::of(new)).covers(&contrast.told(&old), contrast.value)
+            contrast.told(&Words::of(new)).covers(&contrast.told(&old))
         };
         assert!(covers("What is the upload limit of order-sync?", "The limit for uploads was raised to 50 MB."));
         assert!(!covers("What is the upload limit of order-sync?", "The download limit of order-sync is 200 MB."));

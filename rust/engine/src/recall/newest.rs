@@ -182,13 +182,13 @@ fn two_newest(
     // Numbers are compared first, and words last: mostly no text is cut. An older one that does not answer is compared with no
     // other, and a newer one of which that is known with none.
     let may_be =
-        |(at, new): &(usize, &Seen<'_, '_>)| (asked.identifies || known[*at].get() != Some(&false)) && asked.may_be_newer(new, old);
-    // Beside an identifier the rest of a question may be too little to tell by whether one answers it.
-    let restates = |new: &Seen<'_, '_>| asked.identifies && asked.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
+        |(at, new): &(usize, &Seen<'_, '_>)| (asked.may_restate() || known[*at].get() != Some(&false)) && asked.may_be_newer(new, old);
+    // Beside an identifier the rest of a question may be too little to tell by whether one answers it, as the word for another state is.
+    let restates = |new: &Seen<'_, '_>| asked.restates(new, old);
     let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| {
         (answers(older) && answers(*at) || restates(new)) && asked.is_of_same(new, old) && asked.is_of_one(new, old)
     };
-    let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.identifies;
+    let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.may_restate();
     let mut newest = newer.filter(may_be).take_while(may_answer).filter(is_newer).map(|(at, _)| at);
     [newest.next(), newest.next()]
 }
@@ -283,13 +283,10 @@ impl Asked {
     /// Whether two memories of the same person, which both answer the question, are of one thing by their words. Where the question is of
     /// nobody, the newer one has all of its words that the older one has.
     fn is_of_one(&self, new: &Seen, old: &Seen) -> bool {
-        let (new_words, old_words) = (new.words(), old.words());
+        let restates = self.restates(new, old);
         let (new, old) = (new.told(self), old.told(self));
-        let is_other_state = || self.contrast.may_name_value && is_in_other_state(&new_words.bare, &old_words.bare, &self.last);
-        let covers = || self.contrast.is_question && new.covers(old, 0);
-        let is_one_state =
-            || is_other_state() && (new.covers(old, self.contrast.value) || self.identifies && old.is_held_by(self.contrast.value));
-        (self.is_of_somebody() || covers() || is_one_state()) && !self.contrast.is_between(new, old)
+        let covers = || self.contrast.is_question && new.covers(old);
+        (self.is_of_somebody() || restates || covers()) && !self.contrast.is_between(new, old)
     }
 
     /// Whether the question names somebody or asks of the user.
@@ -326,10 +323,25 @@ impl Asked {
 
     /// Whether both may be so: they tell of two things, or the question asks for several and they do not begin as one does.
     fn are_several(&self, new: &Seen, old: &Seen) -> bool {
-        let says_change = new.manner().says_change;
+        let (says_change, are_at_times) = (new.manner().says_change, new.manner().at_times && old.manner().at_times);
         let (new, old) = (&new.words().bare, &old.words().bare);
         let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
-        !says_change && (are_two_things(new, old) || self.several && !begins() || !self.asks_where && have_other_limits(new, old))
+        let are_limited = || (!self.asks_where || are_at_times) && have_other_limits(new, old);
+        !says_change && (are_two_things(new, old) || self.several && !begins() || are_limited())
+    }
+
+    /// Whether the question has an identifier, or asks by yes or no for a state.
+    fn may_restate(&self) -> bool {
+        self.identifies || self.contrast.may_name_value
+    }
+
+    /// Whether a newer memory is an older one about what is identified with another value, or says of the same thing that it is in another
+    /// state than the one that is asked for.
+    fn restates(&self, new: &Seen, old: &Seen) -> bool {
+        let is_other_value = self.identifies && self.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
+        let is_other_state =
+            || self.contrast.may_name_value && new.begins_as(old) && is_in_other_state(&new.words().bare, &old.words().bare, &self.last);
+        is_other_value || is_other_state()
     }
 
     /// Whether a memory is about whom or what is asked.

@@ -171,23 +171,48 @@ pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
     new.windows(3).take(SUBJECT).any(|three| is_part(three) && !is_filler(three[0].as_bytes()) && says(old, three[0]))
 }
 
-/// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production". Who works or lives
-/// elsewhere does otherwise, too.
+/// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production", "the limit for
+/// images is 5" and "the limit for videos is 9". Who works or lives elsewhere does otherwise, too.
 pub(super) fn have_other_limits(new: &[&str], old: &[&str]) -> bool {
-    let is = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let is_own_place = new.iter().take(SUBJECT).any(|word| is_any(word, &RESIDES));
+    !is_own_place && (end_in_other_limits(new, old) || are_of_other_subjects(new, old))
+}
+
+fn is_any(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|one| word.eq_ignore_ascii_case(one))
+}
+
+fn same(one: &[&str], two: &[&str]) -> bool {
+    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two))
+}
+
+fn end_in_other_limits(new: &[&str], old: &[&str]) -> bool {
     let limit = |text: &[&str]| {
-        text.iter().rposition(|word| is(word, &LIMITS)).filter(|at| *at > 1 && (2..=LONGEST_LIMIT).contains(&(text.len() - at)))
+        let at = text.iter().rposition(|word| is_any(word, &LIMITS))?;
+        (at > 1 && (2..=LONGEST_LIMIT).contains(&(text.len() - at))).then_some(at)
     };
     let Some((own, other)) = limit(new).zip(limit(old)) else { return false };
-    let same = |one: &[&str], two: &[&str]| one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two));
     let is_value = |tail: &[&str]| tail.iter().all(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
-    let is_own_place = new.iter().take(SUBJECT).any(|word| is(word, &RESIDES));
     new[own].eq_ignore_ascii_case(old[other])
         && new[0].eq_ignore_ascii_case(old[0])
         && !same(&new[own..], &old[other..])
         && !same(&new[..own], &old[..other])
         && !is_value(&new[own + 1..])
-        && !is_own_place
+}
+
+/// "The limit for images" and "the limit for videos", before what both are.
+fn are_of_other_subjects(new: &[&str], old: &[&str]) -> bool {
+    let subject = |text: &[&str]| {
+        let verb = text.iter().position(|word| is_any(word, &SAYS)).filter(|verb| (3..=LONGEST_LIMIT + 1).contains(verb))?;
+        let at = text[..verb].iter().position(|word| is_any(word, &OF)).filter(|at| *at > 0 && at + 1 < verb)?;
+        Some((at, verb))
+    };
+    let Some(((at, verb), (other, other_verb))) = subject(new).zip(subject(old)) else { return false };
+    let plain = |part: &[&str]| -> Vec<String> {
+        let nouns = part.iter().filter(|word| !is_filler(word.to_lowercase().as_bytes()));
+        nouns.map(|word| normal(without_s(word)).trim_end_matches('s').to_owned()).collect()
+    };
+    same(&new[..=at], &old[..=other]) && plain(&new[at..verb]) != plain(&old[other..other_verb])
 }
 
 /// Whether a newer memory is an older one with another word or two in one place of it: "The repo acme/web uses npm", "... uses pnpm now".
@@ -201,12 +226,14 @@ pub(super) fn is_restated(new: &[&str], old: &[&str]) -> bool {
     before + behind >= SAME && (1..=2).contains(&(new.len() - before - behind)) && (1..=2).contains(&(old.len() - before - behind))
 }
 
-/// Whether a newer memory has another state of the thing than the one that a question asks for and an older one has: "closed" and "open".
+/// Whether a newer memory has another state of the thing in place of the one that a question asks for and an older one has: "INC-101 is
+/// closed" and "INC-101 is open".
 pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool {
-    let has = |text: &[&str], state: &str| text.iter().any(|word| word.eq_ignore_ascii_case(state));
-    let others = |states: &&&[&str]| states.contains(&asked) && states.iter().any(|state| *state != asked && has(new, state));
-    has(old, asked) && !has(new, asked) && STATES.iter().any(|states| others(&states))
-        || has(old, asked) && has(new, asked) && has(new, "not")
+    let Some(at) = old.iter().position(|word| word.eq_ignore_ascii_case(asked)) else { return false };
+    let has = |state: &str| new.iter().any(|word| word.eq_ignore_ascii_case(state));
+    let is_other = |states: &&[&str]| states.contains(&asked) && states.iter().any(|state| *state != asked && has(state));
+    let is_one_thing = at > 0 && new.get(..at).is_some_and(|new| same(new, &old[..at]));
+    is_one_thing && if has(asked) { has("not") } else { STATES.iter().any(is_other) }
 }
 
 /// Whether a question asks for several things at a time: "which hotels did I book?", "how much do my clients owe me?", "what are my meetings?".
@@ -296,6 +323,7 @@ mod tests {
             ("The limit is 100 requests per minute for free users", "The limit is 1000 requests per minute for paid users"),
             ("We use pytest for unit tests", "We use playwright for end-to-end tests"),
             ("I take 10 mg in the morning", "I take 20 mg in the evening"),
+            ("The size limit for images is 5 MB", "The size limit for videos is 500 MB"),
         ] {
             assert!(limits(old, new), "{new}");
         }
@@ -303,6 +331,8 @@ mod tests {
             ("payments-api listens on port 8443 in prod", "payments-api listens on port 9443 in prod"),
             ("I work as a nurse at Acme", "I work as a teacher at Globex"),
             ("The server is in Oslo", "The server is in Rome"),
+            ("The price of the ticket is 5", "The price of tickets is 6"),
+            ("The code of my door is 2580", "The code of the door is 1379"),
             ("The party is at Ana's on Friday at 9", "The party is at Tom's on Monday at 10"),
             ("Rent is 900", "Rent is 950"),
         ] {
