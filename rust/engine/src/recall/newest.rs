@@ -23,17 +23,15 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::bygone::{may_tell_of_past, tells_of_past};
+use super::bygone::tells_of_past;
 use super::closer::names;
 use super::contenders::Contender;
 use super::contrast::{Contrast, Told};
+use super::manner::Manner;
 use super::own::Own;
-use super::possible::says_what_may_be;
 use super::ranking::memories::newest as weights;
-use super::several::{
-    are_two_things, asks_for_several, have_other_limits, have_other_names, is_at_times, is_in_other_state, is_of_part, is_restated,
-    says_change,
-};
+use super::restated::{is_in_other_state, is_restated};
+use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part};
 use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
@@ -370,30 +368,6 @@ impl Asked {
             && (new.manner().says_change || is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
             && !(new.manner().may_be_past && tells_of_past((new.text, new.words()), old.words()))
-    }
-}
-
-/// How something is said, whatever it is compared with.
-#[allow(clippy::struct_excessive_bools)] // each by itself
-struct Manner {
-    /// It is otherwise than before.
-    says_change: bool,
-    /// It may tell of what was ([`tells_of_past`]).
-    may_be_past: bool,
-    /// It is a wish, a plan or a proposal.
-    may_be: bool,
-    /// It is so on some days of each week.
-    at_times: bool,
-}
-
-impl Manner {
-    fn of(text: &Words<'_>) -> Self {
-        Self {
-            says_change: says_change(&text.bare),
-            may_be_past: may_tell_of_past(text),
-            may_be: says_what_may_be(&text.bare),
-            at_times: is_at_times(&text.bare),
-        }
     }
 }
 

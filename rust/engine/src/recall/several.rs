@@ -4,42 +4,13 @@
 //! Who asks has looked whether the newer one says that something changed: "I switched to Emacs" and "I use Emacs now" are newer values of
 //! "I use Vim".
 
+use super::manner::says_change;
+use super::restated::same;
 use super::words::{normal, without_s};
-use crate::gate::{Beginnings, takes_many};
+use crate::gate::takes_many;
 use crate::text::is_filler;
 use crate::units::calendar::is_named;
 
-/// Words that say that it is otherwise than before.
-const CHANGE: [&str; 26] = [
-    "now",
-    "switched",
-    "changed",
-    "moved",
-    "instead",
-    "anymore",
-    "longer",
-    "new",
-    "newer",
-    "updated",
-    "renamed",
-    "replaced",
-    "rescheduled",
-    "postponed",
-    "again",
-    "since",
-    "became",
-    "becomes",
-    "migrated",
-    "upgraded",
-    "actually",
-    "correction",
-    "not",
-    "raised",
-    "lowered",
-    "left",
-];
-/// How they begin.
-static CHANGES: Beginnings = Beginnings::of(&[&CHANGE]);
 /// Verbs of what somebody does with several things at a time.
 const MANY: [&str; 18] = [
     "speak", "speaks", "play", "plays", "like", "likes", "love", "loves", "enjoy", "enjoys", "hate", "hates", "know", "knows", "collect",
@@ -89,43 +60,18 @@ const NOUNS: [&str; 30] = [
     "bug",
     "incident",
 ];
-/// Days that come again each week, and the ends of weeks.
-const DAYS: [&str; 9] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend", "weekday"];
 /// Verbs by which a text says how a thing is.
 const SAYS: [&str; 6] = ["is", "are", "was", "were", "has", "will"];
-/// States of which a thing has one at a time.
-const STATES: [&[&str]; 12] = [
-    &["open", "closed", "shut", "resolved", "done", "fixed", "merged", "finished"],
-    &["on", "off"],
-    &["up", "down", "running", "stopped"],
-    &["enabled", "disabled"],
-    &["active", "inactive", "paused", "archived"],
-    &["free", "taken", "booked", "busy", "occupied"],
-    &["available", "unavailable", "sold"],
-    &["locked", "unlocked"],
-    &["frozen", "unfrozen"],
-    &["paid", "unpaid", "overdue"],
-    &["online", "offline"],
-    &["valid", "invalid", "expired"],
-];
 /// Prepositions before a place, a purpose or those for whom something is so.
 const LIMITS: [&str; 4] = ["in", "for", "on", "at"];
 /// Words of such a limit, with its preposition, at most.
 const LONGEST_LIMIT: usize = 6;
 /// Verbs of where somebody is.
 const RESIDES: [&str; 9] = ["work", "works", "live", "lives", "study", "studies", "stay", "stays", "meet"];
-/// Words that two texts share at least, where one is the other with another value.
-const SAME: usize = 3;
 /// Words of a text among which the noun stands that it is about: "my old phone".
 const SUBJECT: usize = 3;
 /// Words of a text that are looked at.
 const MOST_WORDS: usize = 24;
-
-/// Whether a text says that something is otherwise than before.
-pub(super) fn says_change(words: &[&str]) -> bool {
-    let says = |word: &&&str| CHANGES.may_have(word) && CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change));
-    words.iter().take(MOST_WORDS).any(|word| says(&word))
-}
 
 /// Whether a newer memory that [says nothing of a change](says_change) tells of another thing than an older one, whatever the question.
 pub(super) fn are_two_things(new: &[&str], old: &[&str]) -> bool {
@@ -151,12 +97,6 @@ pub(super) fn have_other_names(new: &[&str], old: &[&str]) -> bool {
     is_name(own) && is_name(other) && is_noun()
 }
 
-/// Whether a text says that something is so on some days of each week: "on Saturdays", "at weekends".
-pub(super) fn is_at_times(words: &[&str]) -> bool {
-    let days = |word: &str| word.ends_with(['s', 'S']) && DAYS.iter().any(|day| word[..word.len() - 1].eq_ignore_ascii_case(day));
-    words.windows(2).take(MOST_WORDS).any(|pair| ["on", "at"].iter().any(|at| pair[0].eq_ignore_ascii_case(at)) && days(pair[1]))
-}
-
 /// Whether a newer memory has a noun behind a word of the question, where the older one says how the thing of that word is: "Leo's birthday
 /// party" says nothing of his birthday, nor "my phone number" of the phone.
 pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
@@ -165,7 +105,7 @@ pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
         |text: &[&str], word: &str| text.windows(2).take(SUBJECT).any(|pair| pair[0].eq_ignore_ascii_case(word) && is(pair[1], &SAYS));
     let is_noun = |word: &str| {
         let is_plain = word.starts_with(|letter: char| letter.is_lowercase()) && !word.ends_with("ly");
-        is_plain && !is_filler(word.as_bytes()) && !is(word, &CHANGE) && !asked.contains(&normal(without_s(word)))
+        is_plain && !is_filler(word.as_bytes()) && !says_change(&[word]) && !asked.contains(&normal(without_s(word)))
     };
     let is_part = |three: &[&str]| is(three[2], &SAYS) && is_noun(three[1]) && asked.contains(&normal(without_s(three[0])));
     new.windows(3).take(SUBJECT).any(|three| is_part(three) && !is_filler(three[0].as_bytes()) && says(old, three[0]))
@@ -180,10 +120,6 @@ pub(super) fn have_other_limits(new: &[&str], old: &[&str]) -> bool {
 
 fn is_any(word: &str, known: &[&str]) -> bool {
     known.iter().any(|one| word.eq_ignore_ascii_case(one))
-}
-
-fn same(one: &[&str], two: &[&str]) -> bool {
-    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two))
 }
 
 fn end_in_other_limits(new: &[&str], old: &[&str]) -> bool {
@@ -213,27 +149,6 @@ fn are_of_other_subjects(new: &[&str], old: &[&str]) -> bool {
         nouns.map(|word| normal(without_s(word)).trim_end_matches('s').to_owned()).collect()
     };
     same(&new[..=at], &old[..=other]) && plain(&new[at..verb]) != plain(&old[other..other_verb])
-}
-
-/// Whether a newer memory is an older one with another word or two in one place of it: "The repo acme/web uses npm", "... uses pnpm now".
-pub(super) fn is_restated(new: &[&str], old: &[&str]) -> bool {
-    let new = new.strip_suffix(&["now"]).unwrap_or(new);
-    let pairs = || new.iter().zip(old);
-    let before = pairs().take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
-    let behind = new.iter().rev().zip(old.iter().rev()).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
-    let left = new.len().min(old.len()).saturating_sub(before);
-    let behind = behind.min(left);
-    before + behind >= SAME && (1..=2).contains(&(new.len() - before - behind)) && (1..=2).contains(&(old.len() - before - behind))
-}
-
-/// Whether a newer memory has another state of the thing in place of the one that a question asks for and an older one has: "INC-101 is
-/// closed" and "INC-101 is open".
-pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool {
-    let Some(at) = old.iter().position(|word| word.eq_ignore_ascii_case(asked)) else { return false };
-    let has = |state: &str| new.iter().any(|word| word.eq_ignore_ascii_case(state));
-    let is_other = |states: &&[&str]| states.contains(&asked) && states.iter().any(|state| *state != asked && has(state));
-    let is_one_thing = at > 0 && new.get(..at).is_some_and(|new| same(new, &old[..at]));
-    is_one_thing && if has(asked) { has("not") } else { STATES.iter().any(is_other) }
 }
 
 /// Whether a question asks for several things at a time: "which hotels did I book?", "how much do my clients owe me?", "what are my meetings?".
@@ -338,31 +253,6 @@ mod tests {
         ] {
             assert!(!limits(old, new), "{new}");
         }
-    }
-
-    #[test]
-    fn a_sentence_with_another_value_is_the_same_sentence() {
-        let is = |old: &str, new: &str| is_restated(&Words::of(new).bare, &Words::of(old).bare);
-        assert!(is("The repo acme/web uses npm", "The repo acme/web uses pnpm now"));
-        assert!(is("OPS-1 is assigned to Bob this week", "OPS-1 is assigned to Ana Roe this week"));
-        assert!(!is("The repo acme/web uses npm", "The repo acme/web uses npm"));
-        assert!(!is("Bob works", "Bob sleeps") && !is("", "") && !is("a b c d", "a b c d e f g h"));
-    }
-
-    #[test]
-    fn a_thing_is_in_one_state_at_a_time() {
-        let is = |new: &str, old: &str, asked: &str| is_in_other_state(&Words::of(new).bare, &Words::of(old).bare, asked);
-        assert!(is("INC-101 is resolved.", "INC-101 is open.", "open") && is("The flag is off", "The flag is on", "on"));
-        assert!(is("INC-101 is not open any more", "INC-101 is open", "open"));
-        assert!(!is("INC-101 is urgent", "INC-101 is open", "open") && !is("INC-101 is open again", "INC-101 is open", "open"));
-        assert!(!is("INC-101 is closed", "INC-101 is mine", "open"));
-    }
-
-    #[test]
-    fn what_is_so_on_some_days_says_which() {
-        let is = |text: &str| is_at_times(&Words::of(text).bare);
-        assert!(is("I work at the food bank on Saturdays.") && is("We sleep late at weekends"));
-        assert!(!is("I moved on Saturday") && !is("I work for Thursdays Inc") && !is("I take it these days"));
     }
 
     #[test]

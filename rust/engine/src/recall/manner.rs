@@ -1,7 +1,43 @@
-//! Wishes, plans, proposals and conditions. "I want to live in Paris", told later than "I live in Rome", is nothing newer.
+//! How a memory says something, whatever it is compared with: as a change, as what was, as a wish or a plan, of some days of the week.
+//! "I want to live in Paris", told later than "I live in Rome", is nothing newer.
 
+use super::bygone::may_tell_of_past;
+use super::words::Words;
 use crate::gate::Beginnings;
 
+/// Words that say that it is otherwise than before.
+const CHANGE: [&str; 26] = [
+    "now",
+    "switched",
+    "changed",
+    "moved",
+    "instead",
+    "anymore",
+    "longer",
+    "new",
+    "newer",
+    "updated",
+    "renamed",
+    "replaced",
+    "rescheduled",
+    "postponed",
+    "again",
+    "since",
+    "became",
+    "becomes",
+    "migrated",
+    "upgraded",
+    "actually",
+    "correction",
+    "not",
+    "raised",
+    "lowered",
+    "left",
+];
+/// How they begin.
+static CHANGES: Beginnings = Beginnings::of(&[&CHANGE]);
+/// Days that come again each week, and the ends of weeks.
+const DAYS: [&str; 9] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend", "weekday"];
 /// Verbs of a wish or a plan, before "to" and a verb.
 const WISHES: [&str; 16] = [
     "want", "wants", "wanted", "hope", "hopes", "hoping", "wish", "wishes", "plan", "plans", "planning", "intend", "intends", "like",
@@ -37,8 +73,44 @@ const IF: &str = "if";
 /// Words of a text that are looked at.
 const MOST_WORDS: usize = 24;
 
+/// How something is said, whatever it is compared with.
+#[allow(clippy::struct_excessive_bools)] // each by itself
+pub(super) struct Manner {
+    /// It is otherwise than before.
+    pub says_change: bool,
+    /// It may tell of what was ([`super::bygone::tells_of_past`]).
+    pub may_be_past: bool,
+    /// It is a wish, a plan or a proposal.
+    pub may_be: bool,
+    /// It is so on some days of each week.
+    pub at_times: bool,
+}
+
+impl Manner {
+    pub fn of(text: &Words<'_>) -> Self {
+        Self {
+            says_change: says_change(&text.bare),
+            may_be_past: may_tell_of_past(text),
+            may_be: says_what_may_be(&text.bare),
+            at_times: is_at_times(&text.bare),
+        }
+    }
+}
+
+/// Whether a text says that something is otherwise than before.
+pub(super) fn says_change(words: &[&str]) -> bool {
+    let says = |word: &&&str| CHANGES.may_have(word) && CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change));
+    words.iter().take(MOST_WORDS).any(|word| says(&word))
+}
+
+/// Whether a text says that something is so on some days of each week: "on Saturdays", "at weekends".
+fn is_at_times(words: &[&str]) -> bool {
+    let days = |word: &str| word.ends_with(['s', 'S']) && DAYS.iter().any(|day| word[..word.len() - 1].eq_ignore_ascii_case(day));
+    words.windows(2).take(MOST_WORDS).any(|pair| ["on", "at"].iter().any(|at| pair[0].eq_ignore_ascii_case(at)) && days(pair[1]))
+}
+
 /// Whether a text, given as its bare words, says what may be, and not what is.
-pub(super) fn says_what_may_be(words: &[&str]) -> bool {
+fn says_what_may_be(words: &[&str]) -> bool {
     let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|word| known.iter().any(|one| one.eq_ignore_ascii_case(word)));
     let is_wish = |at: usize| {
         let would = || (at.saturating_sub(2)..at).any(|before| is(before, &WOULD));
@@ -51,7 +123,6 @@ pub(super) fn says_what_may_be(words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::Words;
     use super::*;
 
     #[test]
@@ -83,5 +154,12 @@ mod tests {
         ] {
             assert!(!says(text), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_so_on_some_days_says_which() {
+        let is = |text: &str| is_at_times(&Words::of(text).bare);
+        assert!(is("I work at the food bank on Saturdays.") && is("We sleep late at weekends"));
+        assert!(!is("I moved on Saturday") && !is("I work for Thursdays Inc") && !is("I take it these days"));
     }
 }

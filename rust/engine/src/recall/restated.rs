@@ -1,0 +1,70 @@
+//! Whether a newer memory is an older one with another value: the same sentence but for a word or two, or the same thing in another state.
+//! Then it is newer also where the words of the question are too few to tell by, or name the older value itself ("Is the gate open?").
+
+/// States of which a thing has one at a time.
+const STATES: [&[&str]; 12] = [
+    &["open", "closed", "shut", "resolved", "done", "fixed", "merged", "finished"],
+    &["on", "off"],
+    &["up", "down", "running", "stopped"],
+    &["enabled", "disabled"],
+    &["active", "inactive", "paused", "archived"],
+    &["free", "taken", "booked", "busy", "occupied"],
+    &["available", "unavailable", "sold"],
+    &["locked", "unlocked"],
+    &["frozen", "unfrozen"],
+    &["paid", "unpaid", "overdue"],
+    &["online", "offline"],
+    &["valid", "invalid", "expired"],
+];
+/// Words that two texts share at least, where one is the other with another value.
+const SAME: usize = 3;
+
+/// Whether a newer memory is an older one with another word or two in one place of it: "The repo acme/web uses npm", "... uses pnpm now".
+pub(super) fn is_restated(new: &[&str], old: &[&str]) -> bool {
+    let new = new.strip_suffix(&["now"]).unwrap_or(new);
+    let pairs = || new.iter().zip(old);
+    let before = pairs().take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let behind = new.iter().rev().zip(old.iter().rev()).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count();
+    let left = new.len().min(old.len()).saturating_sub(before);
+    let behind = behind.min(left);
+    before + behind >= SAME && (1..=2).contains(&(new.len() - before - behind)) && (1..=2).contains(&(old.len() - before - behind))
+}
+
+/// Whether a newer memory has another state of the thing in place of the one that a question asks for and an older one has: "INC-101 is
+/// closed" and "INC-101 is open".
+pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool {
+    let Some(at) = old.iter().position(|word| word.eq_ignore_ascii_case(asked)) else { return false };
+    let has = |state: &str| new.iter().any(|word| word.eq_ignore_ascii_case(state));
+    let is_other = |states: &&[&str]| states.contains(&asked) && states.iter().any(|state| *state != asked && has(state));
+    let is_one_thing = at > 0 && new.get(..at).is_some_and(|new| same(new, &old[..at]));
+    is_one_thing && if has(asked) { has("not") } else { STATES.iter().any(is_other) }
+}
+
+/// Whether two runs of words are one, in large or small letters.
+pub(super) fn same(one: &[&str], two: &[&str]) -> bool {
+    one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::Words;
+    use super::*;
+
+    #[test]
+    fn a_sentence_with_another_value_is_the_same_sentence() {
+        let is = |old: &str, new: &str| is_restated(&Words::of(new).bare, &Words::of(old).bare);
+        assert!(is("The repo acme/web uses npm", "The repo acme/web uses pnpm now"));
+        assert!(is("OPS-1 is assigned to Bob this week", "OPS-1 is assigned to Ana Roe this week"));
+        assert!(!is("The repo acme/web uses npm", "The repo acme/web uses npm"));
+        assert!(!is("Bob works", "Bob sleeps") && !is("", "") && !is("a b c d", "a b c d e f g h"));
+    }
+
+    #[test]
+    fn a_thing_is_in_one_state_at_a_time() {
+        let is = |new: &str, old: &str, asked: &str| is_in_other_state(&Words::of(new).bare, &Words::of(old).bare, asked);
+        assert!(is("INC-101 is resolved.", "INC-101 is open.", "open") && is("The flag is off", "The flag is on", "on"));
+        assert!(is("INC-101 is not open any more", "INC-101 is open", "open"));
+        assert!(!is("INC-101 is urgent", "INC-101 is open", "open") && !is("INC-101 is open again", "INC-101 is open", "open"));
+        assert!(!is("INC-101 is closed", "INC-101 is mine", "open"));
+    }
+}
