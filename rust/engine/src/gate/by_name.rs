@@ -9,6 +9,7 @@ const OF_ONESELF: [&str; 10] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "
 
 /// A claim that somebody of that name made. Where it is of themselves, it stands in no other one's place: its slot is theirs, and it is
 /// nothing that every prompt must show.
+#[must_use]
 pub fn told_of(claim: Claim, name: &str) -> Claim {
     let is_of_speaker = || words(&claim.text).iter().any(|word| OF_ONESELF.contains(&word.lower.trim_end_matches("'s")));
     if claim.category == Category::Discard || !is_of_speaker() {

@@ -92,6 +92,7 @@ pub struct Beginnings([u32; 32]);
 
 impl Beginnings {
     /// Of lists whose words have two letters or more.
+    #[must_use]
     pub const fn of(lists: &[&[&str]]) -> Self {
         let (mut all, mut list) = ([0; 32], 0);
         while list < lists.len() {
@@ -108,6 +109,7 @@ impl Beginnings {
 
     /// Whether one of them may begin as a word does, in small letters or large.
     #[inline]
+    #[must_use]
     pub fn may_have(&self, word: &str) -> bool {
         matches!(word.as_bytes(), [first, second, ..] if self.0[usize::from(first & 31)] >> (second & 31) & 1 == 1)
     }

@@ -198,7 +198,9 @@ impl Judgement {
     #[must_use]
     pub fn noted(engine: &Core, scope: &Scope, from: ReadFrom, mut heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
         if scope.scope_type == ScopeType::User {
-            heard.iter_mut().for_each(|heard| heard.by = None);
+            for heard in &mut heard {
+                heard.by = None;
+            }
         }
         let judged = Self { from, ..Self::of(heard, first, discards, now) };
         engine.note_judged(judged.claims.iter().map(|placed| placed.claim.category));
