@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import memspan
 from memspan.testing import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture
@@ -55,8 +52,8 @@ def test_the_speakers_of_one_users_scope_are_the_user(memspan_engine: memspan.En
 
 
 @pytest.fixture
-def dated() -> Iterator[FakeClock]:
-    yield FakeClock(datetime(2025, 5, 7, 12, tzinfo=UTC))
+def dated() -> FakeClock:
+    return FakeClock(datetime(2025, 5, 7, 12, tzinfo=UTC))
 
 
 def test_what_happened_on_a_day_is_found_by_that_day(tmp_path: Any, dated: FakeClock) -> None:

@@ -40,6 +40,7 @@ class Heard:
         text: str,
         at: datetime | None,
         id: str | None = None,  # noqa: A002  as messages call it
+        *,
         by: str | None = None,
     ) -> None:
         self.index, self.role, self.text, self.at, self.id, self.by = index, role, text, at, id, by
@@ -196,7 +197,7 @@ def _given(index: int, message: Mapping[str, Any]) -> Heard:
         _spoken(message.get("content")),
         said,
         named if isinstance(named, str) else None,
-        by if isinstance(by := message.get("name"), str) and by else None,
+        by=by if isinstance(by := message.get("name"), str) and by else None,
     )
 
 
