@@ -39,9 +39,12 @@ class Learning(Recalling):
         """Learns from a conversation: decides what of it deserves to be stored, and stores that.
 
         Rules and a small model decide in microseconds, sentence by sentence; docs/life.md has them. Of a session only what is new since the
-        last time is read, 2,000 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
+        last time is read, 500 messages a transaction, so that it may be called after every turn, or by several processes, and nothing is
         learnt twice. A message that is redacted or rewound while a model is asked teaches nothing: the session is read again.
         Unconfirmed sentences of an assistant, quotations, and sentences about the model's instructions wait for `approve`.
+
+        In a shared scope, what a user with a `name` (else an `author`) says of themselves is told of them by that name: "Priya lives in
+        Lisbon.", in the slot "priya's home".
 
         Args:
             source: A session of this scope, or chat messages of role and content; with "id", repeating a message adds nothing, and
