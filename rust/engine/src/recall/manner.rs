@@ -6,7 +6,7 @@ use super::words::Words;
 use crate::gate::Beginnings;
 
 /// Words that say that it is otherwise than before.
-const CHANGE: [&str; 26] = [
+const CHANGE: [&str; 27] = [
     "now",
     "switched",
     "changed",
@@ -26,6 +26,7 @@ const CHANGE: [&str; 26] = [
     "became",
     "becomes",
     "migrated",
+    "ported",
     "upgraded",
     "actually",
     "correction",

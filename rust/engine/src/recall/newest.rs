@@ -30,7 +30,7 @@ use super::contrast::{Contrast, Told};
 use super::manner::Manner;
 use super::own::Own;
 use super::ranking::memories::newest as weights;
-use super::restated::{is_in_other_state, is_restated};
+use super::restated::{is_in_other_state, is_moved, is_restated};
 use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part};
 use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
@@ -328,9 +328,9 @@ impl Asked {
         !says_change && (are_two_things(new, old) || self.several && !begins() || are_limited())
     }
 
-    /// Whether the question has an identifier, or asks by yes or no for a state.
+    /// Whether the question has an identifier, or asks by yes or no for a state, or on what or where something is.
     fn may_restate(&self) -> bool {
-        self.identifies || self.contrast.may_name_value
+        self.identifies || self.contrast.may_name_value || self.asks_where || self.last == "on"
     }
 
     /// Whether a newer memory is an older one about what is identified with another value, or says of the same thing that it is in another
@@ -339,7 +339,8 @@ impl Asked {
         let is_other_value = self.identifies && self.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
         let is_other_state =
             || self.contrast.may_name_value && new.begins_as(old) && is_in_other_state(&new.words().bare, &old.words().bare, &self.last);
-        is_other_value || is_other_state()
+        let is_moved = || new.manner().says_change && is_moved(&new.words().bare, &old.words().bare, &self.words);
+        is_other_value || is_other_state() || is_moved()
     }
 
     /// Whether a memory is about whom or what is asked.

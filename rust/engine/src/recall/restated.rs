@@ -1,5 +1,8 @@
-//! Whether a newer memory is an older one with another value: the same sentence but for a word or two, or the same thing in another state.
+//! Whether a newer memory is an older one with another value: the same sentence but for a word or two, the same thing in another state, or
+//! brought elsewhere.
 //! Then it is newer also where the words of the question are too few to tell by, or name the older value itself ("Is the gate open?").
+
+use super::words::{normal, without_s};
 
 /// States of which a thing has one at a time.
 const STATES: [&[&str]; 12] = [
@@ -16,6 +19,12 @@ const STATES: [&[&str]; 12] = [
     &["online", "offline"],
     &["valid", "invalid", "expired"],
 ];
+/// Verbs by which somebody brings a thing elsewhere.
+const MOVES: [&str; 5] = ["migrated", "moved", "switched", "ported", "changed"];
+/// Prepositions before where something is.
+const PLACED: [&str; 4] = ["on", "in", "at", "by"];
+/// Words up to the thing that was moved, at most.
+const MOST_OBJECT: usize = 3;
 /// Words that two texts share at least, where one is the other with another value.
 const SAME: usize = 3;
 
@@ -40,6 +49,17 @@ pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool
     is_one_thing && if has(asked) { has("not") } else { STATES.iter().any(is_other) }
 }
 
+/// Whether a newer memory says that what an older one places was brought elsewhere: "We migrated CI to GitHub Actions" and "CI runs on
+/// Jenkins". The thing is a word of the question.
+pub(super) fn is_moved(new: &[&str], old: &[&str], asked: &[String]) -> bool {
+    let is = |word: Option<&&str>, known: &[&str]| word.is_some_and(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
+    let Some(verb) = new.iter().position(|word| is(Some(word), &MOVES)) else { return false };
+    let thing = (verb + 1..new.len().min(verb + MOST_OBJECT + 1)).find(|at| is(new.get(at + 1), &["to", "from"])).map(|at| new[at]);
+    let Some(thing) = thing.filter(|thing| asked.contains(&normal(without_s(thing)))) else { return false };
+    let place = old.iter().take(MOST_OBJECT).position(|word| word.eq_ignore_ascii_case(thing));
+    place.is_some_and(|at| is(old.get(at + 2), &PLACED) || is(old.get(at + 3), &PLACED))
+}
+
 /// Whether two runs of words are one, in large or small letters.
 pub(super) fn same(one: &[&str], two: &[&str]) -> bool {
     one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.eq_ignore_ascii_case(two))
@@ -57,6 +77,17 @@ mod tests {
         assert!(is("OPS-1 is assigned to Bob this week", "OPS-1 is assigned to Ana Roe this week"));
         assert!(!is("The repo acme/web uses npm", "The repo acme/web uses npm"));
         assert!(!is("Bob works", "Bob sleeps") && !is("", "") && !is("a b c d", "a b c d e f g h"));
+    }
+
+    #[test]
+    fn what_was_moved_is_elsewhere() {
+        let asked = ["what", "does", "ci", "billing", "run", "on"].map(str::to_owned);
+        let is = |new: &str, old: &str| is_moved(&Words::of(new).bare, &Words::of(old).bare, &asked);
+        assert!(is("We migrated CI to GitHub Actions", "CI runs on Jenkins"));
+        assert!(is("We moved billing from Heroku to Fly", "billing is hosted on Heroku"));
+        assert!(!is("We migrated CI secrets to Vault", "CI runs on Jenkins"));
+        assert!(!is("We migrated CI to GitHub Actions", "Tom owns CI"));
+        assert!(!is("We moved the office to Bonn", "The office is in Trier"), "the question does not have it");
     }
 
     #[test]
