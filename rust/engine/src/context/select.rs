@@ -96,7 +96,7 @@ impl Chooser<'_> {
         let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
         let mut fillings = self.rank(candidates, room, &mut whys);
         award(room, &mut fillings)?;
-        let (mut left, mut shown) = (room, HashSet::new());
+        let (mut left, mut shown): (u64, HashSet<u128>) = (room, self.pinned.iter().map(|item| hash(&item.text)).collect());
         for filling in &mut fillings {
             let most = filling.granted.min(left);
             filling.fill(most, &mut shown);
@@ -145,7 +145,7 @@ impl Chooser<'_> {
             for candidate in order {
                 match self.admit(&candidates[candidate], best, most) {
                     Ok((chunk, tokens)) => {
-                        let text = xxh3_128(without_days(&candidates[candidate].text).as_bytes());
+                        let text = hash(&candidates[candidate].text);
                         ranked.push(Ranked { candidate, chunk, tokens, text, taken: false });
                     }
                     Err(why) => whys[candidate] = Some(why),
@@ -215,9 +215,8 @@ impl Chooser<'_> {
         if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
             chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
         }
-        let is_shown = |item: &Item| {
-            chosen.block.as_ref().is_some_and(|block| block.items.iter().any(|shown| without_days(&shown.text) == without_days(&item.text)))
-        };
+        let block = chosen.block.as_ref().map_or(&[][..], |block| &block.items);
+        let is_shown = |item: &Item| block.iter().chain(self.pinned).any(|shown| hash(&shown.text) == hash(&item.text));
         for (item, why) in candidates.iter().zip(&mut whys) {
             if *why == Why::Repeated && !is_shown(item) {
                 *why = Why::OverRoom { left: self.room };
@@ -312,6 +311,11 @@ fn sections_of(items: &[Item], counter: &dyn Counter) -> Vec<SectionUse> {
         SectionUse { grant: None, asked: tokens, granted: tokens, tokens, items: items.len() as u64, name }
     };
     section_order(items).into_iter().map(section_use).collect()
+}
+
+/// The hash of a text, without the days that learning put into it.
+fn hash(text: &str) -> u128 {
+    xxh3_128(without_days(text).as_bytes())
 }
 
 /// The sections that occur, in the order they are shown.

@@ -44,6 +44,8 @@ const WANTS: [&str; 6] = ["i want", "i'd like", "i would like", "i need", "i pre
 const OMITS: [&str; 8] = ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no"];
 /// Words of a wish that holds for what is at hand.
 const ONCE: [&str; 6] = ["this", "that", "it", "here", "now", "yet"];
+/// How somebody permits a way to speak again.
+const PERMITS: [&str; 3] = ["you can", "you may", "you could"];
 /// Words of a wish at most, where its form alone does not tell that it is one.
 const MOST: usize = 14;
 
@@ -51,7 +53,10 @@ const MOST: usize = 14;
 pub(super) fn manner(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> {
     let polite = POLITE.iter().filter_map(|polite| starts(s.words, 0, polite)).max().unwrap_or(0);
     let at = starts(s.words, polite, "always").unwrap_or(polite);
-    let lasts = is_lasting(whole.words);
+    let again = is_again(s);
+    let permitted = PERMITS.iter().filter_map(|permits| starts(s.words, at, permits)).max().filter(|at| again && speaks(s, *at));
+    let at = permitted.unwrap_or(at);
+    let lasts = is_lasting(whole.words) || again && speaks(s, at);
     let of_one = s.text[s.words.first()?.start..s.words.last()?.end].contains(": ");
     let once = !lasts && s.words[at..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() - at > MOST;
     if of_one || !(of_answers(s, at) || !once && of_style(s, at)) {
@@ -68,6 +73,18 @@ fn opens(s: &Sentence<'_>, at: usize, phrases: &[&str]) -> Option<usize> {
     phrases.iter().find_map(|phrase| starts(s.words, at, phrase))
 }
 
+/// Whether it asks for a language or a way to speak: "answer in French".
+fn speaks(s: &Sentence<'_>, at: usize) -> bool {
+    let way = |from: usize| among(&WAYS, s.word(from)) && s.words.get(from + 1).is_none_or(|next| !next.is_number());
+    opens(s, at, &SPEAKS).is_some_and(|from| from < s.words.len() && way(from))
+}
+
+/// Whether it ends with "again", which says that it lasts where it is a way to speak: "please answer in English again".
+fn is_again(s: &Sentence<'_>) -> bool {
+    let mut words = s.words.iter().rev().skip_while(|word| word.is_mark() || word.lower == "please");
+    words.next().is_some_and(|word| word.lower == "again")
+}
+
 /// Whether its form says that all answers are spoken of: "keep your answers short", "reply in French", "no emojis in answers".
 fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
     let looks = LOOKS.iter().any(|look| has(s.words, look));
@@ -75,8 +92,7 @@ fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
         let named = from + usize::from(["your", "all", "the", "my"].contains(&s.word(from)));
         among(&ANSWERS, s.word(named)) && s.words.len() > named + 1
     });
-    let way = |from: usize| among(&WAYS, s.word(from)) && s.words.get(from + 1).is_none_or(|next| !next.is_number());
-    let spoken = opens(s, at, &SPEAKS).is_some_and(|from| from < s.words.len() && way(from)) && s.words.len() <= 10;
+    let spoken = speaks(s, at) && s.words.len() <= 10;
     let omitted =
         opens(s, at, &OMITS).is_some_and(|from| from + 5 > s.words.len() || has(s.words, "answers") || has(s.words, "replies")) && looks;
     let used = starts(s.words, at, "use").is_some_and(|from| opens(s, from, &LOOKS).is_some());

@@ -27,6 +27,10 @@ lists! { "plain":
     STATES,
     /// Words for somebody, behind an article.
     ONES,
+    /// What somebody is on: "the Pro plan".
+    SCHEMES,
+    /// What somebody is of something: "the admin of heron".
+    OFFICES,
     /// Things that somebody has for long.
     THINGS,
     /// Things that somebody runs.
@@ -137,7 +141,13 @@ fn state(s: &Sentence<'_>) -> Option<Reading> {
         let noun = |at: usize| behind(s, at, &ONES).filter(|end| is_over(s, *end) || ["of", "and"].contains(&s.word(*end)));
         ["a", "an"].contains(&s.word(at)) && (at + 1..=at + MOST_NAME).any(|at| noun(at).is_some())
     };
-    (is_state || is_people || is_one()).then(|| fact("what somebody is"))
+    let is_on_plan = || {
+        let named = s.word(at) == "on" && ["the", "a"].contains(&s.word(at + 1)) && (at + 3..=at + 5).contains(&(s.words.len() - 1));
+        named && s.words.last().is_some_and(|word| among(&SCHEMES, &word.lower))
+    };
+    let is_in_charge =
+        || s.word(at) == "the" && among(&OFFICES, s.word(at + 1)) && ["of", "for"].contains(&s.word(at + 2)) && s.words.len() > at + 3;
+    (is_state || is_people || is_one() || is_on_plan() || is_in_charge()).then(|| fact("what somebody is"))
 }
 
 /// "I have a car", "I run a bakery", "I have no kids".

@@ -19,6 +19,8 @@ lists! { "prefers":
     FOODS,
     /// Last words of reasons for which people move house.
     WHY_MOVED,
+    /// How somebody says by what they want to be reached.
+    CONTACTS,
 }
 
 /// The slot of a value: its purpose, else the class of things that it is one of. "Dark mode" is a theme. In "dark chocolate" another noun
@@ -43,6 +45,10 @@ pub(super) fn slot_of(value: &str, purpose: Option<&str>) -> Option<String> {
 
 /// "I prefer tabs over spaces", "I like tea better", "my favourite is", "I hate", "I'd rather".
 pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
+    if let Some(at) = CONTACTS.iter().filter_map(|opening| starts(s.words, 0, opening)).max() {
+        let by = ["by", "via", "through", "on", "over"].contains(&s.word(at)) && at + 1 < s.words.len() && s.words.len() <= at + 4;
+        return by.then(|| Reading { importance: 600, ..Reading::new(Category::Preference, "how to be reached").slot("contact") });
+    }
     // "I use light mode now" is "I now use light mode".
     let ends_now = || s.words.iter().rfind(|word| !word.is_mark()).is_some_and(|word| word.lower == "now");
     let uses = || starts(s.words, 0, "i use").filter(|at| ends_now() && !among(&NO_TASTE, s.word(*at)));

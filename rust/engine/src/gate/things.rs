@@ -53,7 +53,7 @@ fn is_of_task(words: &[Word]) -> bool {
 
 /// "The repo uses npm for installs", "Tests are run with nox".
 fn lasting(s: &Sentence<'_>) -> Option<Reading> {
-    let owned = ["the", "our", "this"].contains(&s.word(0));
+    let owned = ["the", "our", "my", "this"].contains(&s.word(0));
     let verb = (1..=MOST_SUBJECT).find_map(|at| Some((at, LASTS.iter().filter_map(|verb| starts(s.words, at, verb)).max()?)));
     let (verb, behind) = verb.filter(|(_, behind)| *behind < s.words.len() || s.words.len() > 3)?;
     let noun = s.word(verb - 1);

@@ -31,7 +31,7 @@ use super::manner::Manner;
 use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::restated::{is_in_other_state, is_moved, is_restated};
-use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part};
+use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part, part_of};
 use super::sure::is_of_speaker;
 use super::whose::{is_called, living_ones, others, persons};
 use super::words::{Words, bare_words, normal, without_s};
@@ -146,6 +146,9 @@ fn right_before_wrong(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
 /// in Rome" comes before "I want to live in Paris", whichever is newer.
 fn plain_before_aside(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
     let (aside, best) = seen.iter().enumerate().find_map(|(at, one)| Some((at, one.as_ref()?)))?;
+    if !asked.may_be_aside(best) {
+        return None; // as mostly, and no other text is cut into words
+    }
     let is_plain =
         |one: &Seen| one.score <= best.score && one.scope == best.scope && one.trust >= best.trust && !asked.keeps_manner(best, one);
     let is_near = |one: &Seen| one.score.saturating_mul(100) >= best.score.saturating_mul(weights::LEAST_SHARE);
@@ -317,6 +320,13 @@ impl Asked {
         is_kept(self.manner.may_be, |manner| manner.may_be)
             && is_kept(self.manner.at_times || self.asks_when, |manner| manner.at_times)
             && !is_of_part(&new.words().bare, &old.words().bare, &self.words)
+    }
+
+    /// Whether there may be a memory of which it does not keep the manner.
+    fn may_be_aside(&self, one: &Seen) -> bool {
+        let manner = one.manner();
+        let of_days = manner.at_times && !self.manner.at_times && !self.asks_when;
+        manner.may_be && !self.manner.may_be || of_days || part_of(&one.words().bare, &self.words).is_some()
     }
 
     /// Whether both may be so: they tell of two things, or the question asks for several and they do not begin as one does.

@@ -24,8 +24,12 @@ use super::ranking::memories::{
 };
 use super::when::Range;
 use crate::memory::Kind;
+use crate::units::calendar::DAY;
 
 const DAY_MICROSECONDS: f64 = 86_400e6;
+
+/// The longest time of which each event answers a question for it: set.
+const LONGEST_DAYS: i64 = 8 * DAY;
 
 /// The inputs of a candidate's prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,6 +109,13 @@ impl Default for Prior {
 }
 
 impl Prior {
+    /// Whether it is of an event within the time that the question names, and that is no longer than a week: "What did I buy on June 1?" and
+    /// "I got a bike" share no word, and the date takes the meaning of the question away from that of the bike.
+    pub(super) fn is_of_days(&self) -> bool {
+        let length = self.asked.and_then(|asked| Some(asked.until?.saturating_sub(asked.since?)));
+        self.half_life_days.is_some() && self.time >= 1.0 && length.is_some_and(|length| length <= LONGEST_DAYS)
+    }
+
     /// The prior of a memory at the moment of a question.
     #[must_use]
     pub fn of(attributes: &Attributes, moment: &Moment) -> Self {

@@ -253,7 +253,7 @@ pub mod memories {
     /// The share that is left of how sure a hit is, where it lacks an identifier of the question. Set: "order 48812" is close to "order 48899" and answers
     /// nothing, while "the payments service" may answer for `payments-api`.
     pub const OF_ANOTHER: f64 = 0.5;
-    /// How sure a memory is at least that has a name of the question: just enough to be shown where nothing surer is there (`SURE_ENOUGH`). Set.
+    /// How sure a memory is at least that has a name of the question, or that is of the few days that it names: just enough to be shown where nothing surer is there (`SURE_ENOUGH`). Set.
     pub const ABOUT_NAMED: f64 = 0.16;
     /// So many of a scope's newest memories may answer it. Their rows are read for each such question, 32 bytes each.
     pub const OVERVIEW_OF: u32 = 1 << 16;

@@ -97,18 +97,22 @@ pub(super) fn have_other_names(new: &[&str], old: &[&str]) -> bool {
     is_name(own) && is_name(other) && is_noun()
 }
 
-/// Whether a newer memory has a noun behind a word of the question, where the older one says how the thing of that word is: "Leo's birthday
-/// party" says nothing of his birthday, nor "my phone number" of the phone.
-pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
-    let is = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
-    let says =
-        |text: &[&str], word: &str| text.windows(2).take(SUBJECT).any(|pair| pair[0].eq_ignore_ascii_case(word) && is(pair[1], &SAYS));
+/// The word of the question behind which a text has a noun, before it says how that is: "birthday" of "Leo's birthday party is on June 7".
+pub(super) fn part_of<'t>(text: &[&'t str], asked: &[String]) -> Option<&'t str> {
     let is_noun = |word: &str| {
         let is_plain = word.starts_with(|letter: char| letter.is_lowercase()) && !word.ends_with("ly");
         is_plain && !is_filler(word.as_bytes()) && !says_change(&[word]) && !asked.contains(&normal(without_s(word)))
     };
-    let is_part = |three: &[&str]| is(three[2], &SAYS) && is_noun(three[1]) && asked.contains(&normal(without_s(three[0])));
-    new.windows(3).take(SUBJECT).any(|three| is_part(three) && !is_filler(three[0].as_bytes()) && says(old, three[0]))
+    let is_part = |three: &&[&str]| {
+        is_any(three[2], &SAYS) && is_noun(three[1]) && !is_filler(three[0].as_bytes()) && asked.contains(&normal(without_s(three[0])))
+    };
+    text.windows(3).take(SUBJECT).find(is_part).map(|three| three[0])
+}
+
+/// Whether a newer memory is about a [part](part_of) of the thing that an older one is about: "my phone number" says nothing of the phone.
+pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
+    let says = |word: &str| old.windows(2).take(SUBJECT).any(|pair| pair[0].eq_ignore_ascii_case(word) && is_any(pair[1], &SAYS));
+    part_of(new, asked).is_some_and(says)
 }
 
 /// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production", "the limit for
