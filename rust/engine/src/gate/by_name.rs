@@ -5,24 +5,27 @@ use super::words::words;
 use super::{Category, Claim};
 
 /// Words by which a speaker means themselves alone. "We" and "our" are those who share the scope.
-const OF_ONESELF: [&str; 10] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "mine", "myself", "user"];
+const OF_ONESELF: [&str; 9] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "mine", "myself"];
+/// How the gate begins what it makes of "I ...", and of an answer in a few words.
+const OF_USER: &str = "The user";
+const ASKED: &str = "Asked \u{201C}";
 
-/// A claim that somebody of that name made. Where it is of themselves, it stands in no other one's place: its slot is theirs, and it is
-/// nothing that every prompt must show.
+/// A claim that somebody of that name made, who `said` all of its message. Where it is of themselves, it stands in no other one's place: its
+/// slot is theirs, and it is nothing that every prompt must show.
 #[must_use]
-pub fn told_of(claim: Claim, name: &str) -> Claim {
-    let is_of_speaker = || words(&claim.text).iter().any(|word| OF_ONESELF.contains(&word.lower.trim_end_matches("'s")));
-    if claim.category == Category::Discard || !is_of_speaker() {
+pub fn told_of(claim: Claim, said: &str, name: &str) -> Claim {
+    let is_told = claim.text.starts_with(OF_USER) && !said.to_lowercase().contains("the user");
+    let is_of_speaker = || claim.text.starts_with(ASKED) || words(&claim.text).iter().any(|word| OF_ONESELF.contains(&&*word.lower));
+    if claim.category == Category::Discard || !is_told && !is_of_speaker() {
         return claim;
     }
     let shown = capital(name);
-    let told = claim.text.replace("The user", &shown).replace("the user", &shown);
     let category = match claim.category {
         Category::Profile | Category::Constraint | Category::Preference => Category::Semantic,
         other => other,
     };
     Claim {
-        text: if told == claim.text { format!("{shown}: {told}") } else { told },
+        text: if is_told { format!("{shown}{}", &claim.text[OF_USER.len()..]) } else { format!("{shown}: {}", claim.text) },
         slot: claim.slot.map(|slot| format!("{}'s {slot}", name.to_lowercase())),
         replaces: None,
         ends: None,
@@ -47,7 +50,7 @@ mod tests {
 
     fn told(text: &str) -> Claim {
         let heard = [Heard::new(0, "user", text, Some(0))];
-        told_of(judge_among(&heard, 0, 0).remove(0), "priya")
+        told_of(judge_among(&heard, 0, 0).remove(0), text, "priya")
     }
 
     #[test]
@@ -60,6 +63,9 @@ mod tests {
         ] {
             let claim = told(said);
             assert_eq!((&*claim.text, claim.slot.as_deref(), claim.category), (text, slot, Category::Semantic), "{said}");
+        }
+        for said in ["Remember that the user service runs on vega-05.", "We decided that the user gets an email."] {
+            assert!(!told(said).text.contains("Priya"), "{said}");
         }
         let of_all = told("Never deploy on Fridays.");
         assert_eq!((&*of_all.text, of_all.category), ("Never deploy on Fridays.", Category::Constraint), "what is said of all stays");

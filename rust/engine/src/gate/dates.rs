@@ -17,6 +17,10 @@ lists! { "dates":
     PLANS,
     /// Verbs of what is or will be.
     AHEAD,
+    /// Things that somebody gets, buys or prepares before their day.
+    APPOINTED,
+    /// Words between two clauses.
+    PARTS,
 }
 
 /// Words behind a day that are looked at, where none before it tells when it was.
@@ -87,28 +91,32 @@ enum When {
 /// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
 fn when(words: &[Word], here: usize) -> When {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_ahead =
-        |at: usize| among(&AHEAD, word(at)) || word(at) == "have" && word(at + 1) == "to" || word(at) == "has" && word(at + 1) == "to";
+    let is_past = |at: usize| ends_in_past(word(at)) || among(&PAST, word(at)) || among(&PASSED, word(at));
     let verb = |at: usize| {
         let before = |back: usize| at.checked_sub(back).map_or("", word);
-        if is_ahead(at) {
+        let begins = ["have", "has", "i", "we", "he", "she", "they", "you"].contains(&word(at));
+        // "I see him", "we have to", "she has surgery", and not "we have signed".
+        let of_now = || begins && at + 1 < here && !is_past(at + 1) && !["have", "has", "just", "never"].contains(&word(at + 1));
+        if among(&AHEAD, word(at)) || of_now() {
             return Some(When::Ahead);
         }
         let in_ed = ends_in_past(word(at));
-        let is_past = in_ed || among(&PAST, word(at)) || among(&PASSED, word(at));
         if among(&PLANS, word(at)) || ["was", "were", "been"].contains(&word(at)) && among(&PLANS, word(at + 1)) {
             return Some(When::Unsaid);
         }
         let is_adjective = || in_ed && ARTICLES.contains(&before(1));
         let of_present = || in_ed && (among(&AHEAD, before(1)) || before(1) == "be" || among(&AHEAD, before(2)));
-        match is_past && !is_adjective() {
+        match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
+            // "I got an appointment on Thursday" tells of what is to come.
+            true if (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
             true => Some(When::Passed),
             false => None,
         }
     };
+    let clause = (0..here).rev().find(|at| among(&PARTS, word(*at))).map_or(0, |at| at + 1);
     let behind = || (here + 2..words.len().min(here + 2 + MOST_BEHIND)).find_map(verb);
-    (0..here).rev().find_map(verb).or_else(behind).unwrap_or(When::Ahead)
+    (clause..here).rev().find_map(verb).or_else(behind).unwrap_or(When::Ahead)
 }
 
 /// The text with its days in it. The places are those of `words`, less `offset`.
@@ -282,15 +290,16 @@ mod tests {
             "The signed contract is due on Monday",
             "On Monday the team meets",
             "I was wondering if we could meet on Monday",
+            "The test failed so we deploy on Monday.",
+            "Ana said she comes on Monday",
+            "I had to cancel the dentist; I see him on Monday.",
+            "The release we tested goes out on Monday.",
+            "My mother, who broke her hip, has surgery on Monday.",
+            "I have an exam on Monday which I studied for.",
         ] {
             assert_eq!(day(text), "2025-01-06", "{text}");
         }
-        for text in [
-            "We agreed to meet on Monday",
-            "I booked a table on Monday",
-            "The meeting on Monday was cancelled",
-            "Ana said she comes on Monday",
-        ] {
+        for text in ["We agreed to meet on Monday", "I booked a table on Monday", "The meeting on Monday was cancelled"] {
             assert_eq!(day(text), "", "{text}");
         }
         assert_eq!(day("It broke on Wednesday"), "2024-12-25", "of today one says that it is today");

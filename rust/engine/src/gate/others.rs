@@ -30,8 +30,8 @@ lists! { "others":
     TALES,
 }
 
-/// Words of a request among which it names what is asked for.
-const MOST_OBJECT: usize = 8;
+/// Words between an article and a tale, with the tale, at most: "a short funny story".
+const MOST_BEFORE_TALE: usize = 3;
 /// Words by which somebody speaks of themselves.
 const OF_ONESELF: [&str; 10] = ["i", "i'm", "i've", "my", "me", "we", "we're", "our", "us", "mine"];
 
@@ -119,12 +119,16 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
     out
 }
 
-/// "Write a story.", "Let's invent a character": what follows is of the tale, but for what the user says of themselves.
+/// "Write a story.", "tell me a tale of two knights": what follows is of the tale, but for what the user says of themselves. What is written
+/// for somebody of the user's is followed by what is so.
 fn tells_tale(words: &[Word]) -> bool {
     let rest = without_polite(words);
-    let rest = &rest[["let's", "lets", "we"].iter().filter(|opening| starts(rest, 0, opening).is_some()).count().min(rest.len())..];
-    let invents = rest.first().is_some_and(|verb| among(&INVENTS, &verb.lower));
-    invents && rest.iter().take(MOST_OBJECT).any(|word| among(&TALES, &word.lower)) && !is_lasting(words)
+    let word = |at: usize| rest.get(at).map_or("", |word| word.lower.as_str());
+    let at = 1 + usize::from(["me", "us", "up"].contains(&word(1)));
+    let invents = among(&INVENTS, word(0)) && ["a", "an", "another"].contains(&word(at));
+    let tale = (at + 1..=at + MOST_BEFORE_TALE).find(|at| among(&TALES, word(*at)));
+    let is_work = |tale: usize| word(tale - 1) == "user" || rest.iter().any(|word| ["my", "our"].contains(&word.lower.as_str()));
+    invents && tale.is_some_and(|tale| !is_work(tale)) && !is_lasting(words)
 }
 
 /// "Rewrite this more formally.", "Draft a bio: ...": what follows is the text that is worked on.

@@ -5,6 +5,7 @@
 
 use super::Category;
 use super::dates;
+use super::lexicon::NUMBERS;
 use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -57,16 +58,21 @@ fn lasting(s: &Sentence<'_>) -> Option<Reading> {
     let verb = (1..=MOST_SUBJECT).find_map(|at| Some((at, LASTS.iter().filter_map(|verb| starts(s.words, at, verb)).max()?)));
     let (verb, behind) = verb.filter(|(_, behind)| *behind < s.words.len() || s.words.len() > 3)?;
     let noun = s.word(verb - 1);
+    // "Needs two approvals", and not "needs a restart".
+    let is_counted = |at: usize| s.words.get(at).is_some_and(Word::is_number) || among(&NUMBERS, s.word(at));
+    let is_passing = ["need", "needs", "require", "requires"].contains(&s.word(verb)) && !is_counted(behind);
+    let tail = s.words.get(behind..).unwrap_or_default();
     let is_thing = owned && verb > 1 && among(&NOUNS, noun) || among(&BARE, noun) && (verb <= 2 || owned);
     let whole = (1..s.words.len()).all(|at| !s.parted(at));
-    (is_thing && whole && !is_of_task(&s.words[1..]) && behind <= s.words.len()).then(|| fact(Category::Semantic, "of a thing"))
+    (is_thing && whole && !is_passing && !is_of_task(tail) && !is_of_task(&s.words[1..verb]))
+        .then(|| fact(Category::Semantic, "of a thing"))
 }
 
 /// "On-call is now Ines".
 fn on_call(s: &Sentence<'_>) -> Option<Reading> {
     let at = starts(s.words, 0, "on-call is").or_else(|| starts(s.words, 0, "on-call this week is"))?;
     let at = at + usize::from(s.word(at) == "now");
-    let named = s.words.get(at).is_some_and(|word| word.capital) && s.words.len() <= at + 2;
+    let named = s.words.len() > at && s.words.len() <= at + MOST_SUBJECT && s.words[at..].iter().all(|word| word.capital);
     named.then(|| fact(Category::Semantic, "of a thing").slot(ON_CALL))
 }
 
@@ -96,7 +102,8 @@ fn grown(s: &Sentence<'_>) -> Option<Reading> {
 /// "The certificate expired last week", "I ordered the laptop last Friday".
 fn dated(s: &Sentence<'_>) -> Option<Reading> {
     let begins = ["i", "we", "the", "our", "my"].contains(&s.word(0)) || s.words[0].capital && s.words.len() > 3;
-    let told = begins && dates::tells_of_past_day(s.words) && (2..s.words.len()).all(|at| !s.parted(at));
+    let talk = s.words.iter().any(|word| ["you", "your", "this", "it", "that"].contains(&word.lower.as_str()));
+    let told = begins && !talk && dates::tells_of_past_day(s.words) && (2..s.words.len()).all(|at| !s.parted(at));
     (told && !among(&["what", "when", "why", "how", "who", "did", "was", "were", "has", "have"], s.word(0)))
         .then(|| fact(Category::Episodic, "an event with its day"))
 }
@@ -133,6 +140,11 @@ mod tests {
             "Does the repo use npm?",
             "We moved on to the next topic.",
             "The app is in a loop.",
+            "The server is in maintenance mode.",
+            "The service needs a restart.",
+            "The cluster uses too much RAM.",
+            "The restaurant closes at 10 tonight.",
+            "I asked you this yesterday.",
         ] {
             assert_eq!(rule(text), None, "{text}");
         }

@@ -381,7 +381,7 @@ impl Judgement {
 /// The claims of a message, told of its speaker by name where there are several.
 fn told(heard: &Heard) -> impl Fn(Claim) -> Claim {
     move |claim| match &heard.by {
-        Some(name) if heard.speaker == Speaker::User => gate::told_of(claim, name),
+        Some(name) if heard.speaker == Speaker::User => gate::told_of(claim, &heard.text, name),
         _ => claim,
     }
 }

@@ -256,8 +256,8 @@ impl Asked {
             is_small: !text.bare.iter().any(|word| word.contains(char::is_uppercase) && !is_first_person(word)),
             several: asks_for_several(&text.bare),
             asks_where: text.bare.iter().any(|word| is(word, "where") || is(word, "when")),
-            asks_when: text.bare.iter().any(|word| is(word, "when") || is(word, "often")),
-            last: text.bare.last().map_or_else(String::new, |word| normal(word)),
+            asks_when: text.bare.iter().any(|word| ["when", "often", "time"].iter().any(|when| is(word, when))),
+            last: text.bare.iter().rfind(|word| !is(word, "now")).map_or_else(String::new, |word| normal(word)),
             manner: Manner::of(&text),
             words: text.bare.iter().map(|word| normal(without_s(word))).collect(),
             contrast: Contrast::of(&text, &beside),
@@ -318,14 +318,14 @@ impl Asked {
     fn keeps_manner(&self, new: &Seen, old: &Seen) -> bool {
         let is_kept = |asked: bool, is: fn(&Manner) -> bool| asked || !is(new.manner()) || is(old.manner());
         is_kept(self.manner.may_be, |manner| manner.may_be)
-            && is_kept(self.manner.at_times || self.asks_when, |manner| manner.at_times)
+            && (new.manner().says_change || is_kept(self.manner.at_times || self.asks_when, |manner| manner.at_times))
             && !is_of_part(&new.words().bare, &old.words().bare, &self.words)
     }
 
     /// Whether there may be a memory of which it does not keep the manner.
     fn may_be_aside(&self, one: &Seen) -> bool {
         let manner = one.manner();
-        let of_days = manner.at_times && !self.manner.at_times && !self.asks_when;
+        let of_days = manner.at_times && !manner.says_change && !self.manner.at_times && !self.asks_when;
         manner.may_be && !self.manner.may_be || of_days || part_of(&one.words().bare, &self.words).is_some()
     }
 

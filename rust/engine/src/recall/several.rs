@@ -66,6 +66,8 @@ const SAYS: [&str; 6] = ["is", "are", "was", "were", "has", "will"];
 const LIMITS: [&str; 4] = ["in", "for", "on", "at"];
 /// Words of such a limit, with its preposition, at most.
 const LONGEST_LIMIT: usize = 6;
+/// Times of a day.
+const DAYTIMES: [&str; 8] = ["morning", "evening", "afternoon", "night", "noon", "breakfast", "lunch", "dinner"];
 /// Verbs of where somebody is.
 const RESIDES: [&str; 9] = ["work", "works", "live", "lives", "study", "studies", "stay", "stays", "meet"];
 /// Words of a text among which the noun stands that it is about: "my old phone".
@@ -101,7 +103,7 @@ pub(super) fn have_other_names(new: &[&str], old: &[&str]) -> bool {
 pub(super) fn part_of<'t>(text: &[&'t str], asked: &[String]) -> Option<&'t str> {
     let is_noun = |word: &str| {
         let is_plain = word.starts_with(|letter: char| letter.is_lowercase()) && !word.ends_with("ly");
-        is_plain && !is_filler(word.as_bytes()) && !says_change(&[word]) && !asked.contains(&normal(without_s(word)))
+        is_plain && word != "title" && !is_filler(word.as_bytes()) && !says_change(&[word]) && !asked.contains(&normal(without_s(word)))
     };
     let is_part = |three: &&[&str]| {
         is_any(three[2], &SAYS) && is_noun(three[1]) && !is_filler(three[0].as_bytes()) && asked.contains(&normal(without_s(three[0])))
@@ -132,12 +134,16 @@ fn end_in_other_limits(new: &[&str], old: &[&str]) -> bool {
         (at > 1 && (2..=LONGEST_LIMIT).contains(&(text.len() - at))).then_some(at)
     };
     let Some((own, other)) = limit(new).zip(limit(old)) else { return false };
+    // Of what somebody has one of, another one is elsewhere: "my doctor is Dr Kay in Ghent". A dose is of its time.
+    let is_owned = is_any(new[0], &["my", "our"]) || without_s(new[0]).len() < new[0].len();
+    let is_of_time = |tail: &[&str]| tail.iter().any(|word| is_any(word, &DAYTIMES));
     let is_value = |tail: &[&str]| tail.iter().all(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
     new[own].eq_ignore_ascii_case(old[other])
         && new[0].eq_ignore_ascii_case(old[0])
         && !same(&new[own..], &old[other..])
         && !same(&new[..own], &old[..other])
         && !is_value(&new[own + 1..])
+        && (!is_owned || is_of_time(&new[own..]))
 }
 
 /// "The limit for images" and "the limit for videos", before what both are.
@@ -250,6 +256,7 @@ mod tests {
             ("payments-api listens on port 8443 in prod", "payments-api listens on port 9443 in prod"),
             ("I work as a nurse at Acme", "I work as a teacher at Globex"),
             ("The server is in Oslo", "The server is in Rome"),
+            ("My doctor is Dr Kay in Ghent", "My doctor is Dr Lee in Bruges"),
             ("The price of the ticket is 5", "The price of tickets is 6"),
             ("The code of my door is 2580", "The code of the door is 1379"),
             ("The party is at Ana's on Friday at 9", "The party is at Tom's on Monday at 10"),

@@ -108,7 +108,12 @@ fn is_other_value(new: &[Token], old: &[Token]) -> bool {
         |at: usize| ONE_AT_A_TIME.iter().any(|(verb, how)| new[at].form == *verb && new.get(at + 1).is_some_and(|next| next.form == *how));
     let verb = (1..same.min(MOST_WORDS + 1)).find(|at| is_verb(*at)).filter(|verb| same == verb + 2);
     let short = |tail: &[Token]| (1..=MOST_WORDS).contains(&tail.len()) && tail[0].value;
-    verb.is_some_and(|_| short(&new[same..]) && short(&old[same..]))
+    // "On port 80" and "on Kubernetes", "on vega-05" and "on Java" are of two kinds.
+    let kind = |tail: &[Token]| {
+        let has = |is: fn(char) -> bool| tail.iter().any(|token| token.form.contains(is));
+        (has(|sign| sign.is_ascii_digit()), has(|sign| matches!(sign, '-' | '_' | '.' | '/')))
+    };
+    verb.is_some_and(|_| short(&new[same..]) && short(&old[same..]) && kind(&new[same..]) == kind(&old[same..]))
 }
 
 /// "I work from home" and "I work in the Ghent office".
@@ -156,6 +161,8 @@ mod tests {
             ("Anna works at Globex now.", "Bob works at Acme."),
             ("The API runs on Kubernetes now.", "The API runs on port 80"),
             ("Anna works at night now.", "Anna works at Acme."),
+            ("payments-api runs on Java now.", "payments-api runs on vega-05."),
+            ("payments-api listens on TLS now.", "payments-api listens on 8443."),
             ("I drive a Tesla now.", "I drive to Rome."),
             ("I drive a Tesla now.", "I drive my kids to school."),
             ("I drive to Bonn now.", "I drive to Rome"),

@@ -23,9 +23,9 @@ pub(super) use words::may_name_time;
 pub const MAX_BYTES: usize = 1000;
 
 /// Words of a question for what was: "since April" ends today.
-const PAST: [&str; 9] = ["did", "was", "were", "had", "been", "went", "done", "happened", "far"];
-/// Words of a question for events that are over: "this year" ends today, too.
-const HAPPENED: [&str; 2] = ["happened", "far"];
+const PAST: [&str; 5] = ["did", "had", "went", "done", HAPPENED];
+/// A word of a question for events that are over: "this year" ends today, too. So it does with "so far".
+const HAPPENED: &str = "happened";
 
 /// A range of time, in microseconds since 1970; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,7 +71,8 @@ pub fn read_local(text: &str, now: i64) -> Option<Range> {
     let mut days = days(&words, today, |_, _| ())?;
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
     let begins = days.first.is_some_and(|first| first <= today);
-    if begins && (days.end.is_none() && has(&PAST) || days.end.is_none_or(|end| end > today) && has(&HAPPENED)) {
+    let is_over = || has(&[HAPPENED]) || words.windows(2).any(|pair| pair[0].lower == "so" && pair[1].lower == "far");
+    if begins && (days.end.is_none() && has(&PAST) || days.end.is_none_or(|end| end > today) && is_over()) {
         days.end = Some(today + 1);
     }
     let time = |day: Option<i64>| day.map(|day| day.saturating_mul(DAY));
@@ -171,7 +172,15 @@ fn between(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         let (of_month, used) = period::last_day_alone(words, next).or_else(plain)?;
         Some((Days::one(period::next_such(of_month, from.first?)?), used))
     };
-    match period(next).or_else(day).filter(|_| joins(at + used)) {
+    // "From Monday to Wednesday last week" begins on the Monday before that Wednesday.
+    let to = period(next).or_else(day).filter(|_| joins(at + used));
+    let from = match to.and_then(|(to, _)| to.first).filter(|_| used <= 2) {
+        Some(last) => {
+            words[at + used - 1].weekday().map_or(from, |wanted| Days::one(last - (calendar::weekday(last) - wanted).rem_euclid(7)))
+        }
+        None => from,
+    };
+    match to {
         Some((to, more)) if to.end > from.first => Some((Days { first: from.first, end: to.end }, used + more + 1)),
         _ => Some((from, used)),
     }

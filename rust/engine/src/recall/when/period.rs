@@ -28,9 +28,9 @@ pub(super) fn read(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, u
             (days.first >= frame.first && days.end <= frame.end).then_some(days)
         };
         let days = match (length(own)?, length(other)?) {
-            (one, two) if one < two => within(at, other)?,
-            (one, two) if one > two => within(next, own)?,
-            _ if is_weekday(words, behind - 1) && !is_weekday(words, next + more - 1) => other,
+            (one, two) if 2 * one <= two => within(at, other)?,
+            (one, two) if one >= 2 * two => within(next, own)?,
+            _ if is_weekday(words, behind - 1) && !is_weekday(words, next + more - 1) => on_weekday(words[behind - 1].weekday()?, other)?,
             _ => return None,
         };
         Some((days, next - at + more))
@@ -43,6 +43,17 @@ fn length(days: Days) -> Option<i64> {
     Some(days.end? - days.first?)
 }
 
+/// The day of a date without a year that is such a weekday, in the year that is read or one beside it: "Monday, July 7".
+fn on_weekday(wanted: i64, day: Days) -> Option<Days> {
+    let first = day.first?;
+    if weekday(first) == wanted {
+        return Some(day);
+    }
+    let (year, month, of_month) = date(first);
+    let beside = [1, -1, 2].into_iter().filter_map(|away| valid(year + away, month, of_month)).find(|day| weekday(*day) == wanted);
+    Some(beside.map_or(day, Days::one))
+}
+
 fn is_weekday(words: &[Word<'_>], at: usize) -> bool {
     words.get(at).is_some_and(|word| word.weekday().is_some())
 }
@@ -51,6 +62,11 @@ fn is_weekday(words: &[Word<'_>], at: usize) -> bool {
 fn numbered(words: &[Word<'_>], at: usize, behind: usize, today: i64) -> Option<(i64, usize)> {
     let wanted = words.get(behind - 1).and_then(Word::weekday).filter(|_| behind - at <= 2)?;
     let (of_month, used) = last_day_alone(words, behind)?;
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let is_of_month = name(behind + used) == "of" || words.get(behind + used).is_some_and(|word| word.month().is_some());
+    if is_of_month {
+        return None; // "Monday the 16th of June"
+    }
     let last = last_such(of_month, today)?;
     let (year, month, _) = date(last);
     let such = (0..12).filter_map(|back| valid_in(year, month - back, of_month)).find(|day| weekday(*day) == wanted);
@@ -112,11 +128,24 @@ fn part(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         let days = Days::new(start.max(first), (start + length).min(end));
         (length < end - first && days.first < days.end).then(|| (days, unit_at + 1 - at + used))
     };
+    let by_months = |length: i64| {
+        let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+        let ((year, month, _), (last_year, last_month, _)) = (date(first), date(end - 1));
+        let days = match place {
+            Some(place) => months(year, month + place * length, length),
+            None => months(last_year, last_month + 1 - length, length),
+        };
+        (days.first >= Some(first) && days.end <= Some(end) && length < 12).then(|| (days, unit_at + 1 - at + used))
+    };
     match name(unit_at) {
         "day" | "days" => parted(1),
         "week" | "weeks" => parted(7),
+        // The months of a year by the calendar, which are not of one length.
+        "month" | "months" => by_months(count),
+        "quarter" | "quarters" => by_months(3 * count),
         "half" => {
-            let (first, end, used) = of(unit_at + 1)?;
+            let (first, end, used) =
+                of(unit_at + 1).filter(|(first, end, _)| end - first > 3 && matches!(name(unit_at + 1), "of" | "in"))?;
             let half = first + (end - first) / 2;
             Some((if place == Some(0) { Days::new(first, half) } else { Days::new(half, end) }, 2 + used))
         }
@@ -153,6 +182,10 @@ fn fixed(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         ("tomorrow", ..) => Some((Days::one(today + 1), 1)),
         ("this", "morning" | "afternoon" | "evening", _) => Some((Days::one(today), 2)),
         ("last", "night" | "evening", _) => Some((Days::one(today - 1), 2)),
+        ("weekend", "before", "last") => {
+            let saturday = today - weekday(today) + 5 - 14;
+            Some((Days::new(saturday, saturday + 2), 3))
+        }
         ("week", "before", "last") => Some((around(today, Unit::Week, -2), 3)),
         ("month", "before", "last") => Some((around(today, Unit::Month, -2), 3)),
         ("year", "before", "last") => Some((around(today, Unit::Year, -2), 3)),

@@ -183,6 +183,20 @@ fn expressions_side_by_side_and_parts_of_periods_are_read() {
         ("what happened so far this year?", "2025-01-01 2025-06-19"),
         ("what did we plan for this week?", "2025-06-16 2025-06-23"),
         ("what is due after June 1?", "2025-06-02 .."),
+        ("what was scheduled after Monday?", "2025-06-17 .."),
+        ("revenue in the last quarter of 2024", "2024-10-01 2025-01-01"),
+        ("in the first quarter of 2024", "2024-01-01 2024-04-01"),
+        ("in the last month of 2024", "2024-12-01 2025-01-01"),
+        ("in the first three months of 2024", "2024-01-01 2024-04-01"),
+        ("on Monday the 16th of June", "2025-06-16 2025-06-17"),
+        ("from Monday to Wednesday last week", "2025-06-09 2025-06-12"),
+        ("between Monday and Friday last week", "2025-06-09 2025-06-14"),
+        ("from Friday to Monday", "2025-06-13 2025-06-17"),
+        ("who scored in the first half last Saturday", "2025-06-14 2025-06-15"),
+        ("what's on Monday, July 7", "2025-07-07 2025-07-08"),
+        ("on Friday, June 20", "2025-06-20 2025-06-21"),
+        ("the weekend before last", "2025-06-07 2025-06-09"),
+        ("this month, last month and the month before last", "2025-04-01 2025-07-01"),
     ];
     are_read(&cases);
 }
