@@ -96,7 +96,15 @@ impl Chooser<'_> {
         let room = self.room.saturating_sub(block::wrapper_tokens(self.counter));
         let mut fillings = self.rank(candidates, room, &mut whys);
         award(room, &mut fillings)?;
-        let (mut left, mut shown): (u64, HashSet<u128>) = (room, self.pinned.iter().map(|item| hash(&item.text)).collect());
+        // A pinned memory may stand in the block once more, where something else is known of it. A message that says the same may not.
+        let pinned: HashSet<u128> = self.pinned.iter().map(|item| hash(&item.text)).collect();
+        for filling in &mut fillings {
+            let says_it = |ranked: &mut Ranked| candidates[ranked.candidate].message.is_some() && pinned.contains(&ranked.text);
+            for repeated in filling.ranked.extract_if(.., says_it) {
+                whys[repeated.candidate] = Some(Why::Repeated);
+            }
+        }
+        let (mut left, mut shown) = (room, HashSet::new());
         for filling in &mut fillings {
             let most = filling.granted.min(left);
             filling.fill(most, &mut shown);

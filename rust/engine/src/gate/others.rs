@@ -119,8 +119,8 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
     out
 }
 
-/// "Write a story.", "tell me a tale of two knights": what follows is of the tale, but for what the user says of themselves. What is written
-/// for somebody of the user's is followed by what is so.
+/// "Write a story.", "tell me a tale of two knights": what follows is of the tale, but for what the user says of themselves. A tale for
+/// somebody of the user's may be followed by facts about them.
 fn tells_tale(words: &[Word]) -> bool {
     let rest = without_polite(words);
     let word = |at: usize| rest.get(at).map_or("", |word| word.lower.as_str());

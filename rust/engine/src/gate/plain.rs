@@ -27,9 +27,9 @@ lists! { "plain":
     STATES,
     /// Words for somebody, behind an article.
     ONES,
-    /// What somebody is on: "the Pro plan".
+    /// Plans and the like that somebody is on: "the Pro plan".
     SCHEMES,
-    /// What somebody is of something: "the admin of heron".
+    /// Posts that somebody has: "the admin of heron".
     OFFICES,
     /// Things that somebody has for long.
     THINGS,
