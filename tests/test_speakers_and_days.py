@@ -1,4 +1,4 @@
-"""What several speakers of one shared scope say of themselves."""
+"""What several speakers of one shared scope say of themselves, and what happened on a day."""
 
 from __future__ import annotations
 
@@ -65,3 +65,25 @@ def test_what_happened_on_a_day_is_found_by_that_day(tmp_path: Any, dated: FakeC
         dated.advance(days=10)
         assert user.recall("What happened on May 4?").confidence > 0.5
         assert user.recall("What happened on May 7?").confidence < user.recall("What happened on May 4?").confidence
+
+
+def test_an_event_of_the_day_that_is_asked_for_needs_no_word_of_the_question(tmp_path: Any) -> None:
+    with memspan.open(tmp_path / "store", clock=FakeClock(datetime(2025, 6, 9, 9, tzinfo=UTC))) as engine:
+        user = engine.user("u")
+        user.remember("I bought a bike.", "episodic", occurred_at=datetime(2025, 6, 1, 10, tzinfo=UTC))
+        user.remember("I rented a van.", "episodic", occurred_at=datetime(2025, 4, 1, 10, tzinfo=UTC))
+        assert [hit.text for hit in user.recall("What did I buy on June 1?")][:1] == ["I bought a bike."]
+        session = user.session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "What did I buy on June 1?"})
+        assert "I bought a bike." in str(session.assemble().to_openai())
+
+
+def test_a_message_says_no_pinned_text_again(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    said = "I prefer short answers."
+    first = user.session("s-1", model="gpt-4o")
+    first.add({"role": "user", "content": said})
+    user.learn(first)
+    second = user.session("s-2", model="gpt-4o")
+    second.add({"role": "user", "content": "Which answers do I prefer?"})
+    assert str(second.assemble().to_openai()).count(said) == 1
