@@ -148,11 +148,11 @@ fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
 }
 
 /// How sure a memory is at least that names whom the question names: "Anna is allergic to nuts" matters to "I'm having dinner with Anna,
-/// what should I cook?", which asks nothing of her. A line of talk, with its speaker in front, has no such floor. So is an event of the few
-/// days that the question names.
+/// what should I cook?", which asks nothing of her. So is an event of the few days that the question names. A line of talk, with its speaker
+/// in front, has no such floor.
 pub(crate) fn least_sure(text: &str, parts: &Parts) -> f64 {
     let is_named = parts.closer.is_some_and(|(features, _)| features.name > 0.0);
-    if is_named && !is_of_speaker(text) || parts.prior.is_of_days() { ABOUT_NAMED } else { 0.0 }
+    if (is_named || parts.prior.is_of_days()) && !is_of_speaker(text) { ABOUT_NAMED } else { 0.0 }
 }
 
 #[cfg(test)]

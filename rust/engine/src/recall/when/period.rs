@@ -4,8 +4,6 @@ use super::words::Word;
 use crate::text::is_filler;
 use crate::units::calendar::{Days, date, day, months, valid, weekday};
 
-/// Days that are recent, beside today.
-const RECENT: i64 = 14;
 /// The words of which one must stand before a name that could be something else: a month ("June said"), a year, a season.
 const LEADS: [&str; 17] = [
     "in", "of", "since", "until", "till", "before", "after", "by", "during", "between", "and", "from", "to", "through", "early", "late",
@@ -189,7 +187,6 @@ fn fixed(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         ("week", "before", "last") => Some((around(today, Unit::Week, -2), 3)),
         ("month", "before", "last") => Some((around(today, Unit::Month, -2), 3)),
         ("year", "before", "last") => Some((around(today, Unit::Year, -2), 3)),
-        ("recently" | "lately", ..) => Some((Days::new(today - RECENT, today + 1), 1)),
         ("half", "a", "year") if name(at + 3) == "ago" => Some((around(today, Unit::Month, -6), 4)),
         ("weekend", ..) if at > 0 && name(at - 1) == "the" => {
             let saturday = today - (weekday(today) + 2).rem_euclid(7);

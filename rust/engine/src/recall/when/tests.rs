@@ -173,7 +173,6 @@ fn expressions_side_by_side_and_parts_of_periods_are_read() {
         ("earlier this week", "2025-06-16 2025-06-23"),
         ("yesterday evening", "2025-06-17 2025-06-18"),
         ("over the weekend", "2025-06-14 2025-06-16"),
-        ("what did I do recently", "2025-06-04 2025-06-19"),
         ("an hour ago", "2025-06-18 2025-06-19"),
         ("in the last 24 hours", "2025-06-17 2025-06-19"),
         ("what did i do on may 12?", "2025-05-12 2025-05-13"),
@@ -239,6 +238,7 @@ fn what_is_no_time_is_not_read() {
         "the end of the world",
         "week of the bug",
         "in the middle of nowhere",
+        "what did I paint recently", // a preference for the last two weeks loses the answer oftener than it helps
     ];
     let read: Vec<_> = texts.into_iter().map(|text| (text, shown(text))).filter(|(_, got)| got != "-").collect();
     let exceptions = ["is Sunday's the best ice cream", "version 1.2.2024", "from May"];

@@ -121,22 +121,22 @@ fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
 
 /// Words of which every expression of time without a digit has one, besides the names of months and weekdays.
 #[rustfmt::skip]
-const TELLING: [&str; 21] = [
+const TELLING: [&str; 19] = [
     "today", "tonight", "now", "yesterday", "tomorrow", "last", "previous", "past", "this", "current", "next", "coming", "ago",
-    "spring", "summer", "autumn", "fall", "winter", "weekend", "recently", "lately",
+    "spring", "summer", "autumn", "fall", "winter", "weekend",
 ];
 
 /// The first three letters of all these names: most words of a question begin like none of them.
-const HEADS: [[u8; 3]; 40] = heads();
+const HEADS: [[u8; 3]; 38] = heads();
 
-const fn heads() -> [[u8; 3]; 40] {
-    let mut heads = [[0; 3]; 40];
+const fn heads() -> [[u8; 3]; 38] {
+    let mut heads = [[0; 3]; 38];
     let mut at = 0;
     while at < heads.len() {
         let name = match at {
-            0..21 => TELLING[at],
-            21..33 => MONTHS[at - 21],
-            _ => WEEKDAYS[at - 33],
+            0..19 => TELLING[at],
+            19..31 => MONTHS[at - 19],
+            _ => WEEKDAYS[at - 31],
         };
         let (head, _) = name.as_bytes().split_at(3);
         heads[at].copy_from_slice(head);
