@@ -338,9 +338,9 @@ impl Asked {
         !says_change && (are_two_things(new, old) || self.several && !begins() || are_limited())
     }
 
-    /// Whether the question has an identifier, or asks by yes or no for a state, or on what or where something is.
+    /// Whether the question has an identifier, or asks by yes or no for a state, or on what something is.
     fn may_restate(&self) -> bool {
-        self.identifies || self.contrast.may_name_value || self.asks_where || self.last == "on"
+        self.identifies || self.contrast.may_name_value || ["on", "hosted", "deployed"].contains(&self.last.as_str())
     }
 
     /// Whether a newer memory is an older one about what is identified with another value, or says of the same thing that it is in another
