@@ -96,8 +96,9 @@ class Copies(EnginePart):
             How many values the store has.
 
         Raises:
-            InvalidInput: A line is missing, malformed or was changed (`error.line` says which), the store is not empty, or another
-                embedder than this engine's made the file's vectors. Nothing was loaded.
+            InvalidInput: A line is missing or malformed (`error.line` says which) or was changed (then it is the last line, which has the
+                checksum of all), the store is not empty, or another embedder than this engine's made the file's vectors. Nothing was
+                loaded.
             StoreVersion: The file was exported by a memspan whose stores have another format.
             OutcomeUnknown: The disk failed while the generation took its place. The store is empty, or has all of it: look, and load
                 again if it is empty.
