@@ -10,8 +10,8 @@ const OF_ONESELF: [&str; 9] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "m
 const OF_USER: &str = "The user";
 const ASKED: &str = "Asked \u{201C}";
 
-/// A claim that somebody of that name made, who `said` all of its message. Where it is of themselves, it stands in no other one's place: its
-/// slot is theirs, and it is nothing that every prompt must show.
+/// A claim that somebody of that name made, who `said` all of its message. Where it is of themselves, it stands in no other one's place:
+/// its slot is theirs, and it is nothing that every prompt must show.
 #[must_use]
 pub fn told_of(claim: Claim, said: &str, name: &str) -> Claim {
     let is_told = claim.text.starts_with(OF_USER) && !said.to_lowercase().contains("the user");
@@ -67,6 +67,9 @@ mod tests {
         for said in ["Remember that the user service runs on vega-05.", "We decided that the user gets an email."] {
             assert!(!told(said).text.contains("Priya"), "{said}");
         }
+        let heard = [Heard::new(0, "assistant", "Any allergies?", Some(0)), Heard::new(1, "user", "yes, peanuts", Some(0))];
+        let answer = told_of(judge_among(&heard, 1, 0).remove(0), "yes, peanuts", "priya");
+        assert!(answer.text.starts_with("Priya: Asked") && answer.category == Category::Semantic, "{}", answer.text);
         let of_all = told("Never deploy on Fridays.");
         assert_eq!((&*of_all.text, of_all.category), ("Never deploy on Fridays.", Category::Constraint), "what is said of all stays");
         assert_eq!((capital("u-7"), capital("Ana"), capital("\u{e9}va")), ("u-7".into(), "Ana".into(), "\u{c9}va".into()));

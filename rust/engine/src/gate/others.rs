@@ -3,6 +3,7 @@
 
 use super::beings::is_being;
 use super::guards::{is_comparative, is_lasting, without_polite};
+use super::lexicon::FIRST;
 use super::lists::lists;
 use super::rules::opens_clause;
 use super::signs;
@@ -32,8 +33,6 @@ lists! { "others":
 
 /// Words between an article and a tale, with the tale, at most: "a short funny story".
 const MOST_BEFORE_TALE: usize = 3;
-/// Words by which somebody speaks of themselves.
-const OF_ONESELF: [&str; 10] = ["i", "i'm", "i've", "my", "me", "we", "we're", "our", "us", "mine"];
 
 /// Verbs that ask to work on a text where they name one: "fix the grammar".
 const MENDS: [&str; 5] = ["fix", "correct", "edit", "improve", "expand"];
@@ -106,7 +105,7 @@ pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
         let tale = tells_tale(within(own, span)).then_some(Part { span, announced: true });
         let Some(rewording) = rewords(text, span, within(own, span)).or(tale) else { continue };
         let begin = at;
-        let is_own = |span: Span| tale.is_some() && within(own, span).iter().any(|word| among(&OF_ONESELF, &word.lower));
+        let is_own = |span: Span| tale.is_some() && within(own, span).iter().any(|word| among(&FIRST, &word.lower));
         let goes_on = |at: usize| !text[sentences[at - 1].end..sentences[at].start].contains("\n\n") && !is_aside(own, sentences[at]);
         while at < sentences.len() && goes_on(at) && !is_own(sentences[at]) {
             at += 1;

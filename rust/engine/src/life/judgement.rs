@@ -194,7 +194,8 @@ impl Judgement {
         Self { from: self.from, ..Self::judged(Arc::clone(&self.heard), self.how, clocks) }
     }
 
-    /// The same for an open store, which counts what was judged. All user messages in the scope of one user are that user's, whatever name they have.
+    /// The same for an open store, which counts what was judged. All user messages in the scope of one user are that user's, whatever name
+    /// they have.
     #[must_use]
     pub fn noted(engine: &Core, scope: &Scope, from: ReadFrom, mut heard: Vec<Heard>, first: usize, discards: bool, now: i64) -> Self {
         if scope.scope_type == ScopeType::User {
@@ -297,7 +298,10 @@ impl Judgement {
             reason: read.reason,
             doubt: like.and_then(|claim| claim.doubt),
         };
-        let claim = self.heard.get(read.place).map_or_else(|| claim.clone(), |heard| told(heard)(claim.clone()));
+        let claim = match self.heard.get(read.place) {
+            Some(heard) => told(heard)(claim),
+            None => claim,
+        };
         Placed { place: read.place, claim, writer: Writer::Model }
     }
 

@@ -3,7 +3,7 @@
 
 use super::Question;
 use super::filter::Filter;
-use super::words::{Words, bare_words, normal};
+use super::words::{Words, bare_words, is_any, normal};
 use crate::text::is_filler;
 
 /// Words that ask for what was.
@@ -71,8 +71,7 @@ fn asks_for_past(question: &Question) -> bool {
 
 /// Whether a text has a word without which it does not [tell of what was](tells_of_past).
 pub(super) fn may_tell_of_past(text: &Words<'_>) -> bool {
-    let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
-    text.bare.iter().any(|word| OVER.iter().chain(&OVER_IN_FRONT).chain(&["used", "before", "until"]).any(|known| is(word, known)))
+    text.bare.iter().any(|word| [&OVER, &OVER_IN_FRONT, &["used", "before", "until"]].into_iter().any(|known| is_any(word, known)))
 }
 
 /// Whether a memory, given as its text and the words of that, is one clause which tells of what was. Of "before Acme" that is known where

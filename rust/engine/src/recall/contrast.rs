@@ -185,7 +185,7 @@ fn word(part: &str) -> (Option<Word>, bool) {
 }
 
 /// Whether a word is of capitals alone, as "US" and "IT" are, which mean something else in small letters.
-pub(super) fn is_acronym(word: &str) -> bool {
+fn is_acronym(word: &str) -> bool {
     word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 

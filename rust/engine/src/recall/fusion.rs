@@ -124,8 +124,8 @@ impl Parts {
     }
 
     /// Whether the question speaks for it: it, or the event told beside it, has a word of it, it is about somebody whom the question
-    /// names, its meaning is near, relations lead to it, it happened in the few days that the question names, or it says something newer than
-    /// one of these. Normalised scores cannot say this: even among irrelevant answers one scores best.
+    /// names, its meaning is near, relations lead to it, it happened in the few days that the question names, or it says something newer
+    /// than one of these. Normalised scores cannot say this: even among irrelevant answers one scores best.
     #[must_use]
     pub fn is_relevant(&self) -> bool {
         let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);

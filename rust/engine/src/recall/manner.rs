@@ -2,7 +2,7 @@
 //! "I want to live in Paris", told later than "I live in Rome", is nothing newer.
 
 use super::bygone::may_tell_of_past;
-use super::words::Words;
+use super::words::{Words, is_any};
 use crate::gate::Beginnings;
 
 /// Words that say that it is otherwise than before.
@@ -88,19 +88,18 @@ impl Manner {
 
 /// Whether a text says that something is otherwise than before.
 pub(super) fn says_change(words: &[&str]) -> bool {
-    let says = |word: &&&str| CHANGES.may_have(word) && CHANGE.iter().any(|change| word.eq_ignore_ascii_case(change));
-    words.iter().take(MOST_WORDS).any(|word| says(&word))
+    words.iter().take(MOST_WORDS).any(|word| CHANGES.may_have(word) && is_any(word, &CHANGE))
 }
 
 /// Whether a text says that something is so on some days of each week: "on Saturdays", "at weekends".
 fn is_at_times(words: &[&str]) -> bool {
-    let days = |word: &str| word.ends_with(['s', 'S']) && DAYS.iter().any(|day| word[..word.len() - 1].eq_ignore_ascii_case(day));
-    words.windows(2).take(MOST_WORDS).any(|pair| ["on", "at"].iter().any(|at| pair[0].eq_ignore_ascii_case(at)) && days(pair[1]))
+    let days = |word: &str| word.strip_suffix(['s', 'S']).is_some_and(|day| is_any(day, &DAYS));
+    words.windows(2).take(MOST_WORDS).any(|pair| is_any(pair[0], &["on", "at"]) && days(pair[1]))
 }
 
 /// Whether a text, given as its bare words, says what may be, and not what is.
 fn says_what_may_be(words: &[&str]) -> bool {
-    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|word| known.iter().any(|one| one.eq_ignore_ascii_case(word)));
+    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|word| is_any(word, known));
     let is_wish = |at: usize| {
         let would = || (at.saturating_sub(2)..at).any(|before| is(before, &WOULD));
         is(at, &WISHES) && is(at + 1, &["to"]) && !is(at + 2, &FROM_NOW_ON) && (!is(at, &LIKES) || would())

@@ -149,15 +149,9 @@ fn plain_before_aside(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
     if !asked.may_be_aside(best) {
         return None; // as mostly, and no other text is cut into words
     }
-    let is_plain =
-        |one: &Seen| one.score <= best.score && one.scope == best.scope && one.trust >= best.trust && !asked.keeps_manner(best, one);
-    let is_near = |one: &Seen| one.score.saturating_mul(100) >= best.score.saturating_mul(weights::LEAST_SHARE);
-    let has_all = |one: &Seen| best.required(asked).iter().all(|hash| one.required(asked).contains(hash));
-    let is_of_one = |one: &Seen| is_near(one) && has_all(one) && asked.is_of_same(one, best) && asked.is_of_one(one, best);
-    let plain = seen.iter().enumerate().find_map(|(at, one)| {
-        let is_it = at != aside && one.as_ref().is_some_and(|one| is_plain(one) && is_of_one(one)) && answers(at);
-        is_it.then_some(at)
-    })?;
+    let is_plain = |one: &Seen| one.score <= best.score && asked.may_replace(one, best) && !asked.keeps_manner(best, one);
+    let is_it = |one: &Seen| is_plain(one) && asked.is_of_same(one, best) && asked.is_of_one(one, best);
+    let plain = (0..seen.len()).find(|at| *at != aside && seen[*at].as_ref().is_some_and(is_it) && answers(*at))?;
     answers(aside).then_some((plain, aside))
 }
 
@@ -185,9 +179,8 @@ fn two_newest(
     let may_be =
         |(at, new): &(usize, &Seen<'_, '_>)| (asked.may_restate() || known[*at].get() != Some(&false)) && asked.may_be_newer(new, old);
     // Beside an identifier the rest of a question may be too little to tell by whether one answers it, as the word for another state is.
-    let restates = |new: &Seen<'_, '_>| asked.restates(new, old);
     let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| {
-        (answers(older) && answers(*at) || restates(new)) && asked.is_of_same(new, old) && asked.is_of_one(new, old)
+        (answers(older) && answers(*at) || asked.restates(new, old)) && asked.is_of_same(new, old) && asked.is_of_one(new, old)
     };
     let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.may_restate();
     let mut newest = newer.filter(may_be).take_while(may_answer).filter(is_newer).map(|(at, _)| at);
@@ -284,10 +277,9 @@ impl Asked {
     /// Whether two memories of the same person, which both answer the question, are of one thing by their words. Where the question is of
     /// nobody, the newer one has all of its words that the older one has.
     fn is_of_one(&self, new: &Seen, old: &Seen) -> bool {
-        let restates = self.restates(new, old);
-        let (new, old) = (new.told(self), old.told(self));
-        let covers = || self.contrast.is_question && new.covers(old);
-        (self.is_of_somebody() || restates || covers()) && !self.contrast.is_between(new, old)
+        let (told, old_told) = (new.told(self), old.told(self));
+        let covers = || self.contrast.is_question && told.covers(old_told);
+        (self.is_of_somebody() || covers() || self.restates(new, old)) && !self.contrast.is_between(told, old_told)
     }
 
     /// Whether the question names somebody or asks of the user.
@@ -346,11 +338,11 @@ impl Asked {
     /// Whether a newer memory is an older one about what is identified with another value, or says of the same thing that it is in another
     /// state than the one that is asked for.
     fn restates(&self, new: &Seen, old: &Seen) -> bool {
-        let is_other_value = self.identifies && self.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
+        let is_other_value = || self.identifies && self.is_about(old) && is_restated(&new.words().bare, &old.words().bare);
         let is_other_state =
             || self.contrast.may_name_value && new.begins_as(old) && is_in_other_state(&new.words().bare, &old.words().bare, &self.last);
         let is_moved = || new.manner().says_change && is_moved(&new.words().bare, &old.words().bare, &self.words);
-        is_other_value || is_other_state() || is_moved()
+        self.may_restate() && (is_other_value() || is_other_state() || is_moved())
     }
 
     /// Whether a memory is about whom or what is asked.
@@ -360,8 +352,12 @@ impl Asked {
 
     /// Whether one may be newer than another, by what is known without their words.
     fn may_be_newer(&self, new: &Seen<'_, '_>, old: &Seen<'_, '_>) -> bool {
-        new.occurred_at > old.occurred_at
-            && new.scope == old.scope
+        new.occurred_at > old.occurred_at && self.may_replace(new, old)
+    }
+
+    /// The same, whichever is newer.
+    fn may_replace(&self, new: &Seen<'_, '_>, old: &Seen<'_, '_>) -> bool {
+        new.scope == old.scope
             && new.trust >= old.trust
             && (new.slot.is_none() || old.slot.is_none() || new.slot == old.slot)
             && new.score.saturating_mul(100) >= old.score.saturating_mul(weights::LEAST_SHARE)

@@ -2,7 +2,7 @@
 //! brought elsewhere.
 //! Then it is newer also where the words of the question are too few to tell by, or name the older value itself ("Is the gate open?").
 
-use super::words::{normal, without_s};
+use super::words::{is_any, normal, without_s};
 
 /// States of which a thing has one at a time.
 const STATES: [&[&str]; 12] = [
@@ -57,7 +57,7 @@ pub(super) fn is_in_other_state(new: &[&str], old: &[&str], asked: &str) -> bool
 /// Whether a newer memory says that what an older one places was brought elsewhere: "We migrated CI to GitHub Actions" and "CI runs on
 /// Jenkins". The thing is a word of the question.
 pub(super) fn is_moved(new: &[&str], old: &[&str], asked: &[String]) -> bool {
-    let is = |word: Option<&&str>, known: &[&str]| word.is_some_and(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
+    let is = |word: Option<&&str>, known: &[&str]| word.is_some_and(|word| is_any(word, known));
     let Some(verb) = new.iter().position(|word| is(Some(word), &MOVES)) else { return false };
     let thing = (verb + 1..new.len().min(verb + MOST_OBJECT + 1)).find(|at| is(new.get(at + 1), &["to", "from"])).map(|at| new[at]);
     let Some(thing) = thing.filter(|thing| asked.contains(&normal(without_s(thing)))) else { return false };

@@ -6,7 +6,7 @@
 
 use super::manner::says_change;
 use super::restated::same;
-use super::words::{normal, without_s};
+use super::words::{is_any, normal, without_s};
 use crate::gate::takes_many;
 use crate::text::is_filler;
 use crate::units::calendar::is_named;
@@ -122,10 +122,6 @@ pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
 pub(super) fn have_other_limits(new: &[&str], old: &[&str]) -> bool {
     let is_own_place = new.iter().take(SUBJECT).any(|word| is_any(word, &RESIDES));
     !is_own_place && (end_in_other_limits(new, old) || are_of_other_subjects(new, old))
-}
-
-fn is_any(word: &str, known: &[&str]) -> bool {
-    known.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 fn end_in_other_limits(new: &[&str], old: &[&str]) -> bool {

@@ -89,6 +89,11 @@ pub(super) fn normal(word: &str) -> String {
     word.to_lowercase().replace('\u{2019}', "'")
 }
 
+/// Whether a bare word is one of some words of ASCII in small letters.
+pub(super) fn is_any(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|one| word.eq_ignore_ascii_case(one))
+}
+
 /// A word without the ending of a possessive.
 pub(super) fn without_s(word: &str) -> &str {
     if word.as_bytes().last() != Some(&b's') {

@@ -123,9 +123,7 @@ impl Collector {
         let identifiers = entries.iter().filter(|e| e.role == Role::Whole || numbers.contains(&e.hash)).map(|e| e.hash).collect();
         Query { terms: entries.iter().map(|e| to_term(e, &self.arena)).collect(), identifiers }
     }
-}
 
-impl Collector {
     /// The hashes of short numbers behind a noun of what has one: "port 80" is another thing than "port 8080".
     fn numbers(&self) -> Vec<u64> {
         let text = |entry: &Entry| &self.arena[entry.start..entry.start + entry.len as usize];

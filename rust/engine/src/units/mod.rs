@@ -1,5 +1,5 @@
-//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut and of the days in it, of bytes as text; the key of a
-//! scope's terms.
+//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut and of the days in it, of bytes
+//! as text; the key of a scope's terms.
 
 pub mod base64;
 pub mod calendar;

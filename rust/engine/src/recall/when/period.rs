@@ -119,15 +119,16 @@ fn part(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     }
     let (count, counted) = several(words, at + 1).filter(|_| words.get(at + 1).and_then(unit).is_none()).unwrap_or((1, 0));
     let unit_at = at + 1 + counted;
+    let framed = || of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"));
     let parted = |length: i64| {
-        let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+        let (first, end, used) = framed()?;
         let length = length * count;
         let start = place.map_or(end - length, |place| first + place * length);
         let days = Days::new(start.max(first), (start + length).min(end));
         (length < end - first && days.first < days.end).then(|| (days, unit_at + 1 - at + used))
     };
     let by_months = |length: i64| {
-        let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+        let (first, end, used) = framed()?;
         let ((year, month, _), (last_year, last_month, _)) = (date(first), date(end - 1));
         let days = match place {
             Some(place) => months(year, month + place * length, length),
@@ -142,14 +143,13 @@ fn part(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         "month" | "months" => by_months(count),
         "quarter" | "quarters" => by_months(3 * count),
         "half" => {
-            let (first, end, used) =
-                of(unit_at + 1).filter(|(first, end, _)| end - first > 3 && matches!(name(unit_at + 1), "of" | "in"))?;
+            let (first, end, used) = framed().filter(|(first, end, _)| end - first > 3)?;
             let half = first + (end - first) / 2;
             Some((if place == Some(0) { Days::new(first, half) } else { Days::new(half, end) }, 2 + used))
         }
         _ => {
             let wanted = words.get(unit_at)?.weekday()?;
-            let (first, end, used) = of(unit_at + 1).filter(|_| matches!(name(unit_at + 1), "of" | "in"))?;
+            let (first, end, used) = framed()?;
             let day = match place {
                 Some(place) => first + (wanted - weekday(first)).rem_euclid(7) + 7 * place,
                 None => end - 1 - (weekday(end - 1) - wanted).rem_euclid(7),
@@ -184,9 +184,7 @@ fn fixed(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
             let saturday = today - weekday(today) + 5 - 14;
             Some((Days::new(saturday, saturday + 2), 3))
         }
-        ("week", "before", "last") => Some((around(today, Unit::Week, -2), 3)),
-        ("month", "before", "last") => Some((around(today, Unit::Month, -2), 3)),
-        ("year", "before", "last") => Some((around(today, Unit::Year, -2), 3)),
+        ("week" | "month" | "year", "before", "last") => Some((around(today, unit(&words[at])?, -2), 3)),
         ("half", "a", "year") if name(at + 3) == "ago" => Some((around(today, Unit::Month, -6), 4)),
         ("weekend", ..) if at > 0 && name(at - 1) == "the" => {
             let saturday = today - (weekday(today) + 2).rem_euclid(7);
@@ -206,17 +204,15 @@ fn related(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     };
     let next = words.get(at + 1)?;
     let rolling = step < 0 && (words[at].lower == "past" || words[at].lower == "last");
-    if rolling
-        && let Some((count, used)) = several(words, at + 1)
-        && words.get(at + 1 + used).is_some_and(|word| word.lower == "hours")
+    if let Some((count, used)) = several(words, at + 1).filter(|_| rolling)
+        && let Some(word) = words.get(at + 1 + used)
     {
-        return Some((Days::new(today - (count + 23) / 24, today + 1), used + 2));
-    }
-    if rolling
-        && let Some((count, used)) = several(words, at + 1)
-        && let Some(unit) = words.get(at + 1 + used).and_then(unit)
-    {
-        return Some((Days { first: Some(back(today, unit, count)), end: Some(today + 1) }, used + 2));
+        if word.lower == "hours" {
+            return Some((Days::new(today - (count + 23) / 24, today + 1), used + 2));
+        }
+        if let Some(unit) = unit(word) {
+            return Some((Days { first: Some(back(today, unit, count)), end: Some(today + 1) }, used + 2));
+        }
     }
     let found = match unit(next) {
         Some(unit) if words[at].lower == "past" => Days::new(back(today, unit, 1), today + 1),
