@@ -5,7 +5,7 @@
 
 use super::closer::word_of;
 use super::contenders::Contender;
-use super::newest::speaks_of_own;
+use super::whose::speaks_of_own;
 use super::words::bare_words;
 use super::{LexicalQuery, Question, TermScore};
 use crate::Result;

@@ -216,7 +216,7 @@ pub mod memories {
         time_asked: 0.054,
     }
 
-    /// The test that a newer memory answers the question as an older one does (`recall/newest.rs`): a logistic, fitted by
+    /// The test that a newer memory answers the question as an older one does (`recall/newest`): a logistic, fitted by
     /// `tools/ranking/newest.py` to facts that were written for it.
     pub mod newest {
         /// The weight of its cosine with the question, both without the names in the question, by the built-in embedding.

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use super::Question;
 use super::contrast::{Word, telling};
-use super::newest::speaks_of_own;
 use super::ranking::memories::{FEWEST, SLOTTED, slotted};
 use super::related::Related;
 use super::whose::living_ones;
+use super::whose::speaks_of_own;
 use super::words::{Words, begins};
 use crate::Result;
 use crate::memory::slots;

@@ -1,10 +1,16 @@
 //! Whose something is that a text speaks of, where it is not the user's: "Bob's", "my mother's", "my daughter is allergic to ...".
 
-use super::newest::OWN;
 use super::words::{Words, in_small_letters, normal, without_s};
 use crate::gate::{Beginnings, is_living};
 use crate::process::Lazy;
 
+/// Words of who asks, and of how others write of them.
+pub(super) const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
+
+/// Their first letters.
+const OWN_BEGINS: [u8; 5] = *b"imwou";
+/// Bytes of the longest of them, with a typographic apostrophe.
+const LONGEST_OWN: usize = "user\u{2019}s".len();
 /// Words by which people speak of somebody beside themselves. Those of one line are one person to them.
 const PERSONS: [&[&str]; 31] = [
     &["mother", "mum", "mom", "mama", "mummy", "mommy"],
@@ -184,9 +190,55 @@ pub(super) fn owners(text: &Words<'_>) -> impl Iterator<Item = String> {
     owners.filter(|owner| !is_nobody(owner))
 }
 
+/// Whether one of some bare words is of who asks.
+pub(super) fn speaks_of_own<'t>(mut words: impl Iterator<Item = &'t str>) -> bool {
+    let is_own = |word: &str| OWN.iter().any(|own| word.chars().map(plain).eq(own.chars()));
+    let may_be = |word: &str| word.len() <= LONGEST_OWN && word.bytes().next().is_some_and(|first| OWN_BEGINS.contains(&(first | 0x20)));
+    words.any(|word| may_be(word) && is_own(word))
+}
+
+fn plain(letter: char) -> char {
+    if letter == '\u{2019}' { '\'' } else { letter.to_ascii_lowercase() }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::words::bare_words;
     use super::*;
+
+    #[test]
+    fn words_of_who_asks_begin_with_few_letters() {
+        assert!(OWN.iter().all(|own| OWN_BEGINS.contains(&own.as_bytes()[0])));
+    }
+
+    #[test]
+    fn whose_something_is_told_by_words() {
+        let is_own = |text: &str| speaks_of_own(bare_words(text));
+        assert!(is_own("I\u{2019}ve moved") && is_own("The USER\u{2019}S editor"));
+        assert!(is_own("Where do I work?") && is_own("My job") && is_own("The user's editor is Vim."));
+        assert!(!is_own("MySQL runs on port 3306") && !is_own("Anna works at Acme."));
+        assert_eq!(owners(&Words::of("Bob's project uses it, and it's Anna's.")).collect::<Vec<_>>(), ["bob"]);
+    }
+
+    #[test]
+    fn whose_something_it_is_is_told_as_word_by_word() {
+        let plain = |text: &str| -> Vec<String> {
+            let owned = |word: &str| word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).map(str::to_lowercase);
+            let owners = text.split_whitespace().filter(|word| word.starts_with(char::is_uppercase)).filter_map(owned);
+            let is_nobody =
+                |owner: &String| OWN.contains(&owner.as_str()) || ["it", "that", "what", "here", "there", "let"].contains(&owner.as_str());
+            owners.filter(|owner| !is_nobody(owner)).collect()
+        };
+        let words = ["Bob", "\u{c9}va", "It", "anna", "O'Brien", "", "'", "We", "\u{2019}", "X's", "Y\u{99}"];
+        let ends = ["'s", "\u{2019}s", "'s.", "s", "'S", "\u{2019}", "'s's", "\u{99}s"];
+        let spaces = [" ", "\u{a0}", "\n", "", "\u{3000}"];
+        for (word, end) in words.iter().flat_map(|word| ends.map(|end| (word, end))) {
+            for (space, other) in spaces.iter().flat_map(|space| words.map(|other| (space, other))) {
+                let text = format!("{word}{end}{space}{other}{end}");
+                assert_eq!(owners(&Words::of(&text)).collect::<Vec<_>>(), plain(&text), "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn who_is_spoken_of_beside_the_user_is_told() {

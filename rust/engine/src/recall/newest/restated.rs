@@ -2,7 +2,7 @@
 //! brought elsewhere.
 //! Then it is newer also where the words of the question are too few to tell by, or name the older value itself ("Is the gate open?").
 
-use super::words::{is_any, normal, without_s};
+use super::super::words::{is_any, normal, without_s};
 
 /// States of which a thing has one at a time.
 const STATES: [&[&str]; 12] = [
@@ -72,8 +72,8 @@ pub(super) fn same(one: &[&str], two: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::Words;
     use super::*;
+    use crate::recall::words::Words;
 
     #[test]
     fn a_sentence_with_another_value_is_the_same_sentence() {

@@ -4,9 +4,9 @@
 //! Who asks has looked whether the newer one says that something changed: "I switched to Emacs" and "I use Emacs now" are newer values of
 //! "I use Vim".
 
+use super::super::words::{is_any, normal, without_s};
 use super::manner::says_change;
 use super::restated::same;
-use super::words::{is_any, normal, without_s};
 use crate::gate::takes_many;
 use crate::text::is_filler;
 use crate::units::calendar::is_named;

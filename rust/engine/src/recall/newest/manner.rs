@@ -1,8 +1,8 @@
 //! How a memory says something, whatever it is compared with: as a change, as what was, as a wish or a plan, of some days of the week.
 //! "I want to live in Paris", told later than "I live in Rome", is nothing newer.
 
-use super::bygone::may_tell_of_past;
-use super::words::{Words, is_any};
+use super::super::bygone::may_tell_of_past;
+use super::super::words::{Words, is_any};
 use crate::gate::Beginnings;
 
 /// Words that say that it is otherwise than before.
@@ -67,7 +67,7 @@ const MOST_WORDS: usize = 24;
 pub(super) struct Manner {
     /// It is otherwise than before.
     pub says_change: bool,
-    /// It may tell of what was ([`super::bygone::tells_of_past`]).
+    /// It may tell of what was ([`super::super::bygone::tells_of_past`]).
     pub may_be_past: bool,
     /// It is a wish, a plan or a proposal.
     pub may_be: bool,
