@@ -9,7 +9,7 @@ use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model};
 pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
     let sentence = &said.text[span.start..span.end];
     let text = match &reading.text {
-        Some(text) => dates::resolved(text, &words_of(text), 0, said.at),
+        Some(text) => dates::resolved_as(text, words, said.at),
         None => dates::resolved(sentence, words, span.start, said.at),
     };
     Claim {

@@ -10,7 +10,8 @@ use super::shapes::{Shape, alone, followed};
 use super::values::{ValueKind, kind_of, may_follow};
 use super::words::{Word, among, starts, words};
 use super::{Category, Claim};
-use crate::units::calendar::{MONTHS, WEEKDAYS};
+use crate::units::calendar::{MONTHS, WEEKDAYS, is_short_month};
+use crate::units::days::behind_day;
 
 lists! { "corrects":
     /// Words that open a correction.
@@ -263,7 +264,7 @@ fn exchanged(text: &str, wrong: &str, value: &str) -> Option<String> {
     {
         end = unit.end;
     }
-    Some(format!("{}{value}{}", &text[..start], without_day(&text[end..])))
+    Some(format!("{}{value}{}", &text[..start], behind_day(&text[end..])))
 }
 
 /// A text with its words and its moments.
@@ -285,16 +286,10 @@ fn at_another_time((text, own, known): Timed<'_>, (value, new, times): Timed<'_>
         let last = moment.to - usize::from(moment.year && !time.year);
         said += &text[end..own[moment.from].start];
         said += &value[new[time.from].start..new[time.to - 1].end];
-        end = text.len() - without_day(&text[own[last - 1].end..]).len();
+        said += &text[own[last - 1].end..own[moment.to - 1].end];
+        end = text.len() - behind_day(&text[own[moment.to - 1].end..]).len();
     }
     Some(said + &text[end..])
-}
-
-/// The rest of a text without the day that the gate put behind a word for one: " (2025-01-03)".
-fn without_day(rest: &str) -> &str {
-    let is_day = |day: &str| day.len() == "2026-05-08".len() && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    let day = rest.strip_prefix(" (").and_then(|inside| inside.split_once(')')).filter(|(day, _)| is_day(day));
-    day.map_or(rest, |(_, rest)| rest)
 }
 
 /// A day or a time of day among words.
@@ -355,15 +350,16 @@ fn moment(words: &[Word], at: usize) -> (usize, bool) {
     let is_number = |at: usize| words.get(at).is_some_and(Word::is_number);
     let word = lower(at);
     let alone = words.len() == 1 || at > 0 && among(&BEFORE_MONTH, lower(at - 1));
+    let is_name = |word: &str| MONTHS.contains(&word) || is_short_month(word);
     let is_month = MONTHS.contains(&word) && (alone || is_number(at + 1) || !["may", "march"].contains(&word));
     let ordinal = is_number(at) && ["st", "nd", "rd", "th"].iter().any(|ending| word.ends_with(ending));
     if is_number(at) && ["am", "pm", "o'clock"].contains(&lower(at + 1)) {
         (2, true)
     } else if is_number(at) && (word.contains(':') || word.ends_with("am") || word.ends_with("pm")) {
         (1, true)
-    } else if is_month {
+    } else if is_month || is_short_month(word) && is_number(at + 1) {
         (1 + usize::from(is_number(at + 1)), false)
-    } else if is_number(at) && word.len() <= 4 && MONTHS.contains(&lower(at + 1)) {
+    } else if is_number(at) && word.len() <= 4 && is_name(lower(at + 1)) {
         (2, false)
     } else if ordinal && lower(at + 1) == "of" {
         (3.min(words.len() - at), false)

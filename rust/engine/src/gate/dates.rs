@@ -1,14 +1,16 @@
-//! Days that a sentence names from where it stands ("tomorrow", "next Friday", "3 weeks ago"), said so that they stay true.
+//! Days that a sentence names from where it stands ("tomorrow", "next Friday", "3 weeks ago", "on May 3"), said so that they stay true.
 //!
 //! The word stays and the day is put behind it: "tomorrow (2025-03-02)". Where the day is not plain, nothing is added. "On Monday" is the
 //! last one where the words beside it tell of what was ("we signed on Monday"), none where they tell of a plan ("we agreed to sign on
 //! Monday"), and else the next one.
 
-use super::constraint::ends_in_past;
-use super::lexicon::PAST;
+mod of_month;
+mod tense;
+
+use self::tense::{When, when};
 use super::lists::lists;
-use super::words::{Word, among};
-use crate::units::calendar::{DAY, MONTHS, WEEKDAYS, date};
+use super::words::{Word, words as words_of};
+use crate::units::calendar::{self, DAY, MONTHS, WEEKDAYS, date, iso_date};
 
 lists! { "dates":
     /// Verbs of what was, beside those of the lexicon and those in "-ed".
@@ -21,42 +23,37 @@ lists! { "dates":
     APPOINTED,
     /// Words between two clauses.
     PARTS,
+    /// Words for the same day of each year, and for what comes more than once.
+    YEARLY,
+    /// Words behind one of these for something that comes once: "birthday party".
+    YEARLY_THINGS,
 }
-
-/// Words behind a day that are looked at, where none before it tells when it was.
-const MOST_BEHIND: usize = 8;
-/// Words before a participle that stands for an adjective: "the signed contract".
-const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
 
 /// A day that a sentence names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The place behind the words that name it.
-    pub place: usize,
-    /// As it is said.
+    /// The first word that names it.
+    first: usize,
+    /// Behind the last.
+    end: usize,
+    /// As it is written: "2025-05-03", "week of 2025-05-05", "2025-05", "2025-05-03 to 2025-05-09".
     pub day: String,
-    /// How many days it is from when it was said; `None` of a week, a month or a year.
+    /// How many days it is from when it was said, the first of several; `None` of a week, a month or a year.
     pub days: Option<i64>,
-}
-
-/// A day as `2025-06-18`.
-fn day_of(at: i64) -> String {
-    let (year, month, day) = date(at.div_euclid(DAY));
-    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// The days that a sentence names. `at` is when it was said.
 pub fn named(words: &[Word], at: i64) -> Vec<Named> {
     let (today, mut out, mut here) = (at.div_euclid(DAY), Vec::new(), 0);
     while here < words.len() {
-        match expression(words, here, today) {
-            Some((used, day, days)) => {
-                if !is_said(words, here + used) {
-                    out.push(Named { place: words[here + used - 1].end, day, days });
-                }
-                here += used;
-            }
-            None => here += 1,
+        let relative = || expression(words, here, today).map(|(used, day, days)| Named { first: here, end: here + used, day, days });
+        let Some(found) = of_month::read(words, here, today).or_else(relative) else {
+            here += 1;
+            continue;
+        };
+        here = found.end;
+        if !is_said(words, here) {
+            out.push(found);
         }
     }
     out
@@ -76,55 +73,38 @@ pub fn tells_of_past_day(words: &[Word]) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     (0..words.len()).any(|here| {
         let names = word(here) == "last" && ["week", "month", "year"].contains(&word(here + 1));
-        (names || expression(words, here, 0).is_some_and(|(_, _, days)| days.is_some_and(|days| days < 0))) && is_past(here)
+        let is_over = || expression(words, here, 0).is_some_and(|(_, _, days)| days.is_some_and(|days| days < 0));
+        (names || of_month::read(words, here, 0).is_some() || is_over()) && is_past(here)
     })
-}
-
-/// When something on a weekday is, by the words beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
-    Passed,
-    Ahead,
-    Unsaid,
-}
-
-/// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
-fn when(words: &[Word], here: usize) -> When {
-    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_past = |at: usize| ends_in_past(word(at)) || among(&PAST, word(at)) || among(&PASSED, word(at));
-    let verb = |at: usize| {
-        let before = |back: usize| at.checked_sub(back).map_or("", word);
-        let begins = ["have", "has", "i", "we", "he", "she", "they", "you"].contains(&word(at));
-        // "I see him", "we have to", "she has surgery", and not "we have signed".
-        let of_now = || begins && at + 1 < here && !is_past(at + 1) && !["have", "has", "just", "never"].contains(&word(at + 1));
-        if among(&AHEAD, word(at)) || of_now() {
-            return Some(When::Ahead);
-        }
-        let in_ed = ends_in_past(word(at));
-        if among(&PLANS, word(at)) || ["was", "were", "been"].contains(&word(at)) && among(&PLANS, word(at + 1)) {
-            return Some(When::Unsaid);
-        }
-        let is_adjective = || in_ed && ARTICLES.contains(&before(1));
-        let of_present = || in_ed && (among(&AHEAD, before(1)) || before(1) == "be" || among(&AHEAD, before(2)));
-        match is_past(at) && !is_adjective() {
-            true if of_present() => Some(When::Ahead),
-            // "I got an appointment on Thursday" tells of what is to come.
-            true if (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
-            true => Some(When::Passed),
-            false => None,
-        }
-    };
-    let clause = (0..here).rev().find(|at| among(&PARTS, word(*at))).map_or(0, |at| at + 1);
-    let behind = || (here + 2..words.len().min(here + 2 + MOST_BEHIND)).find_map(verb);
-    (clause..here).rev().find_map(verb).or_else(behind).unwrap_or(When::Ahead)
 }
 
 /// The text with its days in it. The places are those of `words`, less `offset`.
 pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
+    with_days(text, words, offset, named(words, at))
+}
+
+/// The same of a text that says in other words what a sentence says: "I started at Acme on May 3" tells of the past, "The user works for Acme
+/// on May 3" does not.
+pub fn resolved_as(text: &str, sentence: &[Word], at: i64) -> String {
+    let (own, said) = (words_of(text), named(sentence, at));
+    let mut days = named(&own, at);
+    for one in &mut days {
+        let is_same = |other: &&Named| {
+            let (own, other) = (&own[one.first..one.end], &sentence[other.first..other.end]);
+            own.len() == other.len() && own.iter().zip(other).all(|(own, other)| own.lower == other.lower)
+        };
+        if let Some(same) = said.iter().find(is_same) {
+            one.day.clone_from(&same.day);
+        }
+    }
+    with_days(text, &own, 0, days)
+}
+
+fn with_days(text: &str, words: &[Word], offset: usize, days: Vec<Named>) -> String {
     let (mut out, mut copied) = (String::with_capacity(text.len() + 16), 0);
-    for Named { place, day, .. } in named(words, at) {
-        let place = place - offset;
-        if dated(&text[place..]) {
+    for Named { end, day, .. } in days {
+        let place = words[end - 1].end - offset;
+        if is_dated(&text[place..]) {
             continue;
         }
         out.push_str(&text[copied..place]);
@@ -137,25 +117,31 @@ pub fn resolved(text: &str, words: &[Word], offset: usize, at: i64) -> String {
     out
 }
 
-/// Whether a day as a number follows: "Friday 2026-11-27", "Friday (27.11.)".
-fn dated(rest: &str) -> bool {
-    rest.trim_start_matches([' ', ',', '(']).starts_with(|next: char| next.is_ascii_digit())
+/// Whether a day as a number follows: "Friday 2026-11-27", "Friday (27.11.)", "Friday 13". A time of day is none: "Friday 7pm", "Friday, 7:30".
+fn is_dated(rest: &str) -> bool {
+    let mut next = rest.trim_start_matches([' ', ',', '(']).split_whitespace();
+    let number = next.next().unwrap_or_default().trim_end_matches([')', ',', '!', '?', ';']);
+    let is_sign = |sign: char| sign.is_ascii_digit() || ['.', '-', '/'].contains(&sign);
+    let mut is_time = || next.next().is_some_and(|unit| unit.starts_with(|letter: char| letter.is_alphabetic()));
+    let is_parted = number.trim_end_matches('.').contains(['.', '-', '/']);
+    number.starts_with(|sign: char| sign.is_ascii_digit()) && number.chars().all(is_sign) && (is_parted || !is_time())
 }
 
-/// Whether the words behind a day say which one it is: "Friday | the 13th", "Friday, | March 13".
+/// Whether the words behind a weekday say which one it is: "Friday | the 13th", "Friday, | March 13".
 fn is_said(words: &[Word], at: usize) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let is_number = |at: usize| words.get(at).is_some_and(Word::is_number);
     let is_ordinal = |at: usize| is_number(at) && ["st", "nd", "rd", "th"].iter().any(|ending| word(at).ends_with(ending));
     let of_month = MONTHS.contains(&word(at)) && (is_number(at + 1) || word(at + 1) == "the" && is_ordinal(at + 2));
-    of_month || word(at) == "the" && is_ordinal(at + 1)
+    let is_day = is_number(at) && MONTHS.contains(&word(at + 1 + usize::from(word(at + 1) == "of")));
+    of_month || is_day || word(at) == "the" && is_ordinal(at + 1)
 }
 
 /// How many words of an expression begin at `here`, the day that they name, and how many days it is from today, where it is one.
 fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String, Option<i64>)> {
     let word = |at: usize| words.get(here + at).map_or("", |word| word.lower.as_str());
     let is_shown = |days: i64| date(today + days).0 > 0; // no calendar of a program has a year 0
-    let one = |used: usize, days: i64| is_shown(days).then(|| (used, day_of((today + days) * DAY), Some(days)));
+    let one = |used: usize, days: i64| is_shown(days).then(|| (used, iso_date((today + days) * DAY), Some(days)));
     let step = |which: &str| if which == "next" { 1 } else { -1 };
     match (word(0), word(1)) {
         ("today" | "tonight", _) => one(1, 0),
@@ -166,15 +152,21 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
         ("this", "morning" | "afternoon" | "evening") => one(2, 0),
         ("last", "night") => one(2, -1),
         (which @ ("next" | "last"), "week") => {
-            Some((2, format!("week of {}", day_of((today + monday(today) + 7 * step(which)) * DAY)), None))
+            Some((2, format!("week of {}", iso_date((today - calendar::weekday(today) + 7 * step(which)) * DAY)), None))
         }
         (which @ ("next" | "last"), "month") => Some((2, month(today, step(which)), None)),
-        (which @ ("next" | "last"), "year") => Some((2, (year(today) + step(which)).to_string(), None)),
+        (which @ ("next" | "last"), "year") => Some((2, (date(today).0 + step(which)).to_string(), None)),
         (which @ ("next" | "last"), name) if WEEKDAYS.contains(&name) => one(2, weekday(name, which, today)),
         ("this" | "on", name) if WEEKDAYS.contains(&name) => match when(words, here) {
             When::Passed => one(2, weekday(name, "last", today)),
             When::Ahead => one(2, weekday(name, "this", today)),
             When::Unsaid => None,
+        },
+        // "I stayed until Friday" is over, and "I booked it for Friday" is not.
+        (before @ ("by" | "until" | "till" | "for" | "due"), name) if WEEKDAYS.contains(&name) => match (when(words, here), before) {
+            (When::Passed, "until" | "till") => one(2, weekday(name, "last", today)),
+            (When::Passed, "by" | "for") => None,
+            _ => one(2, weekday(name, "this", today)),
         },
         ("in", number) => counted(number, word(2)).and_then(|days| one(3, days)),
         (number, unit) if word(2) == "ago" => counted(number, unit).and_then(|days| one(3, -days)),
@@ -185,15 +177,10 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
     }
 }
 
-/// Days until the Monday of this week, 0 or less. 1970-01-01 was a Thursday.
-fn monday(today: i64) -> i64 {
-    -(today + 3).rem_euclid(7)
-}
-
 /// Days to a weekday: "on" and "this" are the next one that comes, today not counted, "next" that of the week after.
 fn weekday(name: &str, which: &str, today: i64) -> i64 {
     let wanted = WEEKDAYS.iter().position(|day| *day == name).map_or(0, |at| at as i64);
-    let of_week = monday(today) + wanted;
+    let of_week = wanted - calendar::weekday(today);
     match which {
         "next" => of_week + 7,
         "last" => {
@@ -228,13 +215,9 @@ fn counted(number: &str, unit: &str) -> Option<i64> {
     }
 }
 
-fn year(today: i64) -> i64 {
-    day_of(today * DAY)[..4].parse().unwrap_or(1970)
-}
-
 fn month(today: i64, step: i64) -> String {
-    let date = day_of(today * DAY);
-    let months = year(today) * 12 + date[5..7].parse::<i64>().unwrap_or(1) - 1 + step;
+    let (year, month, _) = date(today);
+    let months = year * 12 + month - 1 + step;
     format!("{:04}-{:02}", months.div_euclid(12), months.rem_euclid(12) + 1)
 }
 
@@ -260,11 +243,44 @@ mod tests {
     #[test]
     fn a_weekday_has_no_day_where_the_sentence_says_which_one_it_is() {
         for text in ["on Friday the 13th", "on Friday, March 13", "on Friday, the 3rd of May", "next Friday, May the 9th"] {
-            assert_eq!(named(&words(text), AT), [], "{text}");
+            let days: Vec<Option<i64>> = named(&words(text), AT).into_iter().map(|one| one.days).collect();
+            assert!(days.iter().all(|days| *days > Some(7)), "{text}: {days:?}");
         }
         for text in ["on Friday the team meets", "on Friday, may we come?", "on Friday we may march"] {
             assert_eq!(named(&words(text), AT)[0].day, "2025-01-03", "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_of_day_is_no_date() {
+        for (text, dated) in [
+            ("dinner tomorrow, 7pm", "dinner tomorrow (2025-01-02), 7pm"),
+            ("a call on Friday 7pm", "a call on Friday (2025-01-03) 7pm"),
+            ("a call on Friday, 7:30", "a call on Friday (2025-01-03), 7:30"),
+            ("a call on Friday (7 pm)", "a call on Friday (2025-01-03) (7 pm)"),
+            ("on Friday 13 the shop is closed", "on Friday (2025-01-03) 13 the shop is closed"),
+            ("on Friday 13.", "on Friday 13."),
+            ("on Friday (3.1.)", "on Friday (3.1.)"),
+            ("on Friday 2025-01-03", "on Friday 2025-01-03"),
+        ] {
+            assert_eq!(resolved(text, &words(text), 0, AT), dated);
+        }
+    }
+
+    #[test]
+    fn a_weekday_that_something_is_due_by_is_the_next_one() {
+        let day = |text: &str| named(&words(text), AT).into_iter().map(|one| one.day).next().unwrap_or_default();
+        for text in ["The report is due Friday", "I need it by Friday", "I booked a table for Friday", "I'm away until Friday"] {
+            assert_eq!(day(text), "2025-01-03", "{text}");
+        }
+        assert_eq!((&*day("I stayed until Friday"), &*day("I paid for Friday")), ("2024-12-27", ""));
+    }
+
+    #[test]
+    fn what_is_said_in_other_words_has_the_days_of_what_was_said() {
+        let said = words("I started at Acme on November 2 and leave on March 5");
+        let text = "The user works for Acme on November 2 and sleeps on March 6";
+        assert_eq!(resolved_as(text, &said, AT), "The user works for Acme on November 2 (2024-11-02) and sleeps on March 6 (2025-03-06)");
     }
 
     #[test]
@@ -279,6 +295,7 @@ mod tests {
             "We have signed it on Monday",
             "There was a fire on Monday",
             "I didn't sleep on Monday",
+            "I had surgery on Monday",
         ] {
             assert_eq!(day(text), "2024-12-30", "{text}");
         }
@@ -296,10 +313,16 @@ mod tests {
             "The release we tested goes out on Monday.",
             "My mother, who broke her hip, has surgery on Monday.",
             "I have an exam on Monday which I studied for.",
+            "We are going to meet on Monday",
         ] {
             assert_eq!(day(text), "2025-01-06", "{text}");
         }
-        for text in ["We agreed to meet on Monday", "I booked a table on Monday", "The meeting on Monday was cancelled"] {
+        for text in [
+            "We agreed to meet on Monday",
+            "We were going to meet on Monday",
+            "I booked a table on Monday",
+            "The meeting on Monday was cancelled",
+        ] {
             assert_eq!(day(text), "", "{text}");
         }
         assert_eq!(day("It broke on Wednesday"), "2024-12-25", "of today one says that it is today");

@@ -283,8 +283,9 @@ fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], e
         return None;
     }
     let claim = corrects::applied(&correction, claims, said.before).or_else(|| corrects::applied(&correction, &earlier(), said.before))?;
-    let text = dates::resolved(&claim.text, &self::words(&claim.text), 0, said.at);
-    Some(Claim { text, span: (span.start, span.end), ..claim })
+    let own = self::words(&claim.text);
+    let (text, days_ago) = (dates::resolved(&claim.text, &own, 0, said.at), dates::days_ago(&own, said.at));
+    Some(Claim { text, span: (span.start, span.end), days_ago, ..claim })
 }
 
 /// Discards the sentence before one that says it was a joke: "I prefer Windows ME. Not really."

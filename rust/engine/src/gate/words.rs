@@ -1,6 +1,7 @@
 //! Sentences and words of a message, with their place in it.
 
 use super::signs::{begins_word, is_apostrophe, is_of_word, joins, straight};
+use crate::units::calendar::is_short_month;
 
 /// A word, a number, or one of `?` and `!`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,7 +176,9 @@ fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let word = text[start..at].rsplit(|letter: char| letter.is_whitespace()).next().unwrap_or_default().to_ascii_lowercase();
     let initial = word.len() == 1 && !text[..at].ends_with('I') && word.as_bytes()[0].is_ascii_alphabetic();
     let over = || !GO_ON.contains(&word.as_str()) && begins_sentence(&text[at + 1..]);
-    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over()
+    // "Dec. 3"
+    let is_month = || is_short_month(&word) && text[at + 1..].trim_start_matches(' ').starts_with(|sign: char| sign.is_ascii_digit());
+    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over() || is_month()
 }
 
 /// Whether a text begins with a word that begins a sentence. The "I." of "J. I. Case" begins none.
@@ -230,6 +233,8 @@ mod tests {
             ("Well\u{2026} I moved.", 2),
             ("Well.\u{A0}I moved.", 2),
             ("3.5\u{2026}4 or so", 1),
+            ("It is on Dec. 3 at 9. I may.", 2),
+            ("So we did. 3 came.", 2),
             ("Hi! \u{1F389}\nYes", 2),
         ] {
             assert_eq!(sentences(text).len(), count, "{text}");

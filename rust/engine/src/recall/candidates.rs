@@ -167,7 +167,7 @@ impl<P: Pages> Scored<'_, P> {
         nominees: Nominees,
         mut related: BTreeMap<u32, Related>,
     ) -> Result<Vec<Candidate>> {
-        let Nominees { mut numbers, lexical, dense, holders, .. } = nominees;
+        let Nominees { mut numbers, lexical, dense, holders, dated, .. } = nominees;
         numbers.sort_unstable();
         numbers.dedup();
         let scores = lexical.scores(reader, self.query, &numbers)?;
@@ -183,7 +183,7 @@ impl<P: Pages> Scored<'_, P> {
                 window: window(reader, &row, number, own, &lexical)?,
                 dense,
                 identified: holders.binary_search(&number).is_ok(),
-                attributes: attributes(&self.half_lives, &row, number, &mut accesses)?,
+                attributes: attributes(&self.half_lives, &row, number, dated.contains_key(&number), &mut accesses)?,
                 past: None,
                 related: related.remove(&number).map(Box::new),
             });
@@ -203,11 +203,26 @@ fn window<P: Pages>(reader: &mut Reader<'_, P>, row: &Row, number: u32, own: i64
 }
 
 /// The inputs of a current memory's prior. Recalls of a fact count for nothing where facts do not decay, and are not read.
-fn attributes<P: Pages>(half_lives: &[Option<f64>; 7], row: &Row, number: u32, accesses: &mut AccessBlocks<'_, P>) -> Result<Attributes> {
+fn attributes<P: Pages>(
+    half_lives: &[Option<f64>; 7],
+    row: &Row,
+    number: u32,
+    names_day: bool,
+    accesses: &mut AccessBlocks<'_, P>,
+) -> Result<Attributes> {
     let kind = Kind::from_number(row.kind).unwrap_or(Kind::Semantic);
     let recalls = if kind == Kind::Semantic && half_lives[kind as usize].is_none() { 0 } else { accesses.get(number)?.recalls };
     let (doubt, said_again) = (row.flags >> 1 & 15, row.flags >> 5);
-    Ok(Attributes { kind, importance: row.importance, occurred_at: row.occurred_at, recalls, doubt, said_again, trust: row.trust })
+    Ok(Attributes {
+        kind,
+        importance: row.importance,
+        occurred_at: row.occurred_at,
+        recalls,
+        doubt,
+        said_again,
+        names_day,
+        trust: row.trust,
+    })
 }
 
 /// The vectors to scan, and in `found` why there are none or not all.

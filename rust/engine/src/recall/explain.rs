@@ -73,6 +73,11 @@ impl LexicalQuery {
         Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key, of_time }
     }
 
+    /// The key of its terms.
+    pub(super) fn key(&self) -> TermKey {
+        self.key
+    }
+
     /// Its terms.
     #[must_use]
     pub fn terms(&self) -> &[text::QueryTerm] {

@@ -63,8 +63,8 @@ pub struct Parts {
     pub is_raised: bool,
     /// It says something newer than one for which the question speaks, as it does not for this one.
     pub succeeds: bool,
-    /// It answers a question that has no content ([`super::Overview`]): neither its words nor its meaning say how well.
-    pub overview: bool,
+    /// When it is, where it answers a question that has no content ([`super::Overview`]): neither its words nor its meaning say how well.
+    pub overview: Option<i64>,
 }
 
 impl Parts {
@@ -287,8 +287,16 @@ mod tests {
     const LONG_AGO: i64 = -1000 * 86_400_000_000;
 
     fn candidate(number: u32, lexical: i64, dense: i32) -> Candidate {
-        let attributes =
-            Attributes { kind: Kind::Episodic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
+        let attributes = Attributes {
+            kind: Kind::Episodic,
+            importance: 128,
+            occurred_at: 0,
+            recalls: 0,
+            doubt: 0,
+            said_again: 0,
+            names_day: false,
+            trust: 3,
+        };
         Candidate {
             scope: 0,
             number,

@@ -19,6 +19,7 @@ pub mod candidates;
 mod closer;
 mod contenders;
 mod contrast;
+mod dated;
 mod disputed;
 pub mod explain;
 pub mod filter;

@@ -1,9 +1,11 @@
-//! Who of one scope is nominated: the best by words, the nearest, what was told beside them, and all that hold every identifier.
+//! Who of one scope is nominated: the best by words, the nearest, what was told beside them, and all that hold every identifier or name a
+//! day that is asked about.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::Request;
+use super::dated;
 use super::explain::LexicalQuery;
 use super::filter::Filter;
 use super::ranking::NEAR;
@@ -30,7 +32,9 @@ pub(super) struct Nominees {
     pub dense: Nearest,
     /// Those that hold every identifier of the question, by number.
     pub holders: Vec<u32>,
-    /// One of these may be found.
+    /// Those that name a day of the time that is asked about, with that day.
+    pub dated: BTreeMap<u32, i64>,
+    /// One of the holders may be found.
     pub identified: bool,
 }
 
@@ -103,11 +107,14 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         }
         numbers.extend(self.vouched_for(reader, query, &lexical, compared, &mut dense, (&numbers, wanted))?);
         numbers.extend(self.told_beside(reader, &lexical.best)?);
+        let dated = dated::named(reader, self.request.filter.preferred, query.key())?;
+        let of_days: Vec<u32> = dated.keys().copied().collect();
+        numbers.extend(self.first_found(reader, &of_days)?);
         let holders = with_every_identifier(reader, query)?;
         let found = self.first_found(reader, &holders)?;
         let identified = !found.is_empty();
         numbers.extend(found);
-        Ok(Nominees { numbers, lexical, dense, holders, identified })
+        Ok(Nominees { numbers, lexical, dense, holders, dated, identified })
     }
 
     /// Where memories of trust 0 take places among as many nominees as there may be, those that somebody vouches for are nominated besides:
@@ -253,7 +260,7 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         self.checked(numbers)
     }
 
-    /// The first of those who hold every identifier that may be found: always candidates, however they score.
+    /// The first of some that may be found: always candidates, however they score.
     fn first_found(&mut self, reader: &mut Reader<'_, P>, holders: &[u32]) -> Result<Vec<u32>> {
         let mut kept = Vec::new();
         for &number in holders {

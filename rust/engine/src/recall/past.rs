@@ -51,6 +51,7 @@ pub(super) fn nominate<P: Pages>(
                 recalls: 0, // counted by number, for the revision that is current
                 doubt: doubt_of(&memory),
                 said_again: said_again(&memory),
+                names_day: false,
                 trust: memory.trust,
             };
             let identified = query.has_every_identifier(&memory.text);

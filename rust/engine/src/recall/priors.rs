@@ -46,13 +46,16 @@ pub struct Attributes {
     pub doubt: u8,
     /// How often it was said again: 0 never, n at least 2^(n - 1) times.
     pub said_again: u8,
+    /// It names a day of the time that is asked about ([`super::dated`]).
+    pub names_day: bool,
     /// Who vouches for it: 0 nobody. It is not part of the prior; `recall/shares.rs` looks at it.
     pub trust: u8,
 }
 
 impl Attributes {
     /// Those of what is ranked by relevance alone: a chunk of a document.
-    pub const NONE: Self = Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, trust: 3 };
+    pub const NONE: Self =
+        Self { kind: Kind::Semantic, importance: 128, occurred_at: 0, recalls: 0, doubt: 0, said_again: 0, names_day: false, trust: 3 };
 }
 
 /// The question's part in its priors.
@@ -71,6 +74,8 @@ pub struct Moment {
 pub struct Prior {
     /// The time that the question asks about, where it names one.
     pub asked: Option<Range>,
+    /// It names a day of that time.
+    pub names_day: bool,
     /// 0.5 to 1: how near to that time it happened.
     pub time: f64,
     /// Days since it happened; 0 in the future.
@@ -95,6 +100,7 @@ impl Default for Prior {
     fn default() -> Self {
         Self {
             asked: None,
+            names_day: false,
             time: 1.0,
             age_days: 0.0,
             half_life_days: None,
@@ -109,11 +115,11 @@ impl Default for Prior {
 }
 
 impl Prior {
-    /// Whether it is of an event within the time that the question names, and that is no longer than a week: "What did I buy on June 1?" and
+    /// Whether it names a day of the time that the question names, or is of an event within it, and that is no longer than a week: "What did I buy on June 1?" and
     /// "I got a bike" share no word, and the date takes the meaning of the question away from that of the bike.
     pub(super) fn is_of_days(&self) -> bool {
         let length = self.asked.and_then(|asked| Some(asked.until?.saturating_sub(asked.since?)));
-        self.half_life_days.is_some() && self.time >= 1.0 && length.is_some_and(|length| length <= LONGEST_DAYS)
+        (self.names_day || self.half_life_days.is_some() && self.time >= 1.0) && length.is_some_and(|length| length <= LONGEST_DAYS)
     }
 
     /// The prior of a memory at the moment of a question.
@@ -121,7 +127,7 @@ impl Prior {
     pub fn of(attributes: &Attributes, moment: &Moment) -> Self {
         let days = |microseconds: i64| microseconds.max(0) as f64 / DAY_MICROSECONDS;
         let (at, age_days) = (attributes.occurred_at, days(moment.now.saturating_sub(attributes.occurred_at)));
-        let distance = moment.asked.map_or(0.0, |range| {
+        let distance = moment.asked.filter(|_| !attributes.names_day).map_or(0.0, |range| {
             let before = range.since.map_or(0, |since| since.saturating_sub(at));
             let after = range.until.map_or(0, |until| at.saturating_sub(until).saturating_add(1));
             days(before.max(after))
@@ -136,6 +142,7 @@ impl Prior {
         let uses = if fact { 0.0 } else { f64::from(recalls) + libm::exp2(f64::from(attributes.said_again)) - 1.0 };
         Self {
             asked: moment.asked,
+            names_day: attributes.names_day,
             time: if distance > 0.0 { 1.0 - TIME_STEP - (TIME_WEIGHT - TIME_STEP) * lost(distance, TIME_EDGE_DAYS) } else { 1.0 },
             age_days,
             half_life_days,
@@ -184,7 +191,7 @@ mod tests {
 
     fn of(kind: Kind, occurred_at: i64, asked: Option<Range>) -> Prior {
         Prior::of(
-            &Attributes { kind, importance: 128, occurred_at, recalls: 0, doubt: 0, said_again: 0, trust: 3 },
+            &Attributes { kind, importance: 128, occurred_at, recalls: 0, doubt: 0, said_again: 0, names_day: false, trust: 3 },
             &Moment { now: 100 * DAY, asked, ..Moment::default() },
         )
     }
@@ -204,7 +211,11 @@ mod tests {
     fn what_decays_by_the_programs_own_half_life_loses_more_and_doubt_counts_for_it() {
         let mut moment = Moment { now: 100 * DAY, ..Moment::default() };
         let of = |kind, at, doubt, moment: &Moment| {
-            Prior::of(&Attributes { kind, importance: 128, occurred_at: at, recalls: 0, doubt, said_again: 0, trust: 3 }, moment).product()
+            Prior::of(
+                &Attributes { kind, importance: 128, occurred_at: at, recalls: 0, doubt, said_again: 0, names_day: false, trust: 3 },
+                moment,
+            )
+            .product()
         };
         assert_eq!(of(Kind::Semantic, 0, 0, &moment), 1.0, "a fact does not decay");
         assert!((of(Kind::Semantic, 0, 15, &moment) - 0.9).abs() < 1e-12, "and can be doubted");
@@ -228,8 +239,11 @@ mod tests {
     #[test]
     fn importance_and_use_are_small_and_not_for_facts() {
         let prior = |kind, importance, recalls| {
-            Prior::of(&Attributes { kind, importance, occurred_at: 0, recalls, doubt: 0, said_again: 0, trust: 3 }, &Moment::default())
-                .product()
+            Prior::of(
+                &Attributes { kind, importance, occurred_at: 0, recalls, doubt: 0, said_again: 0, names_day: false, trust: 3 },
+                &Moment::default(),
+            )
+            .product()
         };
         assert_eq!(prior(Kind::Preference, 128, 0), 1.0);
         assert!((prior(Kind::Preference, 255, 0) - 1.05).abs() < 1e-12);

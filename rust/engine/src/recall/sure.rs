@@ -138,7 +138,7 @@ pub fn confidence(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f6
 
 /// The same, whatever identifiers it lacks.
 fn nearness(query: Option<&LexicalQuery>, text: &str, parts: &Parts) -> f64 {
-    if parts.overview {
+    if parts.overview.is_some() {
         return OVERVIEW;
     }
     let by_words = || query.map_or(0.0, |query| query.coverage(text));

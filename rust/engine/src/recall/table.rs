@@ -63,7 +63,7 @@ impl Explanation {
         named.extend(parts.further().map(|(name, _, value)| (name, value)));
         named.extend([("time", prior.time), ("recency", prior.recency), ("importance", prior.importance)]);
         named.extend([("usage", prior.usage), ("certainty", prior.certainty)]);
-        named.extend(parts.overview.then_some(("overview", 1.0)));
+        named.extend(parts.overview.map(|_| ("overview", 1.0)));
         named
     }
 

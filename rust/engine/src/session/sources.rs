@@ -367,7 +367,7 @@ impl Answer {
         match one.source {
             Source::Memories => {
                 let hit = self.memories.as_ref().map(|all| &all.found[one.place])?;
-                (hit.parts.overview && hit.parts.prior.asked.is_some()).then_some(hit.named.memory.occurred_at)
+                hit.parts.overview.filter(|_| hit.parts.prior.asked.is_some())
             }
             Source::Transcripts => self.transcripts[one.answer][one.place].said_then,
             Source::Collections => None,

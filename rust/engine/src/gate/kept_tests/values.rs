@@ -88,7 +88,7 @@ fn small_letters_are_english_where_a_rule_reads_them() {
     }
     let heard = ["my exam is on 3 June", "oops, sorry, 13 June, typo"];
     let heard: Vec<Heard> = (0..).zip(heard).map(|(index, text)| Heard::new(index, "user", text, Some(AT))).collect();
-    assert_eq!(judge_among(&heard, 1, AT)[0].text, "The user's exam is on 13 June.");
+    assert_eq!(judge_among(&heard, 1, AT)[0].text, "The user's exam is on 13 June (2025-06-13).");
 }
 
 #[test]
@@ -107,11 +107,11 @@ fn a_correction_takes_whole_words_and_one_moment() {
         ("My rent is 900 euros.", "It's 950 euros, not 900.", "The user's rent is 950 euros."),
         ("My rent is 900 euros.", "It's 950, not 900 euros.", "The user's rent is 950 euros."),
         ("My party may be on Tuesday at Ann's place.", "Sorry, Thursday.", "My party may be on Thursday (2025-01-02) at Ann's place."),
-        ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May."),
+        ("My exam is on 3 May.", "Sorry, 4 May.", "The user's exam is on 4 May (2025-05-04)."),
         ("My exam is in May.", "Sorry, June.", "The user's exam is in June."),
-        ("My exam is on 4 March.", "Sorry, 4 March 2027.", "The user's exam is on 4 March 2027."),
-        ("My exam is on 4 March 2027.", "Sorry, 5 March.", "The user's exam is on 5 March 2027."),
-        ("My exam is on Friday, June 13.", "Sorry, June 20.", "My exam is on June 20."),
+        ("My exam is on 4 March.", "Sorry, 4 March 2027.", "The user's exam is on 4 March 2027 (2027-03-04)."),
+        ("My exam is on 4 March 2027.", "Sorry, 5 March.", "The user's exam is on 5 March 2027 (2027-03-05)."),
+        ("My exam is on Friday, June 13.", "Sorry, June 20.", "My exam is on June 20 (2025-06-20)."),
         ("My exam is on Friday at 9am.", "Sorry, 10am.", "The user's exam is on Friday (2025-01-03) at 10am."),
     ] {
         assert_eq!(corrected(&[said, corrects]), [text], "{said} {corrects}");

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! which      every word is filler or of the lists below, beside expressions of time (`when`); it asks, or requests an account
-//! done       it names a time, and that something was done or happened: events, then what else is of that time
+//! done       it names a time, and that something was done or happened: events, then what else is of that time or names a day of it
+//! ahead      it names a time, and asks for what is to come: what names a day of that time, and events that are still to happen in it
 //! said       it names a time, and that something was said: all that is of that time; of messages the user's own statements
 //! asked      it names a time, and that the user asked for something: the same, and of messages the user's questions and requests as well
 //! user       "about me" and knowing, or "who am I": what binds, who the user is, preferences, decisions, facts, events
@@ -27,6 +28,8 @@ const MOST_BYTES: usize = 200;
 pub enum Overview {
     /// The things that were done or happened in a time.
     Done,
+    /// The things that are planned for a time.
+    Ahead,
     /// The things that were said in a time.
     Said,
     /// The things that the user asked for in a time.
@@ -77,7 +80,7 @@ impl Overview {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let is_empty = |word: &&str| {
             let lists: [&[&str]; 6] = [&REQUESTS, &EMPTY, &DONE, &SAID, &ASKED, &KNOWN];
-            is_filler(word.as_bytes()) && !OTHERS.contains(word) || lists.iter().any(|list| list.contains(word))
+            is_filler(word.as_bytes()) && !OTHERS.contains(word) || lists.iter().any(|list| list.contains(word)) || when::is_of_ahead(word)
         };
         if words.is_empty() || !words.iter().all(is_empty) {
             return None;
@@ -90,6 +93,7 @@ impl Overview {
         let is_told = follow(&["i", "we"], &["tell"]) || has(&SAID);
         let is_about_user = follow(&["about", "of"], &["me", "myself"]);
         match (names_time, is_told) {
+            (true, false) if when::asks_ahead(question) => Some(Self::Ahead),
             (true, false) if follow(&["i", "we"], &ASKED) => Some(Self::Asked),
             (true, true) => Some(Self::Said),
             (true, false) if is_about_user && has(&["learn", "learned", "learnt"]) => Some(Self::Said),
@@ -124,7 +128,7 @@ pub(crate) fn spread<T, W: Ord>(all: Vec<T>, most: usize, weight: impl Fn(&T) ->
 
 #[cfg(test)]
 mod tests {
-    use super::Overview::{Asked, Done, Said, User};
+    use super::Overview::{Ahead, Asked, Done, Said, User};
     use super::*;
 
     #[test]
@@ -135,6 +139,13 @@ mod tests {
             ("Where was I on 24 May?", Done),
             ("Could you recap last week?", Done),
             ("Tell me what happened between 20 May and 30 May.", Done),
+            ("What do I have next week?", Ahead),
+            ("Am I busy on Friday?", Ahead),
+            ("What's on tomorrow?", Ahead),
+            ("what will happen on May 25?", Ahead),
+            ("Is there anything on my calendar for next month?", Ahead),
+            ("What are my plans for June?", Ahead),
+            ("What am I doing on Friday?", Ahead),
             ("What did I tell you yesterday?", Said),
             ("What did we talk about on 24 May?", Said),
             ("Can you summarise what I said last week?", Said),
@@ -165,6 +176,9 @@ mod tests {
             "Do you remember me?",
             "Tell me about you.",
             "What did I not do yesterday?",
+            "Do I have a meeting on Friday?",
+            "Is Ana free on Friday?",
+            "What do I have?",
             "yesterday?",
             "",
         ] {

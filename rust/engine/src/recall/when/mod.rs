@@ -3,7 +3,7 @@
 //! It is a pure function of the text and the local time, and knows English. It reads days, weeks, months, quarters, seasons, years, dates
 //! in words and in digits, "3 weeks ago", "in the last 10 days", and since, before, after, until, between and from ... to around
 //! them; docs/ranking.md has the table. Where past and future would both fit, the past is meant: "in May" is the last May that
-//! has begun.
+//! has begun. A question for what is to come means the next one: "Do I have anything on Friday?", "What are my plans for May?"
 //!
 //! It deliberately does not read times of day, holidays, repeated days ("on Fridays"), other languages, dates that two countries read
 //! differently (`3/4/2025`), and texts of more than [`MAX_BYTES`], which are not questions. A time that is read is a preference, never a
@@ -27,6 +27,26 @@ const PAST: [&str; 5] = ["did", "had", "went", "done", HAPPENED];
 /// A word of a question for events that are over: "this year" ends today, too. So it does with "so far".
 const HAPPENED: &str = "happened";
 
+/// Words of a question for what is to come.
+#[rustfmt::skip]
+const AHEAD: [&str; 16] = [
+    "upcoming", "coming", "planned", "plan", "plans", "planning", "schedule", "scheduled", "calendar", "agenda", "busy", "free", "available", "due",
+    "will", "shall",
+];
+/// Verbs before "I" or "we" in such a question: "Do I have anything on Friday?", "Am I in Berlin on Monday?"
+const OF_NOW: [&str; 7] = ["do", "am", "are", "can", "could", "should", "must"];
+/// Words of a question for what was, beside [`PAST`].
+const OVER: [&str; 5] = ["was", "were", "been", "ago", "yesterday"];
+/// Words of an expression that says by itself on which side of today it lies.
+const SIDED: [&str; 11] = ["last", "previous", "past", "this", "current", "next", "coming", "ago", "today", "tomorrow", "yesterday"];
+/// Days from today from which a name of a day, a month or a date is read again, where what it names is over: a week, a month, a year.
+const LATER: [i64; 3] = [6, 31, 365];
+/// The longest time whose days are told one by one.
+const MOST_DAYS: i64 = 31;
+/// Microseconds that are added to a midnight anywhere on Earth to come to the day that begins there, in UTC: the offsets of all zones but
+/// UTC-11 and UTC+14 lie between 10 hours and a half behind it and 13 and a half ahead.
+const ANY_ZONE: i64 = DAY * 9 / 16;
+
 /// A range of time, in microseconds since 1970; open where a side is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
@@ -41,6 +61,13 @@ impl Range {
     #[must_use]
     pub fn contains(&self, at: i64) -> bool {
         self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
+    }
+
+    /// Its days in local time, where they are few enough to be told one by one; none where a side is open.
+    pub(crate) fn days(&self) -> std::ops::Range<i64> {
+        let day = |side: i64| side.saturating_add(ANY_ZONE).div_euclid(DAY);
+        let days = self.since.zip(self.until).map_or(0..0, |(since, until)| day(since)..day(until));
+        if days.end.saturating_sub(days.start) <= MOST_DAYS { days } else { 0..0 }
     }
 
     /// The same range with each side moved, for instance from local time to UTC.
@@ -68,8 +95,11 @@ pub fn read_local(text: &str, now: i64) -> Option<Range> {
     }
     let words = words::split(text);
     let today = now.div_euclid(DAY);
-    let mut days = days(&words, today, |_, _| ())?;
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
+    let (has, is_ahead) = (|known: &[&str]| has(&words, known), is_ahead(&words));
+    let mut days = days(&words, today, is_ahead, |_, _| ())?;
+    if is_ahead && days.end > Some(today) {
+        days.first = days.first.max(Some(today)); // "by Friday", "this week"
+    }
     let begins = days.first.is_some_and(|first| first <= today);
     let is_over = || has(&[HAPPENED]) || words.windows(2).any(|pair| pair[0].lower == "so" && pair[1].lower == "far");
     if begins && (days.end.is_none() && has(&PAST) || days.end.is_none_or(|end| end > today) && is_over()) {
@@ -119,14 +149,42 @@ pub fn within(text: &str) -> Vec<String> {
 
 /// Calls `of` with each word in small letters, and whether it is of a time, which does not depend on what day it is.
 fn each_word(text: &str, mut of: impl FnMut(String, bool)) {
-    days(&words::split(text), 0, |word, is_of_time| of(word.lower.clone(), is_of_time));
+    days(&words::split(text), 0, false, |word, is_of_time| of(word.lower.clone(), is_of_time));
 }
 
-/// All expressions of a text together; `of` is given each word, and whether it is of one.
-fn days(words: &[Word<'_>], today: i64, mut of: impl FnMut(&Word<'_>, bool)) -> Option<Days> {
+/// Whether a question asks for what is to come: "Do I have anything on Friday?", "What are my plans for May?"
+#[must_use]
+pub fn asks_ahead(question: &str) -> bool {
+    is_ahead(&words::split(question))
+}
+
+/// Whether a word in small letters is one for what is to come.
+pub(super) fn is_of_ahead(word: &str) -> bool {
+    AHEAD.contains(&word)
+}
+
+fn has(words: &[Word<'_>], known: &[&str]) -> bool {
+    words.iter().any(|word| known.contains(&word.lower.as_str()))
+}
+
+fn is_ahead(words: &[Word<'_>]) -> bool {
+    let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|word| known.contains(&word.lower.as_str()));
+    let follow = |at: usize, first: &[&str], second: &[&str]| is(at, first) && is(at + 1, second);
+    let asks =
+        |at: usize| follow(at, &OF_NOW, &["i", "we"]) || follow(at, &["i", "we"], &["have"]) || follow(at, &["is", "are"], &["there"]);
+    // "What's on Friday?"
+    let what_is = follow(0, &["what"], &["on"]) || follow(0, &["what"], &["is"]) && is(2, &["on"]);
+    let is_ahead = what_is || has(words, &AHEAD) || (0..words.len()).any(asks);
+    is_ahead && !has(words, &PAST) && !has(words, &OVER)
+}
+
+/// All expressions of a text together, of a question for what is to come as far as they can lie ahead; `of` is given each word, and whether it
+/// is of one.
+fn days(words: &[Word<'_>], today: i64, is_ahead: bool, mut of: impl FnMut(&Word<'_>, bool)) -> Option<Days> {
     let (mut all, mut at): (Option<Days>, usize) = (None, 0);
     while at < words.len() {
         let found = expression(words, at, today);
+        let found = found.map(|(days, used)| (if is_ahead { coming(words, at, (days, used), today) } else { days }, used));
         if let Some((days, _)) = found {
             all = Some(all.map_or(days, |others| others.and(days)));
         }
@@ -135,6 +193,17 @@ fn days(words: &[Word<'_>], today: i64, mut of: impl FnMut(&Word<'_>, bool)) -> 
         at += used;
     }
     all
+}
+
+/// What an expression names, or, where that is over and has no side of its own, the next that it names.
+fn coming(words: &[Word<'_>], at: usize, (days, used): (Days, usize), today: i64) -> Days {
+    let is_over = |days: &Days| days.end.is_some_and(|end| end <= today);
+    let is_fixed = |word: &Word<'_>| SIDED.contains(&word.lower.as_str()) || word.year().is_some() || word.date().is_some();
+    if !is_over(&days) || words[at..at + used].iter().any(is_fixed) {
+        return days;
+    }
+    let later = LATER.into_iter().filter_map(|away| expression(words, at, today + away)).map(|(days, _)| days);
+    later.into_iter().find(|days| !is_over(days)).unwrap_or(days)
 }
 
 /// The expression that begins at a word, and how many words it has.

@@ -203,6 +203,12 @@ fn related(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
         _ => return None,
     };
     let next = words.get(at + 1)?;
+    // "in the next two weeks"
+    if let Some((count, used)) = several(words, at + 1).filter(|_| step > 0)
+        && let Some(unit) = words.get(at + 1 + used).and_then(unit)
+    {
+        return Some((Days::new(today, back(today, unit, -count) + 1), used + 2));
+    }
     let rolling = step < 0 && (words[at].lower == "past" || words[at].lower == "last");
     if let Some((count, used)) = several(words, at + 1).filter(|_| rolling)
         && let Some(word) = words.get(at + 1 + used)
@@ -351,7 +357,9 @@ fn dated(words: &[Word<'_>], at: usize, lead: usize, today: i64) -> Option<(Days
         return Some((days, 1));
     }
     let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).map_or("", |word| word.lower.as_str());
-    let led = LEADS.contains(&before(at)) || lead < at && LEADS.contains(&words[lead].lower.as_str());
+    // "my plans for May"
+    let is_planned = || words[lead].lower == "for" && lead < at && super::is_of_ahead(before(lead));
+    let led = LEADS.contains(&before(at)) || lead < at && LEADS.contains(&words[lead].lower.as_str()) || is_planned();
     day_first(words, at, today)
         .or_else(|| month_first(words, at, led, today))
         .or_else(|| weekday_alone(words, at, &before, today))

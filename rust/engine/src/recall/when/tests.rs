@@ -122,6 +122,39 @@ fn are_read(cases: &[(&str, &str)]) {
 }
 
 #[test]
+fn a_question_for_what_is_to_come_means_the_next_one() {
+    are_read(&[
+        ("Do I have anything on Friday?", "2025-06-20 2025-06-21"),
+        ("Am I busy on Wednesday?", "2025-06-18 2025-06-19"),
+        ("What's on Monday?", "2025-06-23 2025-06-24"),
+        ("what do we have on Tuesday morning", "2025-06-24 2025-06-25"),
+        ("Is there a meeting on the 3rd of May?", "2026-05-03 2026-05-04"),
+        ("Will I be in Rome on the 15th?", "2025-07-15 2025-07-16"),
+        ("Is anything planned for May?", "2026-05-01 2026-06-01"),
+        ("What are my plans for June?", "2025-06-18 2025-07-01"),
+        ("What do I have to do by Friday?", "2025-06-18 2025-06-21"),
+        ("What do I have next week?", "2025-06-23 2025-06-30"),
+        ("What do I have this week?", "2025-06-18 2025-06-23"),
+        ("What's on my calendar for the next two weeks?", "2025-06-18 2025-07-03"),
+        ("Is anything due in the next 10 days?", "2025-06-18 2025-06-29"),
+        ("Am I free in the coming month?", "2025-07-01 2025-08-01"),
+        ("What do I know since Monday?", "2025-06-16 .."),
+        ("What do I owe of last May?", "2025-05-01 2025-06-01"),
+        ("What do I have from March 2024?", "2024-03-01 2024-04-01"),
+        ("What did I plan on Monday?", "2025-06-16 2025-06-17"),
+        ("Was I free on Monday?", "2025-06-16 2025-06-17"),
+        ("Who is Ana on Monday?", "2025-06-16 2025-06-17"),
+    ]);
+    let range = |since: i64, until: i64| Range { since: Some(since), until: Some(until) };
+    for offset in [-10, -5, 0, 2, 13] {
+        let hours = |day: i64| day * DAY - offset * DAY / 24;
+        assert_eq!(range(hours(20_000), hours(20_007)).days(), 20_000..20_007, "{offset}");
+    }
+    assert_eq!((range(0, 32 * DAY).days(), Range { since: Some(0), until: None }.days()), (0..0, 0..0));
+    assert_eq!(range(i64::MIN, i64::MAX).days(), 0..0);
+}
+
+#[test]
 fn expressions_side_by_side_and_parts_of_periods_are_read() {
     let cases = [
         ("in May last year", "2024-05-01 2024-06-01"),

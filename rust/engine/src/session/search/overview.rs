@@ -49,7 +49,8 @@ struct One {
 /// The messages that answer, in the order of time; none where nobody said anything then.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request, of: Overview) -> Result<Vec<Found>> {
     let answers = |is_empty: Option<bool>| of == Overview::Asked || is_empty != Some(true);
-    let Some(asked) = request.preferred.filter(|_| request.said == Range::default()) else { return Ok(Vec::new()) };
+    let is_said = request.said == Range::default() && of != Overview::Ahead; // what was said today does not tell of today
+    let Some(asked) = request.preferred.filter(|_| is_said) else { return Ok(Vec::new()) };
     let last = SessionsHead::read(pages, partition)?.last_document;
     let mut numbers = 1..last.saturating_add(1);
     if last > MOST_ROWS {

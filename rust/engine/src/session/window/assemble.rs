@@ -481,7 +481,7 @@ fn stand_beside(hits: &[recall::Hit], items: &mut [Item]) {
 /// Memories and messages that answer a question for a time alone, in the order of time; where none does, all as they were found. `elsewhere`
 /// has what the prompt shows besides.
 fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64, elsewhere: &[&[Item]]) -> Vec<Item> {
-    let happened = answer.hits.iter().map(|hit| hit.parts.overview.then_some(hit.memory.occurred_at));
+    let happened = answer.hits.iter().map(|hit| hit.parts.overview);
     let messages = messages.into_iter().map(|one| (one.said_then, one.item));
     let (mut then, mut others) = (Vec::new(), Vec::new());
     for (at, item) in happened.zip(memories).chain(messages) {

@@ -104,7 +104,7 @@ fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &M
         return format!("{} says the same and ranks higher", shown_id(scopes, place, &same.memory.id()));
     }
     match answer.hits.iter().position(|hit| hit.scope == place && hit.memory.number == memory.number) {
-        Some(_) if answer.hits[0].parts.overview => format!(
+        Some(_) if answer.hits[0].parts.overview.is_some() => format!(
             "it is one of {} memories that answer a question without content, and at most {most} of them are shown: ask for something that it \
              says, or raise Recalls(memories={most})",
             answer.hits.len()

@@ -1,0 +1,229 @@
+//! Dates of a month: "May 3", "the 3rd of May 2025", "May 3 to 9", "Thursday the 26th".
+//!
+//! One without a year is the last such day where the words beside it tell of what was, the nearest where they tell of a plan, and else the
+//! next one. A sentence of what comes each year ("my birthday is on May 3") names no day.
+
+use super::tense::{When, when};
+use super::{Named, YEARLY, YEARLY_THINGS};
+use crate::gate::words::{Word, among};
+use crate::units::calendar::{self, DAY, MONTHS, WEEKDAYS, date, is_short_month, iso_date, valid};
+
+/// Words before a date. Without one "may 3 of us come?" and "3 March Road" name none.
+const LEADS: [&str; 27] = [
+    "on",
+    "by",
+    "until",
+    "till",
+    "since",
+    "before",
+    "after",
+    "from",
+    "of",
+    "for",
+    "to",
+    "between",
+    "through",
+    "and",
+    "or",
+    "is",
+    "was",
+    "are",
+    "were",
+    "due",
+    "the",
+    "starting",
+    "beginning",
+    "around",
+    "next",
+    "this",
+    "last",
+];
+/// Months whose names are words or names of people.
+const OTHERWISE: [i64; 5] = [3, 4, 5, 6, 8];
+/// Words between the first and the last day of some.
+const THROUGH: [&str; 5] = ["to", "until", "till", "through", "and"];
+/// Words behind a day that is named by its number alone: "on the 3rd at 9".
+const BEHIND: [&str; 14] = ["at", "in", "with", "for", "from", "to", "and", "or", "so", "because", "then", "until", "instead", "now"];
+
+/// One or two days of a month, as they stand among words.
+struct Dated {
+    used: usize,
+    month: i64,
+    first: i64,
+    /// The word before the last day, and that day.
+    last: Option<(&'static str, i64)>,
+    year: Option<i64>,
+}
+
+/// The date whose words begin at `here`.
+pub(super) fn read(words: &[Word], here: usize, today: i64) -> Option<Named> {
+    let Some(found) = dated(words, here) else { return numbered(words, here, today) };
+    let such = |year: i64, of_month: i64| valid(year, found.month, of_month);
+    let first = match found.year {
+        Some(year) => such(year, found.first)?,
+        None if is_yearly(words) => return None,
+        None => chosen(words, here, today, |year| such(year, found.first), 8)?,
+    };
+    let last = found.last.and_then(|(joined, of_month)| Some((joined, such(date(first).0, of_month).filter(|last| *last > first)?)));
+    Some(named(here, found.used, today, first, last))
+}
+
+fn named(first_word: usize, used: usize, today: i64, first: i64, last: Option<(&str, i64)>) -> Named {
+    let day = |day: i64| iso_date(day * DAY);
+    let text = last.map_or_else(|| day(first), |(joined, last)| format!("{} {joined} {}", day(first), day(last)));
+    Named { first: first_word, end: first_word + used, day: text, days: Some(first - today) }
+}
+
+/// The day of a year, or of a month, that is meant, of those in up to `most` before and behind this one.
+fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i64>, most: i64) -> Option<i64> {
+    let this = date(today).0;
+    let last = (0..=most).filter_map(|back| of(this - back)).find(|day| *day <= today);
+    let next = (0..=most).filter_map(|ahead| of(this + ahead)).find(|day| *day >= today);
+    match when(words, here) {
+        When::Passed => last,
+        When::Ahead => next,
+        When::Unsaid => [next, last].into_iter().flatten().min_by_key(|day| (day - today).abs()),
+    }
+}
+
+/// Whether a sentence tells of what comes on the same day of each year, or more often.
+fn is_yearly(words: &[Word]) -> bool {
+    let is_thing = |at: usize| {
+        let behind = words.get(at + 1).map_or("", |word| word.lower.as_str());
+        among(&YEARLY, &words[at].lower) && !among(&YEARLY_THINGS, behind)
+    };
+    (0..words.len()).any(is_thing)
+}
+
+/// "May 3", "May 3-9, 2025", "3 to 9 May", "the 3rd of May".
+fn dated(words: &[Word], here: usize) -> Option<Dated> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let before = here.checked_sub(1).map_or("", word);
+    let is_led = LEADS.contains(&before) || WEEKDAYS.contains(&before);
+    let is_capital = |at: usize| words.get(at).is_some_and(|word| word.capital);
+    let month = |at: usize| {
+        let short = is_short_month(word(at)) && (is_capital(at) || is_led);
+        let found = MONTHS.iter().position(|name| *name == word(at) || short && name.starts_with(word(at)))? as i64 + 1;
+        let is_word = ["may", "march"].contains(&word(at)) && !is_capital(at);
+        (!is_word).then_some(found)
+    };
+    let joined = |at: usize| THROUGH.iter().find(|joined| **joined == word(at)).copied();
+    let behind_first = |at: usize, first: i64| {
+        let last = joined(at).and_then(|joined| Some((joined, number(word(at + 1)).filter(|(last, _)| *last > first)?.0)));
+        last.filter(|_| month(at + 2).is_none() || month(at).is_some())
+    };
+    let (found, from, is_ordinal) = match month(here) {
+        Some(month) => {
+            let the = usize::from(word(here + 1) == "the");
+            let at = here + 1 + the;
+            let (first, last, is_ordinal) = days(word(at))?;
+            let other = behind_first(at + 1, first).filter(|_| last.is_none());
+            let used = 2 + the + if other.is_some() { 2 } else { 0 };
+            (Dated { used, month, first, last: last.or(other), year: None }, at, is_ordinal)
+        }
+        None => {
+            let (first, last, is_ordinal) = days(word(here))?;
+            let other = joined(here + 1).and_then(|joined| Some((joined, number(word(here + 2)).filter(|(last, _)| *last > first)?.0)));
+            let other = other.filter(|_| last.is_none());
+            let at = here + 1 + if other.is_some() { 2 } else { 0 };
+            let of = usize::from(word(at) == "of");
+            let month = month(at + of)?;
+            (Dated { used: at + of + 1 - here, month, first, last: last.or(other), year: None }, here, is_ordinal)
+        }
+    };
+    let end = here + found.used;
+    let year = word(end).parse::<i64>().ok().filter(|year| (1900..2100).contains(year));
+    let is_alone = here == 0 || from > here && !OTHERWISE.contains(&found.month);
+    let is_name = is_capital(end) && !is_ordinal && from == here; // "3 March Road"
+    let is_sure = year.is_some() || is_ordinal || is_led || is_alone && !(here == 0 && OTHERWISE.contains(&found.month));
+    (is_sure && !is_name).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
+}
+
+/// "Thursday the 26th", "on the 3rd": the day of that number, in the month that is meant; that weekday, where one stands before it.
+fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let (of_month, _) = number(word(here + 1)).filter(|(_, is_ordinal)| *is_ordinal && word(here) == "the")?;
+    let before = here.checked_sub(1).map_or("", word);
+    let weekday = WEEKDAYS.iter().position(|name| *name == before);
+    let is_over = words.get(here + 2).is_none_or(|next| next.is_mark() || BEHIND.contains(&next.lower.as_str()));
+    let is_led = ["on", "by", "until", "till", "since", "for"].contains(&before) && is_over;
+    // "the 3rd and 4th of May"
+    if weekday.is_none() && !is_led || dated(words, here + 1).is_some() {
+        return None;
+    }
+    let (year, month, _) = date(today);
+    let such = |step: i64| {
+        let first = date(calendar::day(year, month + step, 1));
+        valid(first.0, first.1, of_month).filter(|day| weekday.is_none_or(|wanted| calendar::weekday(*day) == wanted as i64))
+    };
+    // Months are counted as `chosen` counts years: from this one.
+    let day = chosen(words, here, today, |of| such(of - year), 12)?;
+    Some(named(here, 2, today, day, None))
+}
+
+/// The first and the last day of a word: "3", "3rd", "3-9", and whether the first is an ordinal.
+#[allow(clippy::type_complexity)] // a day, another one behind its word, and what kind of number it is
+fn days(word: &str) -> Option<(i64, Option<(&'static str, i64)>, bool)> {
+    if let Some((first, last)) = word.split_once(['-', '\u{2013}']) {
+        let ((first, is_ordinal), (last, _)) = (number(first)?, number(last)?);
+        return (first < last).then_some((first, Some(("to", last)), is_ordinal));
+    }
+    let (first, is_ordinal) = number(word)?;
+    Some((first, None, is_ordinal))
+}
+
+/// The day of a month, and whether it is an ordinal.
+fn number(word: &str) -> Option<(i64, bool)> {
+    let bare = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending));
+    let text = bare.unwrap_or(word);
+    let number = text.parse::<i64>().ok().filter(|number| text.len() <= 2 && (1..=31).contains(number))?;
+    Some((number, bare.is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{days_ago, resolved};
+    use crate::gate::words::words;
+
+    const AT: i64 = 1_735_689_600_000_000; // Wednesday, 2025-01-01
+
+    #[test]
+    fn a_date_has_its_year() {
+        for (text, dated) in [
+            ("I have a dinner with Sam on December 3", "I have a dinner with Sam on December 3 (2025-12-03)"),
+            ("I went to Rome on 5 May.", "I went to Rome on 5 May (2024-05-05)."),
+            ("The exam is on the 3rd of May at 9", "The exam is on the 3rd of May (2025-05-03) at 9"),
+            ("We agreed to meet on December 30", "We agreed to meet on December 30 (2024-12-30)"),
+            ("We signed it on March 2, 2023, in Rome", "We signed it on March 2, 2023 (2023-03-02), in Rome"),
+            ("It is due on Jan 1", "It is due on Jan 1 (2025-01-01)"),
+            ("on Friday, March 14, we fly", "on Friday, March 14 (2025-03-14), we fly"),
+            ("the leap day, February 29, is free", "the leap day, February 29 (2028-02-29), is free"),
+            ("My birthday is on May 5", "My birthday is on May 5"),
+            ("we march 3 miles, may 3 of us rest?", "we march 3 miles, may 3 of us rest?"),
+            ("It is on May 5 2025-05-05", "It is on May 5 2025-05-05"),
+            ("on February 31", "on February 31"),
+            ("May 2025 and May 40", "May 2025 and May 40"),
+            ("I had surgery on December 5", "I had surgery on December 5 (2024-12-05)"),
+            ("The deadline was extended to January 15", "The deadline was extended to January 15 (2025-01-15)"),
+            ("I was going to meet Ana on May 3", "I was going to meet Ana on May 3 (2025-05-03)"),
+            ("The birthday party is on December 5", "The birthday party is on December 5 (2025-12-05)"),
+            ("We're away from May 3 to 9", "We're away from May 3 to 9 (2025-05-03 to 2025-05-09)"),
+            ("The fair is May 3-9", "The fair is May 3-9 (2025-05-03 to 2025-05-09)"),
+            ("It is on the 3rd and 4th of December", "It is on the 3rd and 4th of December (2025-12-03 and 2025-12-04)"),
+            ("the trip of December 20 to January 3", "the trip of December 20 (2025-12-20) to January 3 (2025-01-03)"),
+            ("The dinner is on Dec. 3, 7pm", "The dinner is on Dec. 3 (2025-12-03), 7pm"),
+            ("it's on dec 3rd", "it's on dec 3rd (2025-12-03)"),
+            ("The review is on Thursday the 16th", "The review is on Thursday the 16th (2025-01-16)"),
+            ("I need it by the 3rd.", "I need it by the 3rd (2025-01-03)."),
+            ("We arrived on the 3rd at noon", "We arrived on the 3rd (2024-12-03) at noon"),
+            ("The office is at 3 March Road", "The office is at 3 March Road"),
+            ("Does Section 3 May apply?", "Does Section 3 May apply?"),
+            ("March 5 miles a day", "March 5 miles a day"),
+            ("We met on the 3rd floor of it", "We met on the 3rd floor of it"),
+            ("I told August 5 times", "I told August 5 times"),
+        ] {
+            assert_eq!(resolved(text, &words(text), 0, AT), dated);
+        }
+        assert_eq!(days_ago(&words("I went to Rome on 30 December"), AT), 2);
+    }
+}

@@ -1,0 +1,54 @@
+//! When something is, by the words beside it: it was, or it is to come.
+
+use super::{AHEAD, APPOINTED, PARTS, PASSED, PLANS};
+use crate::gate::constraint::ends_in_past;
+use crate::gate::lexicon::PAST;
+use crate::gate::words::{Word, among};
+
+/// Words behind a day that are looked at, where none before it tells when it was.
+const MOST_BEHIND: usize = 8;
+/// Words before a participle that stands for an adjective: "the signed contract".
+const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
+
+/// When something on a weekday is, by the words beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Passed,
+    Ahead,
+    Unsaid,
+}
+
+/// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
+pub(super) fn when(words: &[Word], here: usize) -> When {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let is_past = |at: usize| ends_in_past(word(at)) || among(&PAST, word(at)) || among(&PASSED, word(at));
+    let verb = |at: usize| {
+        let before = |back: usize| at.checked_sub(back).map_or("", word);
+        let begins = ["have", "has", "i", "we", "he", "she", "they", "you"].contains(&word(at));
+        // "I see him", "we have to", "she has surgery", and not "we have signed".
+        let of_now = || begins && at + 1 < here && !is_past(at + 1) && !["have", "has", "just", "never"].contains(&word(at + 1));
+        // "We were going to meet on Monday" tells of a plan.
+        if word(at) == "going" && ["was", "were"].contains(&before(1)) {
+            return Some(When::Unsaid);
+        }
+        if among(&AHEAD, word(at)) || of_now() {
+            return Some(When::Ahead);
+        }
+        let in_ed = ends_in_past(word(at));
+        if among(&PLANS, word(at)) || ["was", "were", "been"].contains(&word(at)) && among(&PLANS, word(at + 1)) {
+            return Some(When::Unsaid);
+        }
+        let is_adjective = || in_ed && ARTICLES.contains(&before(1));
+        let of_present = || in_ed && (among(&AHEAD, before(1)) || before(1) == "be" || among(&AHEAD, before(2)));
+        match is_past(at) && !is_adjective() {
+            true if of_present() => Some(When::Ahead),
+            // "I got an appointment on Thursday" tells of what is to come.
+            true if word(at) != "had" && (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
+            true => Some(When::Passed),
+            false => None,
+        }
+    };
+    let clause = (0..here).rev().find(|at| among(&PARTS, word(*at))).map_or(0, |at| at + 1);
+    let behind = || (here + 2..words.len().min(here + 2 + MOST_BEHIND)).find_map(verb);
+    (clause..here).rev().find_map(verb).or_else(behind).unwrap_or(When::Ahead)
+}

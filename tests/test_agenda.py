@@ -1,0 +1,123 @@
+"""Questions for what is to come, and the days that memories name. See docs/ranking.md, "Nothing to look for"."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock, temporary_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOW = datetime(2026, 11, 28, 18, tzinfo=UTC)  # a Saturday
+SAID = [
+    "My dentist appointment is next Tuesday at 3pm.",
+    "I have a dinner with Sam on December 3.",
+    "We have a team offsite on Friday.",
+    "I'm flying to Rome tomorrow.",
+    "My exam is on December 10.",
+    "I have a meeting with Tom on Monday at 9.",
+    "I had lunch with Eva last Monday.",
+    "I bought a bike yesterday.",
+    "I live in Porto.",
+    "I like pizza.",
+]
+ROME = "I'm flying to Rome tomorrow (2026-11-29)."
+TOM = "I have a meeting with Tom on Monday (2026-11-30) at 9."
+DENTIST = "The user's dentist appointment is next Tuesday (2026-12-01) at 3pm."
+SAM = "I have a dinner with Sam on December 3 (2026-12-03)."
+OFFSITE = "We have a team offsite on Friday (2026-12-04)."
+EXAM = "The user's exam is on December 10 (2026-12-10)."
+EVA = "I had lunch with Eva last Monday (2026-11-23)."
+BIKE = "I bought a bike yesterday (2026-11-27)."
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(NOW)
+
+
+@pytest.fixture
+def user(clock: FakeClock) -> Iterator[memspan.Scope]:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        for said in SAID:
+            user.learn([{"role": "user", "content": said}])
+        yield user
+
+
+def shown(user: memspan.Scope, question: str) -> str:
+    session = user.session(f"asks {question}", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    return session.assemble().text
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What do I have next week?", [TOM, DENTIST, SAM, OFFSITE]),
+        ("What do I have tomorrow?", [ROME]),
+        ("Am I busy on Friday?", [OFFSITE]),
+        ("What's on Tuesday?", [DENTIST]),
+        ("Do I have anything on December 3rd?", [SAM]),
+        ("What's coming up this week?", [ROME]),
+        ("What are my plans for December?", [DENTIST, SAM, OFFSITE, EXAM]),
+        ("What do I have on my calendar in the next two weeks?", [ROME, TOM, DENTIST, SAM, OFFSITE, EXAM]),
+        ("What do I have to do by Tuesday?", [ROME, TOM, DENTIST]),
+    ],
+)
+def test_what_is_to_come_is_answered_by_the_days_that_memories_name(user: memspan.Scope, question: str, answers: list[str]) -> None:
+    answer = user.recall(question)
+    assert [hit.text for hit in answer] == answers, "in the order of their days"
+    assert answer.confidence == pytest.approx(0.9)
+    prompt = shown(user, question)
+    places = [prompt.index(one) for one in answers]
+    assert places == sorted(places)
+    assert all(other not in prompt for other in {ROME, TOM, DENTIST, SAM, OFFSITE, EXAM, EVA, BIKE} - set(answers))
+
+
+def test_a_day_that_has_come_is_found_by_it_though_it_was_told_before(user: memspan.Scope, clock: FakeClock) -> None:
+    clock.set(datetime(2026, 12, 5, 9, tzinfo=UTC))
+    assert [hit.text for hit in user.recall("What did I do on Thursday?")] == [SAM]
+    assert [hit.text for hit in user.recall("What did I do last Sunday?")] == [ROME]
+    assert user.recall("Whom did I have dinner with on Thursday?")[0].text == SAM
+
+
+def test_a_day_of_the_past_stays_one(user: memspan.Scope) -> None:
+    assert [hit.text for hit in user.recall("What did I do on Monday?")] == [EVA]
+    assert [hit.text for hit in user.recall("What did I do yesterday?")] == [BIKE]
+    assert user.recall("Whom did I have lunch with on Monday?")[0].text == EVA
+
+
+def test_a_question_with_content_finds_what_names_the_day(user: memspan.Scope) -> None:
+    assert user.recall("Do I have a meeting with Tom on Monday?")[0].text == TOM
+    assert user.recall("When is my exam?")[0].text == EXAM
+    hits = user.recall("Which trips do I have tomorrow?")
+    assert hits[0].text == ROME
+
+
+def test_a_time_with_nothing_in_it_is_asked_as_every_other(user: memspan.Scope) -> None:
+    assert len(user.recall("What do I have in March?", limit=3)) == 3
+    assert ROME not in shown(user, "What do I have on January 5?")
+
+
+def test_a_day_that_is_moved_is_told_anew(user: memspan.Scope) -> None:
+    user.learn([{"role": "user", "content": "My exam was moved to December 14."}])
+    texts = [hit.text for hit in user.recall("What do I have on December 14?")]
+    assert len(texts) == 1
+    assert "(2026-12-14)" in texts[0]
+    assert EXAM not in [hit.text for hit in user.recall("What do I have on December 10?")]
+
+
+def test_days_are_those_of_the_zone(clock: FakeClock) -> None:
+    for zone in ("Pacific/Honolulu", "America/New_York", "Asia/Tokyo", "Pacific/Auckland"):
+        with temporary_engine(clock=clock) as engine:
+            user = engine.user("u")
+            user.learn([{"role": "user", "content": "I have a dinner with Sam on December 3."}], timezone=zone)
+            for asked, found in (("2", 0), ("3", 1), ("4", 0)):
+                answer = user.recall(f"What do I have on December {asked}?", timezone=zone)
+                assert (answer.confidence == pytest.approx(0.9)) == bool(found), (zone, asked)
