@@ -1,10 +1,22 @@
 //! Claims of one of several speakers, told of them by name: in a scope that many share, "I live in Lisbon" says where Priya lives, and
 //! nothing of "the user". `untold` gives the words that its speaker would say alone.
 
-use super::words::words;
+use super::lists::lists;
+use super::words::{Word, among, starts, words};
 use super::{Category, Claim};
 
-/// Words by which a speaker means themselves alone. "We" and "our" are those who share the scope.
+lists! { "by_name":
+    /// States of a person with which a speaker begins who leaves out "I'm".
+    STATES,
+    /// Words behind such a state.
+    FOLLOWS,
+    /// Openings of speakers who leave out "I": "living in".
+    OPENINGS,
+}
+
+/// Words of those who share the scope.
+const OF_ALL: [&str; 9] = ["we", "we're", "we've", "we'd", "we'll", "our", "ours", "us", "ourselves"];
+/// Words by which a speaker means themselves alone.
 const OF_ONESELF: [&str; 9] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "mine", "myself"];
 /// How the gate begins what it makes of "I ...", and of an answer in a few words.
 const OF_USER: &str = "The user";
@@ -64,7 +76,19 @@ fn is_labelled(text: &str) -> bool {
 
 /// Whether a text says something of its speaker alone.
 fn is_of_speaker(text: &str) -> bool {
-    text.starts_with(ASKED) || words(text).iter().any(|word| OF_ONESELF.contains(&&*word.lower))
+    let words = words(text);
+    text.starts_with(ASKED) || has_one_of(&words, &OF_ONESELF) || leaves_out_i(&words) && !has_one_of(&words, &OF_ALL)
+}
+
+fn has_one_of(words: &[Word], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&&*word.lower))
+}
+
+/// Whether a speaker leaves out "I" or "I'm": "Vegetarian since 2010.", "Living in Porto."
+fn leaves_out_i(words: &[Word]) -> bool {
+    let has_state = words.first().is_some_and(|first| among(&STATES, &first.lower));
+    let is_state = has_state && words.get(1).is_none_or(|next| among(&FOLLOWS, &next.lower));
+    is_state || OPENINGS.iter().any(|opening| starts(words, 0, opening).is_some())
 }
 
 /// A name of letters in small letters with a capital, as people write it.
@@ -106,6 +130,19 @@ mod tests {
         let of_all = told("Never deploy on Fridays.");
         assert_eq!((&*of_all.text, of_all.category), ("Never deploy on Fridays.", Category::Constraint), "what is said of all stays");
         assert_eq!((capital("u-7"), capital("Ana"), capital("\u{e9}va")), ("u-7".into(), "Ana".into(), "\u{c9}va".into()));
+    }
+
+    #[test]
+    fn who_leaves_out_i_speaks_of_themselves() {
+        for said in ["Vegetarian since 2010.", "Diabetic since 2015.", "Married with two kids.", "Living in Porto.", "Born in 1980."] {
+            assert_eq!(told(said).text, format!("Priya: {said}"));
+        }
+        for said in ["Deploys are on Fridays.", "Moved to Kafka last year.", "Our office moved to Ghent."] {
+            assert!(!told(said).text.contains("Priya"), "{said}");
+        }
+        for text in ["Vegetarian dishes are on page 2", "Single rooms are sold out", "Working from home is fine for all of us"] {
+            assert!(!is_of_speaker(text), "{text}");
+        }
     }
 
     #[test]
