@@ -45,6 +45,75 @@ def test_what_one_says_of_oneself_is_pinned_for_nobody(team: memspan.Scope) -> N
     assert not [text for text, kind in kinds.items() if kind == "profile"]
 
 
+ENDINGS = [
+    ("I work at Acme.", "I left Acme."),
+    ("I work at Acme.", "I left Acme for Globex."),
+    ("I live in Lisbon.", "I don't live in Lisbon any more."),
+    ("I live in Lisbon.", "I moved out of Lisbon."),
+    ("Please answer me in French.", "Stop answering in French."),
+    ("I want you to answer in French from now on.", "Stop answering in French."),
+    ("I take metformin.", "I'm off metformin."),
+    ("I'm allergic to nuts.", "I'm not allergic to nuts any more."),
+    ("I use Vim.", "I don't use Vim any more."),
+    ("I prefer Vim.", "I switched from Vim to Emacs."),
+    ("I love coffee.", "I hate coffee now."),
+    ("I drive a Golf.", "I drive a Tesla now."),
+    ("I'm on the free plan.", "I'm on the Pro plan now."),
+]
+"""A sentence, and another one by which one user ends it."""
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize(("first", "over"), ENDINGS)
+def test_a_speaker_ends_what_they_said_and_nobody_else_does(
+    memspan_engine: memspan.Engine, first: str, over: str, at_once: bool
+) -> None:
+    def left(scope_id: str, *said: tuple[str, str]) -> set[str]:
+        scope = memspan_engine.shared(scope_id)
+        messages = [{"role": "user", "name": who, "content": text} for who, text in said]
+        for part in [messages] if at_once else [[message] for message in messages]:
+            scope.learn(part)
+        return texts(scope)
+
+    [known] = left("alone", ("priya", first))
+    assert known.startswith("Priya")
+    assert known not in left("same", ("priya", first), ("priya", over))
+    assert known not in left("capital", ("priya", first), ("Priya", over))
+    assert known in left("another", ("priya", first), ("tom", over))
+    [own] = left("tom", ("tom", first))
+    both = left("both", ("priya", first), ("tom", first), ("tom", over))
+    assert known in both
+    assert own not in both
+
+
+def test_an_ending_takes_the_slot_of_its_speaker(team: memspan.Scope) -> None:
+    for who, said in [("priya", "I work at Acme."), ("tom", "I work at Acme."), ("priya", "I left Acme for Globex.")]:
+        team.learn([{"role": "user", "name": who, "content": said}])
+    left = team.slots["priya's employer"]
+    assert (left.text, left.kind) == ("Priya: I left Acme for Globex.", "semantic")
+    assert team.slots["tom's employer"].text == "Tom works for Acme."
+    assert "employer" not in team.slots
+
+
+def test_a_tool_that_a_speaker_switched_to_takes_the_place_of_theirs(team: memspan.Scope) -> None:
+    for who, said in [("priya", "I use Vim."), ("tom", "I use Vim."), ("priya", "I switched to Emacs.")]:
+        team.learn([{"role": "user", "name": who, "content": said}])
+    assert texts(team) == {"Tom: I use Vim.", "Priya: I switched to Emacs."}
+
+
+def test_an_order_that_ends_a_speakers_wish_is_pinned_for_nobody(team: memspan.Scope) -> None:
+    for said in ("Please answer me in French.", "Stop answering in French."):
+        team.learn([{"role": "user", "name": "priya", "content": said}])
+    assert [(memory.slot, memory.kind) for memory in team.memories()] == [("priya's answer language", "semantic")]
+
+
+def test_what_all_end_is_no_speakers_own(team: memspan.Scope) -> None:
+    said = [("priya", "I use Vim."), ("tom", "We use Jira."), ("tom", "We don't use Vim any more."), ("tom", "We don't use Jira any more.")]
+    for who, text in said:
+        team.learn([{"role": "user", "name": who, "content": text}])
+    assert texts(team) == {"Priya: I use Vim.", "We don't use Vim any more.", "We don't use Jira any more."}
+
+
 def test_the_speakers_of_one_users_scope_are_the_user(memspan_engine: memspan.Engine) -> None:
     user = memspan_engine.user("u-1")
     user.learn([{"role": "user", "name": "ana", "content": "I live in Lisbon."}])

@@ -1,22 +1,35 @@
 //! Claims of one of several speakers, told of them by name: in a scope that many share, "I live in Lisbon" says where Priya lives, and
-//! nothing of "the user".
+//! nothing of "the user". `untold` gives the words that its speaker would say alone.
 
-use super::words::words;
+use super::lists::lists;
+use super::words::{Word, among, starts, words};
 use super::{Category, Claim};
 
-/// Words by which a speaker means themselves alone. "We" and "our" are those who share the scope.
+lists! { "by_name":
+    /// States of a person with which a speaker begins who leaves out "I'm".
+    STATES,
+    /// Words behind such a state.
+    FOLLOWS,
+    /// Openings of speakers who leave out "I": "living in".
+    OPENINGS,
+}
+
+/// Words of those who share the scope.
+const OF_ALL: [&str; 9] = ["we", "we're", "we've", "we'd", "we'll", "our", "ours", "us", "ourselves"];
+/// Words by which a speaker means themselves alone.
 const OF_ONESELF: [&str; 9] = ["i", "i'm", "i've", "i'd", "i'll", "my", "me", "mine", "myself"];
 /// How the gate begins what it makes of "I ...", and of an answer in a few words.
 const OF_USER: &str = "The user";
 const ASKED: &str = "Asked \u{201C}";
+/// The letters between a name and what somebody has.
+const OF_THEM: &str = "'s ";
 
 /// A claim that somebody of that name made, who `said` all of its message. Where it is of themselves, it stands in no other one's place:
 /// its slot is theirs, and it is nothing that every prompt must show.
 #[must_use]
 pub fn told_of(claim: Claim, said: &str, name: &str) -> Claim {
     let is_told = claim.text.starts_with(OF_USER) && !said.to_lowercase().contains("the user");
-    let is_of_speaker = || claim.text.starts_with(ASKED) || words(&claim.text).iter().any(|word| OF_ONESELF.contains(&&*word.lower));
-    if claim.category == Category::Discard || !is_told && !is_of_speaker() {
+    if claim.category == Category::Discard || !is_told && !is_of_speaker(&claim.text) {
         return claim;
     }
     let shown = capital(name);
@@ -26,12 +39,56 @@ pub fn told_of(claim: Claim, said: &str, name: &str) -> Claim {
     };
     Claim {
         text: if is_told { format!("{shown}{}", &claim.text[OF_USER.len()..]) } else { format!("{shown}: {}", claim.text) },
-        slot: claim.slot.map(|slot| format!("{}'s {slot}", name.to_lowercase())),
-        replaces: None,
-        ends: None,
+        slot: claim.slot.map(|slot| format!("{}{OF_THEM}{slot}", name.to_lowercase())),
         category,
         ..claim
     }
+}
+
+/// The words of a text that is told of somebody by name, as they would say them alone: the reverse of [`told_of`].
+#[must_use]
+pub fn untold(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_at_checked(capital(name).len()).filter(|(told, _)| same_name(told, name))?;
+    if let Some(said) = rest.strip_prefix(": ") {
+        return Some(said.to_owned());
+    }
+    // "Ana Lima lives in Rome" and "ana lima: I live in Rome" tell of somebody else than Ana.
+    let is_longer = || rest[1..].starts_with(char::is_uppercase) || is_labelled(rest);
+    (rest.starts_with(OF_THEM) || rest.starts_with(' ') && !is_longer()).then(|| format!("{OF_USER}{rest}"))
+}
+
+/// Whether a memory with that slot is told of any one of several speakers.
+#[must_use]
+pub fn is_told(text: &str, slot: Option<&str>) -> bool {
+    let owner = slot.and_then(|slot| slot.split_once(OF_THEM)).map(|(owner, _)| owner);
+    owner.is_some_and(|owner| text.to_lowercase().starts_with(owner)) || is_labelled(text)
+}
+
+/// Whether two names are one that was written in two ways: "Priya" and "priya".
+pub(super) fn same_name(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// Whether the name of a speaker stands before what they said: "Priya: I use Vim."
+fn is_labelled(text: &str) -> bool {
+    text.split_once(": ").is_some_and(|(_, said)| is_of_speaker(said))
+}
+
+/// Whether a text says something of its speaker alone.
+fn is_of_speaker(text: &str) -> bool {
+    let words = words(text);
+    text.starts_with(ASKED) || has_one_of(&words, &OF_ONESELF) || leaves_out_i(&words) && !has_one_of(&words, &OF_ALL)
+}
+
+fn has_one_of(words: &[Word], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&&*word.lower))
+}
+
+/// Whether a speaker leaves out "I" or "I'm": "Vegetarian since 2010.", "Living in Porto."
+fn leaves_out_i(words: &[Word]) -> bool {
+    let has_state = words.first().is_some_and(|first| among(&STATES, &first.lower));
+    let is_state = has_state && words.get(1).is_none_or(|next| among(&FOLLOWS, &next.lower));
+    is_state || OPENINGS.iter().any(|opening| starts(words, 0, opening).is_some())
 }
 
 /// A name of letters in small letters with a capital, as people write it.
@@ -76,10 +133,57 @@ mod tests {
     }
 
     #[test]
+    fn who_leaves_out_i_speaks_of_themselves() {
+        for said in ["Vegetarian since 2010.", "Diabetic since 2015.", "Married with two kids.", "Living in Porto.", "Born in 1980."] {
+            assert_eq!(told(said).text, format!("Priya: {said}"));
+        }
+        for said in ["Deploys are on Fridays.", "Moved to Kafka last year.", "Our office moved to Ghent."] {
+            assert!(!told(said).text.contains("Priya"), "{said}");
+        }
+        for text in ["Vegetarian dishes are on page 2", "Single rooms are sold out", "Working from home is fine for all of us"] {
+            assert!(!is_of_speaker(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_by_name_is_read_as_its_speaker_says_it() {
+        for said in ["I live in Lisbon.", "My phone number is 555-0101.", "I prefer tabs over spaces.", "I left Acme."] {
+            let heard = [Heard::new(0, "user", said, Some(0))];
+            let alone = judge_among(&heard, 0, 0).remove(0);
+            let claim = told(said);
+            assert_eq!(untold(&claim.text, "PRIYA").as_ref(), Some(&alone.text), "{said}");
+            assert_eq!(untold(&claim.text, "tom"), None, "{said}");
+            assert_eq!((&claim.ends, &claim.replaces), (&alone.ends, &alone.replaces), "{said}");
+        }
+        for text in ["Priya Lima lives in Rome.", "Priya Lima: I live in Rome.", "Priyanka lives in Rome.", "We live in Rome.", "Pri"] {
+            assert_eq!(untold(text, "priya"), None, "{text}");
+        }
+        assert_eq!(untold("ana lima: I live in Rome.", "ana"), None);
+        assert_eq!(untold("ana lima: I live in Rome.", "ana lima").as_deref(), Some("I live in Rome."));
+        assert_eq!(untold("\u{c9}va is vegan.", "\u{e9}va").as_deref(), Some("The user is vegan."));
+    }
+
+    #[test]
+    fn a_memory_is_told_of_a_speaker_by_its_words_or_its_slot() {
+        for (text, slot) in [
+            ("Priya: I use Vim.", None),
+            ("Priya lives in Lisbon.", Some("priya's home")),
+            ("Priya: Asked \u{201C}Any allergies?\u{201D}: yes", None),
+        ] {
+            assert!(is_told(text, slot), "{text}");
+        }
+        for (text, slot) in
+            [("We use Vim.", None), ("Decided: the API runs on vega-05.", None), ("The user's mother lives in Rome.", Some("mom's home"))]
+        {
+            assert!(!is_told(text, slot), "{text}");
+        }
+    }
+
+    #[test]
     fn nobody_corrects_what_somebody_else_said() {
         let said = |by: &str, text: &str| Heard::new(0, "user", text, Some(0)).said_by(Some(by.to_owned()));
         let heard = |by: &str| [said("priya", "My flight is at 15:30."), said(by, "Sorry, I meant 16:30.")];
         let replaced = |by: &str| judge_among(&heard(by), 1, 0).iter().any(|claim| claim.text.contains("flight"));
-        assert!(replaced("priya") && !replaced("tom"));
+        assert!(replaced("priya") && replaced("Priya") && !replaced("tom"));
     }
 }

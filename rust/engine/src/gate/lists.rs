@@ -77,9 +77,9 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, beings, beside, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon, limit,
-        manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, things, together, told,
-        values,
+        answers, assign, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon,
+        limit, manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, things, together,
+        told, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -90,6 +90,7 @@ mod tests {
             assign::LISTS,
             beings::LISTS,
             beside::LISTS,
+            by_name::LISTS,
             changes::LISTS,
             constraint::LISTS,
             corrects::LISTS,

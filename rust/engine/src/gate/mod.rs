@@ -69,7 +69,7 @@ mod typed_tests;
 pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;
-pub use by_name::told_of;
+pub use by_name::{is_told, told_of, untold};
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
@@ -124,7 +124,11 @@ fn judge_at(messages: &[Heard], place: usize, at: i64, corrections: usize) -> Ve
     let before = messages[..place].iter().rev().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let after = messages[place + 1..].iter().take(BESIDE).find(other).map_or("", |message| message.text.as_str());
     let earlier = || {
-        let own = |at: &usize| messages[*at].speaker == *speaker && messages[*at].by == *by;
+        let by_them = |other: &Option<String>| match (other, by) {
+            (Some(other), Some(by)) => by_name::same_name(other, by),
+            _ => other == by,
+        };
+        let own = |at: &usize| messages[*at].speaker == *speaker && by_them(&messages[*at].by);
         let since = |last: usize| said_at.zip(messages[last].at).map_or(0, |(now, then)| now - then);
         let last = (place.saturating_sub(BESIDE)..place).rev().find(own).filter(|_| corrections > 0);
         last.map_or_else(Vec::new, |last| judge_at(messages, last, at - since(last), corrections - 1))

@@ -333,6 +333,7 @@ impl Judgement {
             ends: claim.ends.clone(),
             doubt: claim.doubt.map(str::to_owned),
             introduces: claim.reason == gate::INTRODUCTION,
+            by: heard.by.clone().filter(|_| heard.speaker == Speaker::User),
             near: Vec::new(),
         };
         let provenance = Provenance {

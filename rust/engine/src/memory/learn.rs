@@ -3,12 +3,13 @@
 //! All of it happens in the transaction that stores the claim, so that no other writer comes between the look and the write. The
 //! candidates are the memories that the caller found near, and those that the same batch has just written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::heard;
 use super::kind::Kind;
 use super::near::{Relation, Statement};
 use super::outcome::{Action, Remembered};
+use super::own::{Said, Whose};
 use super::record::{self, Memory};
 use super::slots::Slot;
 use super::writer::PartitionWriter;
@@ -30,6 +31,8 @@ pub struct Learning {
     pub doubt: Option<String>,
     /// Whether it is a name by its form alone ("I'm Marta"), which takes the place of no other name.
     pub introduces: bool,
+    /// The name of its speaker, where several share the scope. It ends nothing that another one said of themselves.
+    pub by: Option<String>,
 }
 
 /// The memories that a claim meets.
@@ -53,25 +56,42 @@ impl Met {
     }
 }
 
-/// A memory as the claims of a batch are compared with it.
+/// The effect of a claim on one memory.
+enum Effect {
+    Nothing,
+    SaysTheSame,
+    Ends,
+    Disputes,
+}
+
+/// A memory, read to be compared with those claims of a batch that are told of one speaker, or of nobody.
 #[derive(Debug)]
 struct Known {
     statement: Statement,
     slot: Option<String>,
+    /// The slot that it gives a value to in plain words.
+    attribute: Option<String>,
+    /// Whether it is told of that speaker, and read as they would have said it alone.
+    is_own: bool,
 }
 
 impl Known {
-    fn of(memory: &Memory) -> Self {
-        Self { statement: Statement::of(&memory.text, memory.kind), slot: memory.slot.clone() }
+    fn of(memory: &Memory, said: &Said) -> Self {
+        let own = said.own(memory).filter(|_| said.own.is_some());
+        let seen = own.as_ref().unwrap_or(memory);
+        let statement = Statement::of(&seen.text, seen.kind);
+        let attribute = said.slot_of(&statement, own.is_some());
+        Self { statement, slot: memory.slot.clone(), attribute, is_own: own.is_some() }
     }
 
     /// Whether a claim may do something to it: most do not, and its record is not read.
-    fn concerns(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
+    fn concerns(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> bool {
+        let claim = said.own.as_ref().filter(|_| self.is_own).unwrap_or(&said.statement);
+        let attribute = self.attribute.as_ref();
         claim.stands_to(&self.statement) != Relation::Different
             || named.is_some_and(|named| self.statement.speaks_of(named))
-            || self.statement.attribute.is_some()
-                && (claim.attribute == self.statement.attribute || slot == self.statement.attribute.as_ref())
-            || self.slot.is_some() && self.slot == claim.attribute
+            || attribute.is_some() && (claim.attribute == self.statement.attribute || slot == attribute)
+            || self.slot.is_some() && self.slot == said.attribute
             || claim.occasion.corrects(&self.statement.occasion)
     }
 }
@@ -80,7 +100,9 @@ impl Known {
 /// that it can say again or against begin with the same words, or give a value to the same name.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    known: HashMap<u32, Known>,
+    /// The memories by the name of the speaker whose claims are compared with them, and by number.
+    known: HashMap<String, HashMap<u32, Known>>,
+    ended: HashSet<u32>,
     written: Vec<u32>,
     by_begin: HashMap<String, Vec<u32>>,
     by_name: HashMap<String, Vec<u32>>,
@@ -88,43 +110,47 @@ pub(super) struct Claims {
 
 impl Claims {
     /// Adds a claim that was written.
-    pub fn add(&mut self, memory: &Memory) {
-        let (number, known) = (memory.number, Known::of(memory));
-        self.by_begin.entry(known.statement.begin()).or_default().push(number);
-        for name in known.statement.attribute.iter().chain(&known.slot) {
+    pub fn add(&mut self, memory: &Memory, learning: &Learning) {
+        let (number, said) = (memory.number, Said::of(memory, learning.by.as_deref()));
+        for begin in said.begins() {
+            self.by_begin.entry(begin).or_default().push(number);
+        }
+        for name in said.attribute.iter().chain(&memory.slot) {
             self.by_name.entry(name.clone()).or_default().push(number);
         }
         self.written.push(number);
-        self.known.insert(number, known);
+        self.note(memory, &said);
     }
 
     /// The written claims that another may do something to, in the order in which they were written.
-    fn beside(&self, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
-        let is_known = |number: &u32| self.known.contains_key(number);
+    fn beside(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
+        let is_current = |number: &u32| !self.ended.contains(number);
         if named.is_some() {
-            return self.written.iter().copied().filter(is_known).collect();
+            return self.written.iter().copied().filter(is_current).collect();
         }
-        let names = claim.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
-        let mut numbers: Vec<u32> =
-            self.by_begin.get(&claim.begin()).into_iter().chain(names).flatten().copied().filter(is_known).collect();
+        let begins = said.begins().filter_map(|begin| self.by_begin.get(&begin));
+        let names = said.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
+        let mut numbers: Vec<u32> = begins.chain(names).flatten().copied().filter(is_current).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
     }
 
     /// Whether it is known that a claim does nothing to that memory.
-    fn rules_out(&self, number: u32, claim: &Statement, slot: Option<&String>, named: Option<&String>) -> bool {
-        self.known.get(&number).is_some_and(|known| !known.concerns(claim, slot, named))
+    fn rules_out(&self, number: u32, said: &Said, slot: Option<&String>, named: Option<&String>) -> bool {
+        let known = self.known.get(said.of_whom()).and_then(|known| known.get(&number));
+        known.is_some_and(|known| !known.concerns(said, slot, named))
     }
 
     /// Forgets a memory that was ended: no claim does anything to it any more.
     fn forget(&mut self, number: u32) {
-        self.known.remove(&number);
+        self.ended.insert(number);
     }
 
-    /// Notes what a memory of the store says.
-    fn note(&mut self, memory: &Memory) {
-        self.known.entry(memory.number).or_insert_with(|| Known::of(memory));
+    /// Notes what a memory of the store says to a claim.
+    fn note(&mut self, memory: &Memory, said: &Said) {
+        let known = self.known.entry(said.of_whom().to_owned()).or_default();
+        known.entry(memory.number).or_insert_with(|| Known::of(memory, said));
     }
 }
 
@@ -135,19 +161,20 @@ const ASSISTANT: &str = "assistant";
 
 /// Compares a claim with what is near and with what its batch has written. It takes the slot of the memory that it replaces or ends.
 pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory, learning: &Learning) -> Result<Met> {
-    let claim = Statement::of(&memory.text, memory.kind);
-    let lift = learning.ends.as_ref().and_then(|_| gate::lift_of(&memory.text));
-    leave_slot_of_another_kind(writer, memory, &claim, lift.as_ref())?;
+    let said = Said::of(memory, learning.by.as_deref());
+    let lift = learning.ends.as_ref().and_then(|_| match said.own(memory) {
+        Some(own) => gate::lift_of(&own.text),
+        None => gate::lift_of(&memory.text),
+    });
+    leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
-    let attribute = claim.attribute.as_ref().filter(|_| memory.slot.is_none());
-    let about = lift.as_ref().and_then(|lift| lift.order.as_ref()).map(|order| order.slot.to_owned());
-    let slotted = attribute.or(about.as_ref()).map_or(Ok(None), |name| writer.slot(name).map(|slot| slot.current.last().copied()))?;
-    let batch = writer.claims.beside(&claim, memory.slot.as_ref(), named);
+    let slotted = holders(writer, memory, &said, lift.as_ref())?;
+    let batch = writer.claims.beside(&said, memory.slot.as_ref(), named);
     let next = writer.head.next_number;
-    let recent = if claim.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
-    let mut met = if learning.introduces { introduced(writer, memory, &claim)? } else { Met::default() };
-    for number in learning.near.iter().copied().chain(slotted).chain(batch).chain(recent) {
-        if lift.is_none() && writer.claims.rules_out(number, &claim, memory.slot.as_ref(), named) {
+    let recent = if said.statement.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
+    let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
+    for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
+        if lift.is_none() && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;
         }
         let known = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock));
@@ -155,13 +182,57 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
             writer.claims.forget(number);
             continue;
         };
-        writer.claims.note(&known);
-        match &lift {
-            Some(lift) if is_lifted(&met, memory, &known, lift) => end(&mut met, memory, known),
-            _ => compare(&mut met, memory, &claim, known, learning),
+        writer.claims.note(&known, &said);
+        respell(memory, &known);
+        match effect(&met, memory, &said, &known, learning, lift.as_ref()) {
+            Effect::Nothing => {}
+            Effect::SaysTheSame => met.same = met.same.take().or(Some(known)),
+            Effect::Ends => end(&mut met, memory, &said, known),
+            Effect::Disputes => met.dispute(known.number),
         }
     }
     Ok(met)
+}
+
+/// The memories that hold slots of which a claim speaks, and which it does not have itself.
+fn holders<P: PagesMut>(
+    writer: &mut PartitionWriter<'_, P>,
+    memory: &Memory,
+    said: &Said,
+    lift: Option<&Lift>,
+) -> Result<[Option<u32>; 2]> {
+    let holder = |name: Option<String>| name.map_or(Ok(None), |name| writer.slot(&name).map(|slot| slot.current.last().copied()));
+    let ordered = lift.and_then(|lift| lift.order.as_ref()).map(|order| order.slot);
+    let plain = holder(said.attribute.clone().filter(|_| memory.slot.is_none()).or(ordered.map(str::to_owned)))?;
+    let own = holder(ordered.and_then(|name| said.own_slot(name)))?;
+    Ok([plain, own])
+}
+
+/// Takes over the spelling of a known memory's slot, where it is that of the claim: a store of before has it in another spelling, or as "new
+/// address".
+fn respell(memory: &mut Memory, known: &Memory) {
+    if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
+        && slot != older
+        && gate::spelled(slot) == gate::spelled(gate::present(older))
+    {
+        memory.slot.clone_from(&known.slot);
+    }
+}
+
+/// The effect of a claim on a known memory. Where several speakers share the scope, a memory that is told of the claim's speaker is compared
+/// as if they were the only user. A claim that is told of its speaker ends only such a memory. One that is told of nobody ends a memory that
+/// is told of nobody, and an order such as "stop answering in French" also a wish of its speaker.
+fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Learning, lift: Option<&Lift>) -> Effect {
+    let lifts = |known: &Memory| lift.is_some_and(|lift| is_lifted(met, memory, known, lift));
+    match (said.whose(known), &said.own) {
+        (Whose::Own(known), _) if lifts(&known) => Effect::Ends,
+        (Whose::All, None) if lifts(known) => Effect::Ends,
+        (Whose::Own(known), Some(claim)) => {
+            said.own(memory).map_or(Effect::Nothing, |memory| compare(met, &memory, claim, &known, learning, true))
+        }
+        (Whose::All, None) => compare(met, memory, &said.statement, known, learning, true),
+        _ => compare(met, memory, &said.statement, known, learning, false),
+    }
 }
 
 /// Whether a claim ends a standing order: it permits what that forbids, or says to stop what that asks for.
@@ -172,10 +243,10 @@ fn is_lifted(met: &Met, memory: &Memory, known: &Memory, lift: &Lift) -> bool {
 
 /// How a name by its form alone ("I'm Ana") meets the one that is known: another one is to be asked about, and "Ana" says nothing that "Ana
 /// Lima" does not.
-fn introduced<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory, claim: &Statement) -> Result<Met> {
+fn introduced<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &Memory, said: &Said) -> Result<Met> {
     let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
     let Some(known) = slot.map_or(Ok(None), |slot| value_of(writer, &slot))? else { return Ok(Met::default()) };
-    let other = Statement::of(&known.text, known.kind);
+    let (claim, other) = said.beside(&known);
     let named = !claim.shares_name(&other);
     Ok(Met { named, same: claim.is_part_of(&other).then_some(known), ..Met::default() })
 }
@@ -191,61 +262,55 @@ fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result
 fn leave_slot_of_another_kind<P: PagesMut>(
     writer: &mut PartitionWriter<'_, P>,
     memory: &mut Memory,
-    claim: &Statement,
+    said: &Said,
     lift: Option<&Lift>,
 ) -> Result<()> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
     let Some(known) = value_of(writer, &slot)? else { return Ok(()) };
     let ends = lift.is_some_and(|lift| is_lifted(&Met::default(), memory, &known, lift));
     let is_weaker = known.kind == Kind::Constraint && memory.kind == Kind::Preference && !ends;
-    if is_weaker || !claim.may_follow(&Statement::of(&known.text, known.kind)) {
+    let (claim, other) = said.beside(&known);
+    if is_weaker || !claim.may_follow(&other) {
         memory.slot = None;
     }
     Ok(())
 }
 
-/// Notes what a claim does to one memory.
-fn compare(met: &mut Met, memory: &mut Memory, claim: &Statement, known: Memory, learning: &Learning) {
+/// The same of a claim and a memory in the words in which they are compared. A claim that `may_end` nothing there can still give another value.
+fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learning: &Learning, may_end: bool) -> Effect {
     let other = Statement::of(&known.text, known.kind);
-    let (named, ends) = (learning.replaces.as_ref().or(learning.ends.as_ref()), learning.replaces.is_none());
+    let (value, over) = (learning.replaces.as_ref().filter(|_| may_end), learning.ends.as_ref().filter(|_| may_end));
+    let (named, ends) = (value.or(over), value.is_none());
     // "NATS instead of Kafka" says so of all that Kafka was for.
-    let is_for_all = learning.replaces.is_some() && claim.limits.are_none();
+    let is_for_all = value.is_some() && claim.limits.are_none();
     let is_beside = !is_for_all && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
-    let replaces = may_replace(memory, &known) && met.ended.is_none() && !is_beside;
+    let replaces = may_replace(memory, known) && met.ended.is_none() && !is_beside;
     let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
-    if let (Some(slot), Some(older)) = (&memory.slot, &known.slot)
-        && slot != older
-        && gate::spelled(slot) == gate::spelled(gate::present(older))
-    {
-        memory.slot.clone_from(&known.slot); // a store of before has the slot in another spelling, or as "new address"
-    }
     let is_over = |named: &String| {
         let of_medicine = ends && gate::ends_medicine(&memory.text);
         let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
         let is_choice = || matches!(memory.kind, Kind::Preference | Kind::Decision) && !is_whole();
-        let may_end = || if ends { claim.fits(&known, &other, named) } else { !is_choice() || other.is_switched(&known, named) };
+        let may_end = || if ends { claim.fits(known, &other, named) } else { !is_choice() || other.is_switched(known, named) };
         if of_medicine { gate::takes(&known.text, named) } else { may_end() }
     };
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
-        return end(met, memory, known);
+        return Effect::Ends;
     }
     // "I switched to Emacs" gives the slot of editors a value, and "I use Vim" has none.
-    let switches = || learning.replaces.is_none() && (claim.is_of_now || gate::switches_tool(&memory.text));
+    let switches = || value.is_none() && may_end && (claim.is_of_now || gate::switches_tool(&memory.text));
     if replaces && known.slot.is_none() && memory.slot.is_some() && switches() && gate::tool_of(&known.text) == memory.slot {
-        return end(met, memory, known);
+        return Effect::Ends;
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
     match claim.stands_to(&other) {
-        Relation::Same if known.slot == memory.slot && same_event(memory, &known) => met.same = met.same.take().or(Some(known)),
-        Relation::Same => {}
-        _ if !claim.may_follow(&other) => {}
-        _ if replaces && !denies && gives_same_attribute(memory, claim, &known, &other) => end(met, memory, known),
-        Relation::Contradicts if comparable && replaces => end(met, memory, known),
-        Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => {
-            met.dispute(known.number);
-        }
-        _ if same_talk(memory, &known) && claim.occasion.corrects(&other.occasion) => met.dispute(known.number),
-        _ => {}
+        Relation::Same if known.slot == memory.slot && same_event(memory, known) => Effect::SaysTheSame,
+        Relation::Same => Effect::Nothing,
+        _ if !claim.may_follow(&other) => Effect::Nothing,
+        _ if replaces && !denies && gives_same_attribute(memory, claim, known, &other) => Effect::Ends,
+        Relation::Contradicts if comparable && replaces => Effect::Ends,
+        Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => Effect::Disputes,
+        _ if same_talk(memory, known) && claim.occasion.corrects(&other.occasion) => Effect::Disputes,
+        _ => Effect::Nothing,
     }
 }
 
@@ -255,12 +320,18 @@ fn same_talk(new: &Memory, known: &Memory) -> bool {
     new.provenance.session == known.provenance.session && (0..DAY).contains(&apart)
 }
 
-/// The claim takes the slot of what it ends. An event that ends a value of the profile says what holds in its place: "I left Acme for Globex".
-fn end(met: &mut Met, memory: &mut Memory, known: Memory) {
-    if memory.kind == Kind::Episodic && known.kind == Kind::Profile && known.slot.is_some() {
-        memory.kind = Kind::Profile;
+/// The claim takes the slot of the memory that it ends. An event that ends a value of a person says what holds in its place: "I left Acme for
+/// Globex". An order that is told of nobody stands where the wish of its speaker stood.
+fn end(met: &mut Met, memory: &mut Memory, said: &Said, known: Memory) {
+    let is_own = said.own(&known).is_some();
+    let stands_there = is_own && said.own.is_none();
+    let is_value = known.slot.is_some() && (known.kind == Kind::Profile || is_own);
+    if stands_there || memory.kind == Kind::Episodic && is_value {
+        memory.kind = known.kind;
     }
-    memory.slot = memory.slot.take().or_else(|| known.slot.clone());
+    if stands_there || memory.slot.is_none() {
+        memory.slot.clone_from(&known.slot);
+    }
     met.ended = Some(known);
 }
 

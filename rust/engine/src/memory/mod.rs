@@ -24,6 +24,7 @@ pub mod new_memory;
 mod occasion;
 pub mod outcome;
 mod outline;
+mod own;
 pub mod provenance;
 pub mod quarantine;
 pub mod read;

@@ -219,8 +219,8 @@ impl Prepared {
         if memory.trust > 0 {
             writer.relate(&memory)?;
         }
-        if self.new.learning.is_some() {
-            writer.claims.add(&memory);
+        if let Some(learning) = &self.new.learning {
+            writer.claims.add(&memory, learning);
         }
         Ok(Remembered { action, memory, reason })
     }
