@@ -54,6 +54,22 @@ def test_what_was_learned_stays(tmp_path: Path) -> None:
             assert engine.check().sound
 
 
+def test_bills_below_their_bounds_cost_no_room(tmp_path: Path) -> None:
+    """Of a prompt that mixes prose and dense lines a bill leaves open what each of them costs."""
+    prior = memspan.models[CLAUDE].factor
+    for number in range(6):
+        with memspan.open(tmp_path / "store", embedder=None) as engine:
+            session = engine.user(f"u-{number}").session("s-1", model=CLAUDE, system="You explain every change in plain words. " * 32)
+            session.add({"role": "user", "content": "\n".join(f"{n}: def f_{n}(): return {n * 7919 % 10007}" for n in range(60))})
+            prompt = session.assemble()
+            session.add_response(anthropic_response("ok", input_tokens=prompt.counted_tokens * 11 // 10), prompt=prompt)
+            learned = engine.token_factors[CLAUDE]
+            assert learned.samples["dense"] == number + 1
+            assert learned.exceeded == 0
+            assert max(learned.factors.values()) <= prior
+            assert prompt.total_tokens <= prompt.counted_tokens * prior + 100
+
+
 def test_a_refusal_makes_the_next_prompt_smaller(user: memspan.Scope) -> None:
     session = user.session("s-1", model=CLAUDE, budget=memspan.Budget(max_input_tokens=8_000))
     for n in range(12):

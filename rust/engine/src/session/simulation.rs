@@ -284,6 +284,27 @@ fn a_refusal_that_names_the_count_makes_the_next_prompt_smaller() {
 }
 
 #[test]
+fn a_larger_prior_is_not_held_down_by_bills_of_the_one_before() {
+    let folder = Folder::new();
+    let engine = engine(&folder.0);
+    let scope = Scope::new(None, ScopeType::User, "u").unwrap();
+    let prompt_of = |id: &'static str, prior: u32| {
+        let session = opened(Session { engine: &engine, scope: &scope, id }, prior);
+        let said = "the port of the service is known to whoever asks for it ".repeat(80);
+        session.add(NewMessage::given(json!({"role": "user", "content": said}).to_string()), None, 10).unwrap();
+        (session.assemble(&Ask { now: 11, ..Ask::default() }).unwrap(), session)
+    };
+    let (prompt, session) = prompt_of("s", 1_350);
+    let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "8443"}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": prompt.prompt.counted_tokens * 13 / 10, "output_tokens": 3}});
+    session.add_response(body.to_string().as_bytes(), Some(&prompt), 12).unwrap();
+    assert_eq!(super::learned(&engine).unwrap()[0].learned.factors(), [Factor::new(1_350); Class::ALL.len()]);
+    let [same, larger] = [("t", 1_350), ("u", 2_500)].map(|(id, prior)| prompt_of(id, prior).0.prompt);
+    assert!(same.total_tokens < same.counted_tokens * 14 / 10 + 60, "{}", same.total_tokens);
+    assert!(larger.total_tokens >= larger.counted_tokens * 24 / 10, "{} of {}", larger.total_tokens, larger.counted_tokens);
+}
+
+#[test]
 fn an_answered_prompt_is_the_anchor_of_the_next_and_replays_as_it_was() {
     let folder = Folder::new();
     let engine = engine(&folder.0);

@@ -20,7 +20,7 @@ pub trait Counter {
 }
 
 /// A bound for closed tokenizers, in thousandths: real tokens are at most `counted * factor / 1000`. Frozen in an epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Factor(u32);
 
 impl Factor {

@@ -43,7 +43,12 @@ pub(in crate::session) fn read<P: Pages>(pages: &P, model: &Model) -> Result<Lea
     if *found.model != *name || found.encoding != model.encoding.name() {
         return Ok(Learned::new(model.factor));
     }
-    Ok(Learned::from_state(model.factor, &found.learned.state()).unwrap_or_else(|| Learned::new(model.factor)))
+    let mut state = found.learned.state();
+    if found.learned.prior() != model.factor {
+        // Another prior was given since: a factor that was held below it is that of the prior before.
+        state.held = State::default().held;
+    }
+    Ok(Learned::from_state(model.factor, &state).unwrap_or_else(|| Learned::new(model.factor)))
 }
 
 /// Keeps what was learned.
@@ -56,11 +61,14 @@ pub(in crate::session) fn write(pages: &mut impl PagesMut, model: &Model, learne
     w.uint(learned.prior().per_mille().into());
     w.uint(state.exceeded);
     w.nested(Class::ALL.len() as u32);
-    for (ratios, open) in state.ratios.iter().zip(state.open) {
-        w.nested(4);
+    for ((ratios, open), held) in state.ratios.iter().zip(state.open).zip(state.held) {
+        w.nested(4 + u32::from(held.is_some()));
         w.bin(&ratios.iter().flat_map(|ratio| [ratio.most, ratio.least]).flat_map(|one| (one as u16).to_be_bytes()).collect::<Vec<u8>>());
         for number in [open.tokens, open.most, open.least] {
             w.uint(number);
+        }
+        if let Some(held) = held {
+            w.uint(held.per_mille().into());
         }
     }
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
@@ -82,6 +90,8 @@ fn decode(key: &[u8], value: &[u8]) -> Result<LearnedModel> {
             |[a, b, c, d]: &[u8; 4]| Ratio { most: u16::from_be_bytes([*a, *b]).into(), least: u16::from_be_bytes([*c, *d]).into() };
         state.ratios[class as usize] = ratios.iter().map(ratio).collect();
         state.open[class as usize] = Open { tokens: r.uint()?, most: r.uint()?, least: r.uint()? };
+        let held = u32::try_from(r.uint()?).map_err(|_| damaged(key, "what is held of it is not a factor"))?;
+        state.held[class as usize] = (held > 0).then(|| Factor::new(held));
     }
     let learned = Learned::from_state(prior, &state).ok_or_else(|| damaged(key, "it has more samples of a class than are kept"))?;
     Ok(LearnedModel { model, encoding, learned })

@@ -9,18 +9,21 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
+//! A bill within its bound raises nothing: a factor stays what it was where the samples would say more ([`Learned::held`]). What a bill
+//! beyond its bound proves is a sample at once, and the factor is what the samples say again.
+//!
 //! One reply is not a law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
 //! few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that has changed
 //! is believed once most of the newest samples say so.
 //!
 //! With exchangeable samples the largest of `n` is exceeded by the next with probability `1 / (n + 1)` (Vovk, Gammerman and Shafer,
 //! "Algorithmic Learning in a Random World", 2005, 2.2); the margin is for what is not exchangeable. Fewer than [`FEW`] samples only raise the
-//! prior, where one of them is above it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that
-//! a factor follows its model down again. A number that is sure begins its class anew where it is above the factor.
+//! prior, where a bill was beyond it, and never lower it. Samples older than the last [`WINDOW`] of their class are forgotten, so that
+//! a factor follows its model down again. A number that is sure begins its class anew where it is beyond the bound.
 
 use std::collections::VecDeque;
 
-use super::{Anchor, Class, Tally, slack};
+use super::{Anchor, Class, Counted, Tally, slack};
 use crate::tokens::Factor;
 
 /// Samples of a class that are kept.
@@ -88,6 +91,8 @@ pub struct Learned {
     ratios: [VecDeque<Ratio>; Class::ALL.len()],
     /// The tokens that do not make a sample yet.
     open: [Open; Class::ALL.len()],
+    /// The factor of a class whose samples say more, although no bill was beyond it.
+    held: [Option<Factor>; Class::ALL.len()],
     /// How often the truth was above a bound.
     exceeded: u64,
 }
@@ -96,7 +101,7 @@ impl Learned {
     /// Nothing yet: the factors are the model's prior.
     #[must_use]
     pub fn new(prior: Factor) -> Self {
-        Self { prior, ratios: Default::default(), open: Default::default(), exceeded: 0 }
+        Self { prior, ratios: Default::default(), open: Default::default(), held: Default::default(), exceeded: 0 }
     }
 
     /// The factor of a class: what a counted token costs at most.
@@ -105,6 +110,12 @@ impl Learned {
         if self.prior == Factor::EXACT {
             return Factor::EXACT;
         }
+        let sampled = self.sampled(class);
+        self.held[class as usize].map_or(sampled, |held| held.min(sampled))
+    }
+
+    /// The factor that the samples of a class would have by themselves.
+    fn sampled(&self, class: Class) -> Factor {
         let ratios = &self.ratios[class as usize];
         let Some((most, count)) = self.most_of(ratios) else { return self.prior };
         let learned = (u64::from(most) * (1_000 + margin(count)) / 1_000).min(self.believed(ratios)).min(u64::from(self.ceiling()));
@@ -206,7 +217,7 @@ impl Learned {
         exceeded
     }
 
-    /// The same of a number that is sure: where it is above the factor of its class, it stands for what was learned before.
+    /// The same of a number that is sure: where it is beyond its bound, it stands for what was learned before of its class.
     pub fn observe_sure(&mut self, before: Option<&Anchor>, now: &Anchor) -> bool {
         let exceeded = self.learn(before, now, SURE);
         self.exceeded += u64::from(exceeded);
@@ -225,47 +236,77 @@ impl Learned {
         if cost > new.bytes().saturating_add(slack(&new)) {
             return false;
         }
-        let exceeded = cost > new.bound(&self.factors()).saturating_add(slack(&new));
-        if let Some((class, sample)) = self.attributed(&new, cost) {
+        let factors = self.factors();
+        let exceeded = cost > new.bound(&factors).saturating_add(slack(&new));
+        // A short text is further from its class: what the slack covers of it says nothing of the class.
+        let told = if exceeded && new.tokens() < BLOCK { cost - slack(&new) } else { cost };
+        if let Some((class, sample)) = self.attributed(&new, told) {
             self.add(class, sample, exceeded, weight);
         } else if exceeded && cost.saturating_mul(1_000) <= new.tokens().saturating_mul(MOST_RATIO) {
-            self.raise(&new, cost, weight);
+            self.raise(&new, cost, &factors, weight);
+        }
+        if !exceeded {
+            self.hold(&factors);
         }
         exceeded
     }
 
+    /// A bill was within its bound: it proves nothing against the factors that made the bound, so none of them rises.
+    fn hold(&mut self, factors: &[Factor; Class::ALL.len()]) {
+        for (class, factor) in Class::ALL.into_iter().zip(factors) {
+            self.held[class as usize] = (self.sampled(class) > *factor).then_some(*factor);
+        }
+    }
+
+    /// A bill was beyond the bound of a class: its factor is what the samples say again. A bill that is sure stands for those before it.
+    fn let_go(&mut self, class: Class, weight: usize) {
+        self.held[class as usize] = None;
+        if weight > 1 {
+            self.ratios[class as usize].clear();
+        }
+    }
+
     /// A mixture cost more than its bound, and nobody knows which class of it: each that is more than a tenth of it is taken to have.
-    fn raise(&mut self, new: &Tally, cost: u64, weight: usize) {
-        let (all, bound) = (new.tokens(), new.bound(&self.factors()).max(1));
-        for class in Class::ALL {
-            let tokens = new.classes[class as usize].tokens;
-            if tokens == 0 || tokens * 100 < all * SUSPECT {
-                continue;
-            }
-            let ratio = u128::from(self.factor(class).per_mille()) * u128::from(cost) / u128::from(bound) + 1;
+    fn raise(&mut self, new: &Tally, cost: u64, factors: &[Factor; Class::ALL.len()], weight: usize) {
+        let all = new.tokens();
+        let suspects = || Class::ALL.into_iter().filter(|class| new.classes[*class as usize].tokens * 100 >= (all * SUSPECT).max(1));
+        let mut others = *new;
+        for class in suspects() {
+            others.classes[class as usize] = Counted::default();
+        }
+        let others = others.bound(factors);
+        let (own, bound) = (cost - others, (new.bound(factors) - others).max(1));
+        for class in suspects() {
+            let ratio = u128::from(factors[class as usize].per_mille()) * u128::from(own) / u128::from(bound) + 1;
             let most = u32::try_from(ratio).unwrap_or(u32::MAX).min(MOST_STORED);
+            self.let_go(class, weight);
             self.keep(class, Ratio { most, least: LEAST_RATIO as u32 }, weight);
         }
     }
 
-    /// Keeps a sample; one that is sure and above the factor in the place of all others.
+    /// Keeps a sample so many times, and forgets the oldest where there are too many.
     fn keep(&mut self, class: Class, ratio: Ratio, weight: usize) {
-        if weight > 1 && ratio.most > self.factor(class).per_mille() {
-            self.ratios[class as usize].clear();
-        }
         let ratios = &mut self.ratios[class as usize];
         ratios.extend(std::iter::repeat_n(ratio, weight));
         ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
 
-    /// Adds to the open sample of a class, and closes it if it is large enough, or if it cannot wait.
-    fn add(&mut self, class: Class, sample: Open, at_once: bool, weight: usize) {
+    /// Adds to the open sample of a class, and closes it if it is large enough. What was beyond its bound is a sample by itself, since the
+    /// others would hide it.
+    fn add(&mut self, class: Class, sample: Open, exceeded: bool, weight: usize) {
         let open = &mut self.open[class as usize];
-        *open = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
-        if open.tokens < BLOCK && !at_once {
+        let together = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
+        let Open { tokens, most, least } = if exceeded {
+            // What it proves, and not what it allows: a sample that leaves much open is dropped for others, or not believed.
+            self.let_go(class, weight);
+            Open { most: sample.least, ..sample }
+        } else if together.tokens < BLOCK {
+            *open = together;
             return;
-        }
-        let Open { tokens, most, least } = std::mem::take(open);
+        } else {
+            *open = Open::default();
+            together
+        };
         let ratio = |cost: u64| (cost.saturating_mul(1_000).div_ceil(tokens) as u32).min(MOST_STORED);
         self.keep(class, Ratio { most: ratio(most), least: ratio(least) }, weight);
         let ratios = &mut self.ratios[class as usize];
@@ -310,7 +351,7 @@ impl Learned {
     #[must_use]
     pub fn state(&self) -> State {
         let ratios = Class::ALL.map(|class| self.ratios[class as usize].iter().copied().collect());
-        State { ratios, open: self.open, exceeded: self.exceeded }
+        State { ratios, open: self.open, held: self.held, exceeded: self.exceeded }
     }
 
     /// The factors of a model from what was kept; `None` where no such thing can have been learned.
@@ -318,7 +359,13 @@ impl Learned {
     pub fn from_state(prior: Factor, state: &State) -> Option<Self> {
         let sound = |ratios: &Vec<Ratio>| ratios.len() <= WINDOW && ratios.iter().all(|ratio| ratio.most.max(ratio.least) <= MOST_STORED);
         let ratios = || Class::ALL.map(|class| state.ratios[class as usize].iter().copied().collect());
-        state.ratios.iter().all(sound).then(|| Self { prior, ratios: ratios(), open: state.open, exceeded: state.exceeded })
+        state.ratios.iter().all(sound).then(|| Self {
+            prior,
+            ratios: ratios(),
+            open: state.open,
+            held: state.held,
+            exceeded: state.exceeded,
+        })
     }
 }
 
@@ -329,6 +376,8 @@ pub struct State {
     pub ratios: [Vec<Ratio>; Class::ALL.len()],
     /// The tokens that do not make a sample yet.
     pub open: [Open; Class::ALL.len()],
+    /// The factor of a class whose samples say more, although no bill was beyond it.
+    pub held: [Option<Factor>; Class::ALL.len()],
     /// How often the truth was above a bound.
     pub exceeded: u64,
 }
@@ -343,7 +392,6 @@ fn margin(samples: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Counted;
     use super::*;
 
     fn of(class: Class, tokens: u64) -> Tally {
@@ -363,14 +411,52 @@ mod tests {
     #[test]
     fn few_samples_raise_and_many_lower_the_factor() {
         assert_eq!(taught(Class::Prose, &[1_200; 4]).factor(Class::Prose).per_mille(), 2_500);
+        assert_eq!(taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(), 2_500, "it was within the prior");
         assert_eq!(
-            taught(Class::Prose, &[2_450]).factor(Class::Prose).per_mille(),
+            taught(Class::Prose, &[2_600]).factor(Class::Prose).per_mille(),
             3_500,
             "one sample makes it 1.4 times the prior at most"
         );
         let many = taught(Class::Prose, &[1_200; 64]);
         assert_eq!(many.factor(Class::Prose).per_mille(), 1_200 * 1_045 / 1_000);
         assert_eq!(many.factor(Class::Cjk).per_mille(), 2_500);
+    }
+
+    #[test]
+    fn a_mixture_within_its_bound_leaves_open_what_its_classes_cost_and_raises_none() {
+        let mut learned = Learned::new(Factor::new(1_350));
+        let mixed = of(Class::Dense, 600).plus(&of(Class::Prose, 280));
+        for bill in 0..WINDOW {
+            assert!(!learned.observe(None, &Anchor { counted: mixed, truth: 970 }));
+            assert_eq!(learned.factor(Class::Prose).per_mille(), 1_350);
+            assert!((1_100..=1_350).contains(&learned.factor(Class::Dense).per_mille()), "after {bill}: {:?}", learned.factors());
+        }
+        assert_eq!(learned.samples(Class::Dense), WINDOW);
+    }
+
+    #[test]
+    fn a_factor_that_was_held_follows_its_samples_down_and_gives_way_to_a_bill_beyond_it() {
+        let mut learned = taught(Class::Prose, &[1_000; FEW]);
+        let held = learned.factor(Class::Prose);
+        learned.observe(None, &Anchor { counted: of(Class::Prose, 1_000), truth: 1_200 });
+        assert_eq!((learned.factor(Class::Prose), held.per_mille()), (held, 1_230));
+        let mut dearer = learned.clone();
+        assert!(dearer.observe(None, &Anchor { counted: of(Class::Prose, 1_000), truth: 1_300 }));
+        assert!(dearer.factor(Class::Prose).per_mille() >= 1_339, "with its margin: {:?}", dearer.factors());
+        for _ in 0..WINDOW {
+            learned.observe(None, &Anchor { counted: of(Class::Prose, 1_000), truth: 1_100 });
+        }
+        assert_eq!(learned.factor(Class::Prose).per_mille(), 1_100 * 1_045 / 1_000);
+    }
+
+    #[test]
+    fn a_bill_beyond_its_bound_is_not_hidden_by_what_waits_for_a_sample() {
+        let mut learned = taught(Class::Prose, &[1_200; WINDOW]);
+        learned.observe(None, &Anchor { counted: of(Class::Prose, BLOCK - 1), truth: 520 });
+        let dear = of(Class::Prose, 200);
+        assert!(learned.observe(None, &Anchor { counted: dear, truth: 320 }));
+        assert!(dear.bound(&learned.factors()) + slack(&dear) >= 320);
+        assert_eq!(learned.samples(Class::Prose), WINDOW);
     }
 
     #[test]
@@ -431,6 +517,7 @@ mod tests {
     fn it_is_read_back_and_what_cannot_be_is_not() {
         let mut learned = taught(Class::Dense, &[1_400, 1_500, 1_600]);
         learned.observe(None, &Anchor { counted: of(Class::Code, 100), truth: 120 });
+        learned.observe(None, &Anchor { counted: of(Class::Prose, 1_000), truth: 2_490 });
         let state = learned.state();
         assert_eq!(Learned::from_state(Factor::new(2_500), &state), Some(learned));
         let mut many = state.clone();

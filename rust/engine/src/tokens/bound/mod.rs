@@ -17,6 +17,8 @@
 mod class;
 mod learned;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod simulation;
 mod usage;
 
