@@ -121,3 +121,44 @@ def test_days_are_those_of_the_zone(clock: FakeClock) -> None:
             for asked, found in (("2", 0), ("3", 1), ("4", 0)):
                 answer = user.recall(f"What do I have on December {asked}?", timezone=zone)
                 assert (answer.confidence == pytest.approx(0.9)) == bool(found), (zone, asked)
+
+
+def test_more_than_the_limit_are_the_first_of_them(user: memspan.Scope) -> None:
+    assert [hit.text for hit in user.recall("What do I have in the next two weeks?", limit=2)] == [ROME, TOM]
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("The dinner with Sam is cancelled.", [TOM, DENTIST, OFFSITE]),
+        ("The meeting with Tom was moved to December 10.", [DENTIST, SAM, OFFSITE]),
+        ("I had to cancel my dinner with Sam.", [TOM, DENTIST, OFFSITE]),
+        ("The team offsite has been postponed to December 11.", [TOM, DENTIST, SAM]),
+        ("The dinner with Ana is cancelled.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("The dinner on Friday is cancelled.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("I cancelled the newsletter.", [TOM, DENTIST, SAM, OFFSITE]),
+    ],
+)
+def test_what_is_called_off_or_moved_is_planned_no_more(user: memspan.Scope, said: str, left: list[str]) -> None:
+    user.learn([{"role": "user", "content": said}])
+    planned = [hit.text for hit in user.recall("What do I have next week?")]
+    assert [text for text in planned if text in {TOM, DENTIST, SAM, OFFSITE}] == left
+
+
+def test_a_plan_is_moved_within_one_talk(clock: FakeClock) -> None:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        talk = ["I have a dentist appointment on December 1.", "My dentist appointment was moved to December 3."]
+        user.learn([{"role": "user", "content": said} for said in talk])
+        texts = [hit.text for hit in user.recall("When is my dentist appointment?")]
+        assert texts == ["The user's dentist appointment is December 3 (2026-12-03)."]
+
+
+def test_what_goes_on_is_of_each_of_its_days(clock: FakeClock) -> None:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        for said in ("My sister stays with us from November 28 to December 2.", "We are in Rome December 4 to 9."):
+            user.learn([{"role": "user", "content": said}])
+        for day, found in (("November 27", 0), ("November 30", 1), ("December 3", 0), ("December 6", 1), ("December 10", 0)):
+            answer = user.recall(f"What do I have on {day}?")
+            assert (answer.confidence == pytest.approx(0.9)) == bool(found), day

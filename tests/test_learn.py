@@ -284,7 +284,7 @@ def test_an_assistants_word_waits_until_it_is_confirmed(user: memspan.Scope) -> 
     assert (waiting.state, waiting.trust) == ("quarantined", 1)
     done = user.approve(waiting.id)
     assert (done.action, done.memory.trust, user.quarantined()) == ("added", 3, ())
-    assert user.recall("staging database")[0].memory.text == fact["content"]
+    assert user.recall("staging database")[0].memory.text == "The staging database moved to db-7.internal on 3 March 2025 (2025-03-03)."
     with pytest.raises(memspan.InvalidInput, match="only what is quarantined"):
         user.approve(done.memory.id)
     unknown = user.learn([{"role": "assistant", "content": "I don't know your deploy region, sorry Ana."}])

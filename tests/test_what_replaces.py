@@ -60,7 +60,7 @@ def test_a_remark_about_a_thing_leaves_what_the_thing_is(user: memspan.Scope, fi
         ("My current boss is Tom.", "My new boss is Eve.", ["The user's boss is Eve."]),
         ("My favorite food is pizza.", "My new favorite food is sushi.", ["The user's favorite food is sushi."]),
         ("Our database is MySQL.", "Our new database is Postgres.", ["Our database is Postgres."]),
-        ("The deadline is May 3.", "The new deadline is May 10.", ["The new deadline is May 10."]),
+        ("The deadline is May 3.", "The new deadline is May 10.", ["The new deadline is May 10 (2025-05-10)."]),
         (
             "The API base URL is https://a.example",
             "The new API base URL is https://b.example",

@@ -168,6 +168,8 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
             (When::Passed, "by" | "for") => None,
             _ => one(2, weekday(name, "this", today)),
         },
+        // "The dinner was moved to Friday", "the demo is Monday": of today one says that it is today.
+        ("to" | "is", name) if WEEKDAYS.contains(&name) && !is_of_today(words, here) => one(2, weekday(name, "this", today)),
         ("in", number) => counted(number, word(2)).and_then(|days| one(3, days)),
         (number, unit) if word(2) == "ago" => counted(number, unit).and_then(|days| one(3, -days)),
         (number, unit) if word(2) == "from" && ["today", "now", "tomorrow"].contains(&word(3)) => {
@@ -175,6 +177,12 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
         }
         _ => None,
     }
+}
+
+/// Whether the words before a weekday are of today, or of a day that nobody names: "today is Friday", "from Monday to Friday".
+fn is_of_today(words: &[Word], here: usize) -> bool {
+    let before = here.checked_sub(1).map_or("", |at| words[at].lower.as_str());
+    here == 0 || ["today", "it", "tomorrow", "yesterday", "this", "that", "day"].contains(&before) || WEEKDAYS.contains(&before)
 }
 
 /// Days to a weekday: "on" and "this" are the next one that comes, today not counted, "next" that of the week after.

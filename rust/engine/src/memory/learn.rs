@@ -93,6 +93,7 @@ impl Known {
             || attribute.is_some() && (claim.attribute == self.statement.attribute || slot == attribute)
             || self.slot.is_some() && self.slot == said.attribute
             || claim.occasion.corrects(&self.statement.occasion)
+            || claim.may_move(slot)
     }
 }
 
@@ -125,7 +126,7 @@ impl Claims {
     /// The written claims that another may do something to, in the order in which they were written.
     fn beside(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
         let is_current = |number: &u32| !self.ended.contains(number);
-        if named.is_some() {
+        if named.is_some() || said.statement.may_move(slot) {
             return self.written.iter().copied().filter(is_current).collect();
         }
         let begins = said.begins().filter_map(|begin| self.by_begin.get(&begin));
@@ -294,6 +295,9 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
         if of_medicine { gate::takes(&known.text, named) } else { may_end() }
     };
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
+        return Effect::Ends;
+    }
+    if replaces && may_end && claim.moves(&other, (memory.slot.as_ref(), known.slot.as_ref()), memory.occurred_at.div_euclid(DAY)) {
         return Effect::Ends;
     }
     // "I switched to Emacs" gives the slot of editors a value, and "I use Vim" has none.

@@ -1,28 +1,53 @@
-//! Memories that name a day of the time that a question asks about, as learning writes it: "on Friday (2026-12-04)". They are of that day,
-//! whenever they were told: "What do I have next week?"
+//! Memories that name a day of the time that a question asks about, as learning writes it: "on Friday (2026-12-04)", "December 20 to 24
+//! (2026-12-20 to 2026-12-24)". They are of that day, whenever they were told: "What do I have next week?"
 
 use std::collections::BTreeMap;
 
 use super::when::Range;
 use crate::Result;
 use crate::index::bm25::Reader;
+use crate::memory::Stored;
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::with_analyzer;
 use crate::units::calendar::{DAY, date, iso_date};
+use crate::units::days::ranges;
 use crate::units::term_key::TermKey;
+
+/// So many days before the time that is asked about, something may begin that still goes on then.
+const LONGEST: i64 = 21;
 
 /// The numbers of those of one scope, each with the first such day. A month that is asked for whole is looked for by its name as well:
 /// "next month (2026-12)". A time of more than a month names none.
-pub(super) fn named<P: Pages>(reader: &Reader<'_, P>, range: Option<Range>, key: TermKey) -> Result<BTreeMap<u32, i64>> {
+pub(super) fn named<P: Pages>(
+    pages: &P,
+    reader: &Reader<'_, P>,
+    partition: Partition,
+    key: TermKey,
+    asked: Option<Range>,
+) -> Result<BTreeMap<u32, i64>> {
     let mut found = BTreeMap::new();
-    let days = range.map_or(0..0, |range| range.days());
-    let month = (date(days.start).2 == 1 && date(days.end).2 == 1 && !days.is_empty()).then_some(days.start);
-    let names = days.clone().map(|day| (day, iso_date(day * DAY))).chain(month.map(|day| (day, iso_date(day * DAY)[..7].to_owned())));
-    for (day, name) in names {
-        let query = with_analyzer(|analyzer| analyzer.query(&name, key));
-        let Some(hash) = query.identifiers.first() else { continue };
-        for number in reader.find(*hash)? {
+    let days = asked.map_or(0..0, |range| range.days());
+    if days.is_empty() {
+        return Ok(found);
+    }
+    let named = |name: &str| {
+        let query = with_analyzer(|analyzer| analyzer.query(name, key));
+        query.identifiers.first().map_or(Ok(Vec::new()), |hash| reader.find(*hash))
+    };
+    for number in (days.start - LONGEST..days.start).map(|day| named(&iso_date(day * DAY))).collect::<Result<Vec<_>>>()?.concat() {
+        let Some(stored) = Stored::find(pages, partition, number)? else { continue };
+        let goes_on = ranges(stored.outline()?.text).iter().any(|one| one.start < days.start && one.end > days.start);
+        found.extend(goes_on.then_some((number, days.start)));
+    }
+    for day in days.clone() {
+        for number in named(&iso_date(day * DAY))? {
             found.entry(number).or_insert(day);
+        }
+    }
+    if date(days.start).2 == 1 && date(days.end).2 == 1 {
+        for number in named(&iso_date(days.start * DAY)[..7])? {
+            found.entry(number).or_insert(days.start);
         }
     }
     Ok(found)

@@ -107,7 +107,7 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         }
         numbers.extend(self.vouched_for(reader, query, &lexical, compared, &mut dense, (&numbers, wanted))?);
         numbers.extend(self.told_beside(reader, &lexical.best)?);
-        let dated = dated::named(reader, self.request.filter.preferred, query.key())?;
+        let dated = dated::named(self.snapshot, reader, self.partition, query.key(), self.request.filter.preferred)?;
         let of_days: Vec<u32> = dated.keys().copied().collect();
         numbers.extend(self.first_found(reader, &of_days)?);
         let holders = with_every_identifier(reader, query)?;

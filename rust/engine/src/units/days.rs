@@ -67,7 +67,7 @@ pub fn ranges(text: &str) -> Vec<Range<i64>> {
     out
 }
 
-/// What stands in the brackets that a text begins with, where that is a day, days, a week or a month.
+/// The day, days, week or month in brackets that a text begins with.
 fn bracket(rest: &str) -> Option<&str> {
     let (inside, _) = rest.strip_prefix(" (")?.split_once(')')?;
     is_day(inside).then_some(inside)

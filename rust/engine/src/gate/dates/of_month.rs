@@ -98,45 +98,54 @@ fn is_yearly(words: &[Word]) -> bool {
 /// "May 3", "May 3-9, 2025", "3 to 9 May", "the 3rd of May".
 fn dated(words: &[Word], here: usize) -> Option<Dated> {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let before = here.checked_sub(1).map_or("", word);
-    let is_led = LEADS.contains(&before) || WEEKDAYS.contains(&before);
+    let is_led = here > 0 && (LEADS.contains(&word(here - 1)) || WEEKDAYS.contains(&word(here - 1)));
     let is_capital = |at: usize| words.get(at).is_some_and(|word| word.capital);
-    let month = |at: usize| {
-        let short = is_short_month(word(at)) && (is_capital(at) || is_led);
-        let found = MONTHS.iter().position(|name| *name == word(at) || short && name.starts_with(word(at)))? as i64 + 1;
-        let is_word = ["may", "march"].contains(&word(at)) && !is_capital(at);
-        (!is_word).then_some(found)
-    };
-    let joined = |at: usize| THROUGH.iter().find(|joined| **joined == word(at)).copied();
-    let behind_first = |at: usize, first: i64| {
-        let last = joined(at).and_then(|joined| Some((joined, number(word(at + 1)).filter(|(last, _)| *last > first)?.0)));
-        last.filter(|_| month(at + 2).is_none() || month(at).is_some())
-    };
-    let (found, from, is_ordinal) = match month(here) {
-        Some(month) => {
-            let the = usize::from(word(here + 1) == "the");
-            let at = here + 1 + the;
-            let (first, last, is_ordinal) = days(word(at))?;
-            let other = behind_first(at + 1, first).filter(|_| last.is_none());
-            let used = 2 + the + if other.is_some() { 2 } else { 0 };
-            (Dated { used, month, first, last: last.or(other), year: None }, at, is_ordinal)
-        }
-        None => {
-            let (first, last, is_ordinal) = days(word(here))?;
-            let other = joined(here + 1).and_then(|joined| Some((joined, number(word(here + 2)).filter(|(last, _)| *last > first)?.0)));
-            let other = other.filter(|_| last.is_none());
-            let at = here + 1 + if other.is_some() { 2 } else { 0 };
-            let of = usize::from(word(at) == "of");
-            let month = month(at + of)?;
-            (Dated { used: at + of + 1 - here, month, first, last: last.or(other), year: None }, here, is_ordinal)
-        }
-    };
+    let (found, is_ordinal) = month_first(words, here, is_led).or_else(|| day_first(words, here, is_led))?;
     let end = here + found.used;
     let year = word(end).parse::<i64>().ok().filter(|year| (1900..2100).contains(year));
-    let is_alone = here == 0 || from > here && !OTHERWISE.contains(&found.month);
-    let is_name = is_capital(end) && !is_ordinal && from == here; // "3 March Road"
-    let is_sure = year.is_some() || is_ordinal || is_led || is_alone && !(here == 0 && OTHERWISE.contains(&found.month));
-    (is_sure && !is_name).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
+    let begins_with_month = number(word(here)).is_none() && days(word(here)).is_none();
+    let is_plain = begins_with_month && !OTHERWISE.contains(&found.month);
+    let is_street = is_capital(end) && !is_ordinal && !begins_with_month; // "3 March Road"
+    let is_sure = year.is_some() || is_ordinal || is_led || is_plain;
+    (is_sure && !is_street).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
+}
+
+/// "May 3", "May the 3rd", "May 3-9", "May 3 to 9", and whether its day is an ordinal.
+fn month_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool)> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let month = month_at(words, here, is_led)?;
+    let at = here + 1 + usize::from(word(here + 1) == "the");
+    let (first, last, is_ordinal) = days(word(at))?;
+    // "May 3 and 9 June" are of two months.
+    let other = through(words, at + 1, first).filter(|_| last.is_none() && month_at(words, at + 3, is_led).is_none());
+    let used = at + 1 - here + if other.is_some() { 2 } else { 0 };
+    Some((Dated { used, month, first, last: last.or(other), year: None }, is_ordinal))
+}
+
+/// "3 May", "3rd of May", "3-9 May", "3 to 9 May", and whether its day is an ordinal.
+fn day_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool)> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let (first, last, is_ordinal) = days(word(here))?;
+    let other = through(words, here + 1, first).filter(|_| last.is_none());
+    let behind = here + 1 + if other.is_some() { 2 } else { 0 };
+    let at = behind + usize::from(word(behind) == "of");
+    let month = month_at(words, at, is_led)?;
+    Some((Dated { used: at + 1 - here, month, first, last: last.or(other), year: None }, is_ordinal))
+}
+
+/// The month that a word names. Short names need a capital or a word that leads to a date, "may" and "march" a capital.
+fn month_at(words: &[Word], at: usize, is_led: bool) -> Option<i64> {
+    let word = words.get(at)?;
+    let lower = word.lower.as_str();
+    let is_short = is_short_month(lower) && (word.capital || is_led);
+    let found = MONTHS.iter().position(|name| *name == lower || is_short && name.starts_with(lower))?;
+    (word.capital || !["may", "march"].contains(&lower)).then_some(found as i64 + 1)
+}
+
+/// "to 9", behind the 3rd of the same month: the word, and the last day.
+fn through(words: &[Word], at: usize, first: i64) -> Option<(&'static str, i64)> {
+    let joined = THROUGH.iter().find(|joined| words.get(at).is_some_and(|word| word.lower == **joined))?;
+    number(&words.get(at + 1)?.lower).filter(|(last, _)| *last > first).map(|(last, _)| (*joined, last))
 }
 
 /// "Thursday the 26th", "on the 3rd": the day of that number, in the month that is meant; that weekday, where one stands before it.
@@ -208,6 +217,7 @@ mod tests {
             ("I was going to meet Ana on May 3", "I was going to meet Ana on May 3 (2025-05-03)"),
             ("The birthday party is on December 5", "The birthday party is on December 5 (2025-12-05)"),
             ("We're away from May 3 to 9", "We're away from May 3 to 9 (2025-05-03 to 2025-05-09)"),
+            ("We meet on May 3 and 9 June", "We meet on May 3 (2025-05-03) and 9 June (2025-06-09)"),
             ("The fair is May 3-9", "The fair is May 3-9 (2025-05-03 to 2025-05-09)"),
             ("It is on the 3rd and 4th of December", "It is on the 3rd and 4th of December (2025-12-03 and 2025-12-04)"),
             ("the trip of December 20 to January 3", "the trip of December 20 (2025-12-20) to January 3 (2025-01-03)"),

@@ -1,4 +1,4 @@
-//! What is known of one memory among those that answer: each is found out once, when it is first asked for.
+//! The facts about one memory among those that answer. Each is found out once, when it is first asked for.
 
 use std::cell::OnceCell;
 

@@ -71,7 +71,7 @@ pub(in crate::recall) fn hits<P: Pages>(
     for (scope, opened) in scopes.iter_mut().enumerate() {
         let about_user = request.scopes[scope].scope_type == ScopeType::User;
         let Some(opened) = opened.as_mut().filter(|_| about_user || overview.is_of_time()) else { continue };
-        let dated = named_days(opened, request, overview)?;
+        let dated = named_days(snapshot, opened, request, overview)?;
         let end = Head::read(snapshot, opened.partition)?.next_number;
         for number in end.saturating_sub(OVERVIEW_OF).max(1)..end {
             let Some(row) = opened.reader.row(number)?.filter(|row| filter.keeps_row(row)) else { continue };
@@ -101,24 +101,26 @@ pub(in crate::recall) fn hits<P: Pages>(
 }
 
 /// The memories of a scope that name a day of the time that is asked about, with that day; none where it is asked what was said then.
-fn named_days<P: Pages>(opened: &Opened<'_, P>, request: &Request, overview: Overview) -> Result<BTreeMap<u32, i64>> {
+fn named_days<P: Pages>(snapshot: &P, opened: &Opened<'_, P>, request: &Request, overview: Overview) -> Result<BTreeMap<u32, i64>> {
     match overview {
-        Overview::Done | Overview::Ahead => dated::named(&opened.reader, request.filter.preferred, opened.seed.terms),
+        Overview::Done | Overview::Ahead => {
+            dated::named(snapshot, &opened.reader, opened.partition, opened.seed.terms, request.filter.preferred)
+        }
         Overview::Said | Overview::Asked | Overview::User => Ok(BTreeMap::new()),
     }
 }
 
-/// So many: of a time from all of it, of the user the first.
+/// So many: of a time from all of it, of what is to come and of the user the first.
 fn fewer(mut memories: Vec<Answer>, overview: Overview, most: usize) -> Vec<Answer> {
-    if overview.is_of_time() {
+    if overview.is_of_time() && overview != Overview::Ahead {
         return spread(memories, most, |one| (one.memory.trust > 0, (one.memory.importance * 1e6) as i64));
     }
     memories.truncate(most);
     memories
 }
 
-/// Those whose records are read, at most `most`, for an answer of `limit`: of a time from all of it alike and in its order, of the user what
-/// says most of who that is.
+/// Those whose records are read, at most `most`, for an answer of `limit`: of a time from all of it alike and in its order, of what is to come
+/// the first, of the user what says most of who that is.
 fn choose(mut found: Vec<One>, overview: Overview, most: usize, limit: usize) -> Vec<One> {
     if overview == Overview::User {
         found.sort_by_key(One::place); // stable: of equals in the order asked
@@ -133,6 +135,10 @@ fn choose(mut found: Vec<One>, overview: Overview, most: usize, limit: usize) ->
         found.retain(|one| one.row.trust > 0);
     }
     found.sort_by_key(|one| one.at);
+    if overview == Overview::Ahead {
+        found.truncate(most);
+        return found;
+    }
     spread(found, most, |one| (one.row.trust > 0, one.row.importance))
 }
 

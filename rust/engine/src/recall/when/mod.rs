@@ -35,6 +35,8 @@ const AHEAD: [&str; 16] = [
 ];
 /// Verbs before "I" or "we" in such a question: "Do I have anything on Friday?", "Am I in Berlin on Monday?"
 const OF_NOW: [&str; 7] = ["do", "am", "are", "can", "could", "should", "must"];
+/// Verbs behind "do I" that ask for what was as well: "Do I know whom I met on Monday?"
+const KNOWING: [&str; 4] = ["know", "remember", "recall", "think"];
 /// Words of a question for what was, beside [`PAST`].
 const OVER: [&str; 5] = ["was", "were", "been", "ago", "yesterday"];
 /// Words of an expression that says by itself on which side of today it lies.
@@ -170,8 +172,10 @@ fn has(words: &[Word<'_>], known: &[&str]) -> bool {
 fn is_ahead(words: &[Word<'_>]) -> bool {
     let is = |at: usize, known: &[&str]| words.get(at).is_some_and(|word| known.contains(&word.lower.as_str()));
     let follow = |at: usize, first: &[&str], second: &[&str]| is(at, first) && is(at + 1, second);
-    let asks =
-        |at: usize| follow(at, &OF_NOW, &["i", "we"]) || follow(at, &["i", "we"], &["have"]) || follow(at, &["is", "are"], &["there"]);
+    let asks = |at: usize| {
+        let of_us = follow(at, &OF_NOW, &["i", "we"]) && !is(at + 2, &KNOWING);
+        of_us || follow(at, &["i", "we"], &["have"]) || follow(at, &["is", "are"], &["there"])
+    };
     // "What's on Friday?"
     let what_is = follow(0, &["what"], &["on"]) || follow(0, &["what"], &["is"]) && is(2, &["on"]);
     let is_ahead = what_is || has(words, &AHEAD) || (0..words.len()).any(asks);
@@ -195,7 +199,7 @@ fn days(words: &[Word<'_>], today: i64, is_ahead: bool, mut of: impl FnMut(&Word
     all
 }
 
-/// What an expression names, or, where that is over and has no side of its own, the next that it names.
+/// The days that an expression names, or, where these are over and it has no side of its own, the next ones.
 fn coming(words: &[Word<'_>], at: usize, (days, used): (Days, usize), today: i64) -> Days {
     let is_over = |days: &Days| days.end.is_some_and(|end| end <= today);
     let is_fixed = |word: &Word<'_>| SIDED.contains(&word.lower.as_str()) || word.year().is_some() || word.date().is_some();

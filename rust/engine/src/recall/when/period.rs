@@ -465,12 +465,12 @@ fn latest(today: i64, of: impl Fn(i64) -> Days) -> Days {
     if this.first <= Some(today) { this } else { of(date(today).0 - 1) }
 }
 
-/// "on Friday", "Friday": the last one, or today. Not "on a Friday", "every Friday".
+/// "on Friday", "Friday", "what did we do friday?": the last one, or today. Not "on a Friday", "every Friday".
 fn weekday_alone<'w>(words: &'w [Word<'_>], at: usize, before: &dyn Fn(usize) -> &'w str, today: i64) -> Option<(Days, usize)> {
     let word = &words[at];
     let wanted = word.weekday()?;
     let repeated = ["a", "an", "every", "each", "any", "most", "black", "good", "or"].contains(&before(at));
-    let meant = word.is_capital() && at > 0 || before(at) == "on";
+    let meant = at > 0 && (word.is_capital() || at + 1 == words.len()) || before(at) == "on";
     (meant && !repeated).then(|| (Days::one(today - (weekday(today) - wanted).rem_euclid(7)), 1))
 }
 

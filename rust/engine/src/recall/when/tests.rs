@@ -143,6 +143,9 @@ fn a_question_for_what_is_to_come_means_the_next_one() {
         ("What do I have from March 2024?", "2024-03-01 2024-04-01"),
         ("What did I plan on Monday?", "2025-06-16 2025-06-17"),
         ("Was I free on Monday?", "2025-06-16 2025-06-17"),
+        ("Do I know whom I met on Monday?", "2025-06-16 2025-06-17"),
+        ("what do i have friday", "2025-06-20 2025-06-21"),
+        ("whats on my calendar friday?", "2025-06-20 2025-06-21"),
         ("Who is Ana on Monday?", "2025-06-16 2025-06-17"),
     ]);
     let range = |since: i64, until: i64| Range { since: Some(since), until: Some(until) };

@@ -9,8 +9,8 @@
 //! least  = min of the samples / (1 + margin)
 //! ```
 //!
-//! A bill within its bound raises nothing: a factor stays what it was where the samples would say more ([`Learned::held`]). What a bill
-//! beyond its bound proves is a sample at once, and the factor is what the samples say again.
+//! A bill within its bound raises nothing: a factor stays what it was where the samples would say more ([`Learned::held`]). A bill
+//! beyond its bound makes a sample at once of what it proves, and the factor is what the samples say again.
 //!
 //! One reply is not a law: samples above [`ODD`] times the median of the newest are left out, and no factor is above that. Where there are
 //! few, the prior stands in for the others ([`Learned::median`]). So one odd bill changes next to nothing, and a tokenizer that has changed
@@ -291,13 +291,13 @@ impl Learned {
         ratios.drain(..ratios.len().saturating_sub(WINDOW));
     }
 
-    /// Adds to the open sample of a class, and closes it if it is large enough. What was beyond its bound is a sample by itself, since the
+    /// Adds to the open sample of a class, and closes it if it is large enough. A cost beyond its bound is a sample by itself, since the
     /// others would hide it.
     fn add(&mut self, class: Class, sample: Open, exceeded: bool, weight: usize) {
         let open = &mut self.open[class as usize];
         let together = Open { tokens: open.tokens + sample.tokens, most: open.most + sample.most, least: open.least + sample.least };
         let Open { tokens, most, least } = if exceeded {
-            // What it proves, and not what it allows: a sample that leaves much open is dropped for others, or not believed.
+            // It counts as what it proves. A sample that leaves much open is dropped for others, or not believed.
             self.let_go(class, weight);
             Open { most: sample.least, ..sample }
         } else if together.tokens < BLOCK {

@@ -1,4 +1,4 @@
-//! What bills do to the learned factors, over random mixtures of the classes.
+//! Properties of the learned factors under bills of random mixtures of the classes.
 
 use super::super::fuzz::Fuzz;
 use super::{Anchor, Class, Counted, Learned, Tally, slack};
