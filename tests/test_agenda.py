@@ -137,6 +137,11 @@ def test_more_than_the_limit_are_the_first_of_them(user: memspan.Scope) -> None:
         ("The dinner with Ana is cancelled.", [TOM, DENTIST, SAM, OFFSITE]),
         ("The dinner on Friday is cancelled.", [TOM, DENTIST, SAM, OFFSITE]),
         ("I cancelled the newsletter.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("The dinner is cancelled.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("I didn't cancel my dinner with Sam.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("Last month I cancelled my dinner with Sam.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("My wife cancelled her dinner with Sam.", [TOM, DENTIST, SAM, OFFSITE]),
+        ("The meeting with Tom was moved to room 4.", [TOM, DENTIST, SAM, OFFSITE]),
     ],
 )
 def test_what_is_called_off_or_moved_is_planned_no_more(user: memspan.Scope, said: str, left: list[str]) -> None:
@@ -162,3 +167,28 @@ def test_what_goes_on_is_of_each_of_its_days(clock: FakeClock) -> None:
         for day, found in (("November 27", 0), ("November 30", 1), ("December 3", 0), ("December 6", 1), ("December 10", 0)):
             answer = user.recall(f"What do I have on {day}?")
             assert (answer.confidence == pytest.approx(0.9)) == bool(found), day
+
+
+def test_of_two_plans_that_are_alike_the_day_says_which_one(clock: FakeClock) -> None:
+    plans = ["I have a dinner with Sam on December 3.", "I have a dinner with Sam on December 10."]
+    for said, left in (
+        ("The dinner with Sam is cancelled.", 2),
+        ("I cancelled the dinner with Sam on December 10.", 1),
+        ("I moved the dinner with Sam from December 10 to December 12.", 1),
+    ):
+        for talks in ([[*plans, said]], [[plan] for plan in [*plans, said]]):
+            with temporary_engine(clock=clock) as engine:
+                user = engine.user("u")
+                for talk in talks:
+                    user.learn([{"role": "user", "content": one} for one in talk])
+                kept = [memory.text for memory in user.memories() if memory.text.startswith("I have a dinner")]
+                assert len(kept) == left, (said, talks)
+                assert "December 3" in kept[0]
+
+
+def test_a_rule_is_no_plan(clock: FakeClock) -> None:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        for said in ("Never deploy before the audit on December 10.", "The audit was moved to December 14."):
+            user.learn([{"role": "user", "content": said}])
+        assert any(memory.kind == "constraint" for memory in user.memories())

@@ -251,3 +251,9 @@ def test_days_are_those_of_the_zone_in_prompts_and_transcripts() -> None:
         for ask in (lambda: session.assemble(timezone="Nowhere/At_all"), lambda: user.search_transcripts(question, timezone="")):
             with pytest.raises(memspan.InvalidInput, match="timezone="):
                 ask()
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_a_prompt_shows_no_more_messages_of_a_time_than_the_caller_allows(user: memspan.Scope, most: int) -> None:
+    prompt = shown(user, "What did I say in May?", memories=0, messages=most)
+    assert sum(said in prompt for said in SAID.values()) == most

@@ -246,3 +246,27 @@ def test_what_has_no_visible_character_is_not_sent(user: memspan.Scope, model: s
 def test_a_dialect_that_nobody_knows(user: memspan.Scope) -> None:
     with pytest.raises(memspan.InvalidInput, match="choosing a dialect"):
         user.session("s-1", model="gpt-4o").assemble().to_openai(dialect="klingon")
+
+
+def test_items_of_a_responses_request_are_read_back(user: memspan.Scope) -> None:
+    alone = memspan.Recalls(memories=0, messages=0)
+    session = user.session("s-1", model="gpt-5", recalls=alone)
+    session.add({"role": "user", "content": "Which port?"})
+    called = {"id": "c-1", "type": "function", "function": {"name": "port_of", "arguments": '{"of": "db"}'}}
+    session.add({"role": "assistant", "tool_calls": [called]})
+    session.add({"role": "tool", "tool_call_id": "c-1", "content": "5432"})
+    session.add({"role": "assistant", "content": "5432."})
+    items = session.assemble().to_openai_responses()["input"]
+    again = user.session("s-2", model="gpt-5", recalls=alone)
+    for item in items:
+        again.add(item, format="openai_responses")
+    assert again.assemble().to_openai_responses()["input"] == items
+    with pytest.raises(memspan.InvalidInput, match="must be JSON"):
+        again.add({"type": "function_call", "call_id": "c-2", "name": "port_of", "arguments": "{"}, format="openai_responses")
+
+
+def test_a_file_by_its_id_that_is_not_sent_has_its_row(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="claude-sonnet-4-5")
+    session.add({"role": "user", "content": [{"type": "text", "text": "read this"}, {"type": "file", "file": {"file_id": "file-123"}}]})
+    [row] = [one for one in session.assemble().explain() if "not take that" in one.why]
+    assert "file" in row.why

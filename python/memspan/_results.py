@@ -66,7 +66,8 @@ class Explanation:
     no time was asked for and the candidates are facts of which nobody doubts, every factor is 1.
 
     Attributes:
-        score: The score of the hit, to the bit; of a hit of `Scope.search` the score in its own source, before that was weighed.
+        score: The score of the hit, to the bit; of a memory or a passage of
+            `Scope.search` the score in its own source, before that was weighed, and of a message the weighed one.
         parts: What the score is made of, by name, each before its weight. Of a memory or a passage "words", "meaning", those of
             `further`, "time", "recency", "importance", "usage" and "certainty"; of a message what `TranscriptHit.explain` says. "overview"
             is there where the question has no content and the memory answers by when it was, or by what it is.

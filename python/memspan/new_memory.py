@@ -29,7 +29,7 @@ class NewMemory:
     """A row of `Engine.remember_many`: the arguments of `Scope.remember`, and whose memory it is.
 
     Attributes:
-        scope: Whose memory it is. `Scope.remember_many` needs none.
+        scope: Whose memory it is. For `Scope.remember_many` it may be `None`.
     """
 
     scope: Scope | None

@@ -29,6 +29,7 @@ __all__ = ["Call", "Message", "Messages", "TranscriptHit", "Turn", "Turns", "Usa
 _PAGE = 64
 
 
+@of_engine("pickle what you need of its fields")
 @dataclass(frozen=True)
 class Call(StoredCall):
     """One call of a model in a turn.

@@ -56,6 +56,10 @@ pub(super) fn of_other_types(message: &Message, shape: Shape) -> Vec<Cow<'static
     let named = |part: &Part| match part {
         Part::Image(image) if shape.media.images && media::image(image, shape).is_none() => Some(media::described("image", &image.source)),
         Part::Document(document) if is_left_out(document, shape) => Some(media::described("document", &document.source)),
+        // A file that another vendor keeps under an id.
+        Part::Vendor { format, raw } if *format != shape.format && kind_of(raw) != "input_audio" => {
+            name_of(raw).map(|name| name.trim_matches(['[', ']']).into())
+        }
         _ => None,
     };
     message.parts.iter().filter_map(named).collect()
@@ -122,14 +126,17 @@ fn kind_of(raw: &str) -> Cow<'_, str> {
 
 /// The replacement of a vendor's part where another vendor is asked: a name for what a person gave, nothing for a model's own notes.
 fn named(raw: &str) -> Option<Piece<'_>> {
-    let name = match &*kind_of(raw) {
-        "input_audio" => "[audio]",
-        "file" | "document" | "container_upload" | "input_file" => "[file]",
-        "image" => "[image]",
-        "search_result" => "[search result]",
-        _ => return None,
-    };
-    Some(Piece::Text(name.into()))
+    name_of(raw).map(|name| Piece::Text(name.into()))
+}
+
+fn name_of(raw: &str) -> Option<&'static str> {
+    match &*kind_of(raw) {
+        "input_audio" => Some("[audio]"),
+        "file" | "document" | "container_upload" | "input_file" => Some("[file]"),
+        "image" => Some("[image]"),
+        "search_result" => Some("[search result]"),
+        _ => None,
+    }
 }
 
 /// Anthropic and Gemini refuse texts without a visible character.

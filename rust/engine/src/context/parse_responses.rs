@@ -13,6 +13,9 @@ use crate::Result;
 
 /// A message in this shape.
 pub(super) fn message(object: &Object<'_>, arguments: Arguments) -> Result<Message> {
+    if let Some(part) = called(object, MESSAGE, arguments)? {
+        return Ok(Message { role: Role::Assistant, name: None, parts: vec![part] });
+    }
     if let Some(id) = object.text("call_id", MESSAGE)? {
         return output(object, &id);
     }
@@ -49,22 +52,33 @@ fn items(raw: &str, arguments: Arguments) -> Result<Vec<Part>> {
 fn item(raw: &str, at: &str, arguments: Arguments, parts: &mut Vec<Part>) -> Result<()> {
     let place = Position { doing: DOING, at };
     let item = json::object(raw).ok_or_else(|| place.error("an item must be an object", raw, "pass the response as it came"))?;
+    if let Some(part) = called(&item, place, arguments)? {
+        parts.push(part);
+        return Ok(());
+    }
     match &*item.need("type", place)? {
         "message" => parts.extend(content(item.get("content").unwrap_or("[]"), at, arguments)?),
+        _ => parts.push(Part::Vendor { format: Format::Responses, raw: raw.into() }),
+    }
+    Ok(())
+}
+
+/// The call that an item of a response is, or one of a request that goes on from a response.
+fn called(item: &Object<'_>, place: Position<'_>, arguments: Arguments) -> Result<Option<Part>> {
+    match &*item.text("type", place)?.unwrap_or_default() {
         "function_call" => {
             let given = item.text("arguments", place)?.unwrap_or_default();
             if arguments == Arguments::MustBeJson && !given.is_empty() && !json::is_json(&given) {
                 return Err(place.error("the arguments of a tool call must be JSON", &given, "add the reply with add_response"));
             }
-            parts.push(call(&item, place, &given, false)?);
+            call(item, place, &given, false).map(Some)
         }
         "custom_tool_call" => {
             let given = item.need("input", place)?;
-            parts.push(call(&item, place, &given, true)?);
+            call(item, place, &given, true).map(Some)
         }
-        _ => parts.push(Part::Vendor { format: Format::Responses, raw: raw.into() }),
+        _ => Ok(None),
     }
-    Ok(())
 }
 
 fn call(item: &Object<'_>, place: Position<'_>, arguments: &str, custom: bool) -> Result<Part> {

@@ -21,6 +21,8 @@ lists! { "dates":
     AHEAD,
     /// Things that somebody gets, buys or prepares before their day.
     APPOINTED,
+    /// Verbs of getting, buying or preparing them.
+    APPOINTING,
     /// Words between two clauses.
     PARTS,
     /// Words for the same day of each year, and for what comes more than once.
@@ -47,7 +49,10 @@ pub fn named(words: &[Word], at: i64) -> Vec<Named> {
     let (today, mut out, mut here) = (at.div_euclid(DAY), Vec::new(), 0);
     while here < words.len() {
         let relative = || expression(words, here, today).map(|(used, day, days)| Named { first: here, end: here + used, day, days });
-        let Some(found) = of_month::read(words, here, today).or_else(relative) else {
+        // "from January 1 to December 31": the second day is behind the first.
+        let before = out.last().filter(|before: &&Named| before.end + 1 == here && words[here - 1].lower == "to");
+        let first = before.and_then(|before| before.days);
+        let Some(found) = of_month::read(words, here, today, first).or_else(relative) else {
             here += 1;
             continue;
         };
@@ -74,7 +79,7 @@ pub fn tells_of_past_day(words: &[Word]) -> bool {
     (0..words.len()).any(|here| {
         let names = word(here) == "last" && ["week", "month", "year"].contains(&word(here + 1));
         let is_over = || expression(words, here, 0).is_some_and(|(_, _, days)| days.is_some_and(|days| days < 0));
-        (names || of_month::read(words, here, 0).is_some() || is_over()) && is_past(here)
+        (names || of_month::read(words, here, 0, None).is_some() || is_over()) && is_past(here)
     })
 }
 

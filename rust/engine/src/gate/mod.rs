@@ -279,6 +279,12 @@ fn is_fenced(text: &str, span: Span) -> bool {
     text.contains("```") && (text[span.start..span.end].starts_with("```") || text[..span.start].matches("```").count() % 2 == 1)
 }
 
+/// A text with the days that it names in brackets behind their words. `at` is when it was said.
+#[must_use]
+pub fn with_days(text: &str, at: i64) -> String {
+    dates::resolved(text, &words(text), 0, at)
+}
+
 /// The claim that a sentence makes of an earlier one, which it corrects.
 fn corrected(said: &Utterance<'_>, span: Span, own: &[Word], claims: &[Claim], earlier: Earlier<'_>) -> Option<Claim> {
     let (text, words) = (&said.text[span.start..span.end], within(own, span));

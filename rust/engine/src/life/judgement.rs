@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::gate::{self, Category, Claim, Heard, Speaker, judge_among};
-use crate::memory::{Answered, Core, Kind, Learning, Named, NewMemory, Provenance};
+use crate::memory::{Answered, Core, Kind, Learning, Moved, Named, NewMemory, Provenance};
 use crate::scope::{Scope, ScopeType};
 use crate::store::keys::Partition;
 use crate::text::screening::{Detected, Screening};
@@ -326,6 +326,12 @@ impl Judgement {
         Ok(memories)
     }
 
+    /// The plan of which the words of a claim say that it was moved or is called off.
+    fn moved(&self, heard: &Heard, claim: &Claim) -> Option<Moved> {
+        let said = heard.text.get(claim.span.0..claim.span.1)?;
+        if heard.speaker == Speaker::User { Moved::of(&gate::with_days(said, heard.at.unwrap_or(self.how.now))) } else { None }
+    }
+
     fn memory(&self, placed: &Placed, id: Option<String>, session: Option<&str>) -> Result<NewMemory> {
         let (heard, claim) = (self.message(placed), &placed.claim);
         let learning = Learning {
@@ -333,6 +339,7 @@ impl Judgement {
             ends: claim.ends.clone(),
             doubt: claim.doubt.map(str::to_owned),
             introduces: claim.reason == gate::INTRODUCTION,
+            moved: self.moved(heard, claim),
             by: heard.by.clone().filter(|_| heard.speaker == Speaker::User),
             near: Vec::new(),
         };

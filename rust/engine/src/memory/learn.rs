@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::heard;
 use super::kind::Kind;
-use super::near::{Relation, Statement};
+use super::near::{Moved, Relation, Statement};
 use super::outcome::{Action, Remembered};
 use super::own::{Said, Whose};
 use super::record::{self, Memory};
@@ -31,6 +31,8 @@ pub struct Learning {
     pub doubt: Option<String>,
     /// Whether it is a name by its form alone ("I'm Marta"), which takes the place of no other name.
     pub introduces: bool,
+    /// The plan of which it says that it was moved to another day or is called off.
+    pub moved: Option<Moved>,
     /// The name of its speaker, where several share the scope. It ends nothing that another one said of themselves.
     pub by: Option<String>,
 }
@@ -61,6 +63,8 @@ enum Effect {
     Nothing,
     SaysTheSame,
     Ends,
+    /// It says that this plan was moved or is called off.
+    Moves,
     Disputes,
 }
 
@@ -93,7 +97,6 @@ impl Known {
             || attribute.is_some() && (claim.attribute == self.statement.attribute || slot == attribute)
             || self.slot.is_some() && self.slot == said.attribute
             || claim.occasion.corrects(&self.statement.occasion)
-            || claim.may_move(slot)
     }
 }
 
@@ -123,11 +126,16 @@ impl Claims {
         self.note(memory, &said);
     }
 
+    /// The written claims that were not ended, in the order in which they were written.
+    fn current(&self) -> Vec<u32> {
+        self.written.iter().copied().filter(|number| !self.ended.contains(number)).collect()
+    }
+
     /// The written claims that another may do something to, in the order in which they were written.
     fn beside(&self, said: &Said, slot: Option<&String>, named: Option<&String>) -> Vec<u32> {
         let is_current = |number: &u32| !self.ended.contains(number);
-        if named.is_some() || said.statement.may_move(slot) {
-            return self.written.iter().copied().filter(is_current).collect();
+        if named.is_some() {
+            return self.current();
         }
         let begins = said.begins().filter_map(|begin| self.by_begin.get(&begin));
         let names = said.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
@@ -170,12 +178,14 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
-    let batch = writer.claims.beside(&said, memory.slot.as_ref(), named);
+    let moves = learning.moved.is_some();
+    let batch = if moves { writer.claims.current() } else { writer.claims.beside(&said, memory.slot.as_ref(), named) };
     let next = writer.head.next_number;
     let recent = if said.statement.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
+    let mut moved = Vec::new();
     let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
-        if lift.is_none() && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
+        if lift.is_none() && !moves && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;
         }
         let known = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock));
@@ -189,8 +199,15 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
             Effect::Nothing => {}
             Effect::SaysTheSame => met.same = met.same.take().or(Some(known)),
             Effect::Ends => end(&mut met, memory, &said, known),
+            Effect::Moves => moved.extend(Some(known)),
             Effect::Disputes => met.dispute(known.number),
         }
+    }
+    // Of two such plans it is not plain which one is meant.
+    moved.sort_unstable_by_key(|known: &Memory| known.number);
+    moved.dedup_by_key(|known| known.number);
+    if let (Some(known), true) = (moved.pop(), moved.is_empty() && met.ended.is_none()) {
+        end(&mut met, memory, &said, known);
     }
     Ok(met)
 }
@@ -297,8 +314,11 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
         return Effect::Ends;
     }
-    if replaces && may_end && claim.moves(&other, (memory.slot.as_ref(), known.slot.as_ref()), memory.occurred_at.div_euclid(DAY)) {
-        return Effect::Ends;
+    let is_plan = || known.slot == memory.slot || known.slot.is_none() && matches!(known.kind, Kind::Episodic | Kind::Semantic);
+    if let Some(moved) = learning.moved.as_ref().filter(|_| may_replace(memory, known) && may_end && is_plan())
+        && moved.is_of(&known.text, memory.occurred_at.div_euclid(DAY))
+    {
+        return Effect::Moves;
     }
     // "I switched to Emacs" gives the slot of editors a value, and "I use Vim" has none.
     let switches = || value.is_none() && may_end && (claim.is_of_now || gate::switches_tool(&memory.text));

@@ -46,6 +46,7 @@ pub use heard::LearnMark;
 pub use kind::{Kind, KindRule};
 pub use learn::Learning;
 pub use named::{Answered, Named};
+pub use near::Moved;
 pub use new_memory::{NewMemory, Verdict};
 pub use outcome::{Action, Remembered};
 pub(crate) use outline::{Outline, Stored};

@@ -15,7 +15,7 @@ use crate::units::days::ranges;
 use crate::units::term_key::TermKey;
 
 /// So many days before the time that is asked about, something may begin that still goes on then.
-const LONGEST: i64 = 21;
+const LONGEST: i64 = 31;
 
 /// The numbers of those of one scope, each with the first such day. A month that is asked for whole is looked for by its name as well:
 /// "next month (2026-12)". A time of more than a month names none.

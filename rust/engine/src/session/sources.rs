@@ -309,7 +309,7 @@ impl Answer {
             }
             Source::Transcripts => {
                 let hit = &self.transcripts[one.answer][one.place];
-                HitExplanation::of_message(one.score, FEATURES.into_iter().zip(hit.features.values()).collect())
+                HitExplanation::of_message(score_of(hit), FEATURES.into_iter().zip(hit.features.values()).collect())
             }
             Source::Collections => {
                 let all = &self.passages[one.answer];

@@ -358,10 +358,12 @@ fn no_epoch(model: &Model) -> Epoch {
 /// The error of a session that went on meanwhile.
 pub(super) fn moved(record: &SessionRecord, expected: u64) -> Error {
     let messages = record.tally.messages;
+    let is_now =
+        if messages == expected { "it was compacted, rewound or redacted meanwhile".to_owned() } else { format!("it has {messages}") };
     Error::new(
         ErrorKind::SessionMoved,
         format!(
-            "writing to session {:?}: it must be as the caller saw it, with {expected} messages, and it has {messages}, or was compacted, rewound or redacted meanwhile: read the new messages, assemble() again, and decide anew",
+            "writing to session {:?}: it must be as the caller saw it, with {expected} messages, and {is_now}: read it again, assemble() or compact() it again, and decide anew",
             record.id
         ),
     )

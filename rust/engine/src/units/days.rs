@@ -12,6 +12,8 @@ const WEEK: &str = "week of ";
 const THROUGH: [&str; 4] = ["to", "until", "till", "through"];
 /// Between two days.
 const AND: &str = "and";
+/// Verbs before two days of which the second takes the place of the first: "moved from Monday to Friday".
+const MOVES: [&str; 8] = ["moved", "rescheduled", "postponed", "shifted", "pushed", "changed", "delayed", "rebooked"];
 /// Words from one such day to the next one, at most: "(2025-12-20) to the 3rd of January (2026-01-03)".
 const MOST_BETWEEN: usize = 6;
 
@@ -42,13 +44,14 @@ pub fn behind_day(rest: &str) -> &str {
 #[must_use]
 pub fn ranges(text: &str) -> Vec<Range<i64>> {
     let (mut out, mut rest): (Vec<Range<i64>>, &str) = (Vec::new(), text);
+    let moves = text.split_whitespace().any(|word| MOVES.contains(&word));
     while let Some(at) = rest.find(" (") {
         let Some(inside) = bracket(&rest[at..]) else {
             rest = &rest[at + 2..];
             continue;
         };
         let mut words = rest[..at].split_whitespace();
-        let goes_on = words.next().is_some_and(|word| THROUGH.contains(&word)) && words.count() < MOST_BETWEEN;
+        let goes_on = !moves && words.next().is_some_and(|word| THROUGH.contains(&word)) && words.count() < MOST_BETWEEN;
         let parts: Vec<&str> = inside.split(' ').collect();
         let named = match parts[..] {
             [first, joined, last] if THROUGH.contains(&joined) => vec![day_of(first).zip(day_of(last))],
@@ -122,6 +125,7 @@ mod tests {
         assert_eq!(of("October 7 and 9 (2024-10-07 and 2024-10-09)"), [(3, 4), (5, 6)]);
         assert_eq!(of("from Monday (2024-10-07) to Friday (2024-10-11) (all days)"), [(3, 8)]);
         assert_eq!(of("on Monday (2024-10-07) to see Ana and Tom, who comes with Eva on Friday (2024-10-11)"), [(3, 4), (7, 8)]);
+        assert_eq!(of("moved from Monday (2024-10-07) to Friday (2024-10-11)"), [(3, 4), (7, 8)]);
         assert_eq!(of("from Friday (2024-10-11) to Monday (2024-10-07)"), [(7, 8), (3, 4)]);
         assert_eq!(of("next week (week of 2024-10-07) (2024-02-30)"), []);
         assert_eq!(behind_day(" (2024-10-07) at 9"), " at 9");

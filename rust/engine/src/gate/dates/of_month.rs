@@ -40,6 +40,8 @@ const LEADS: [&str; 27] = [
 ];
 /// Months whose names are words or names of people.
 const OTHERWISE: [i64; 5] = [3, 4, 5, 6, 8];
+/// Words behind the name of a street.
+const STREETS: [&str; 8] = ["street", "road", "avenue", "lane", "drive", "square", "boulevard", "place"];
 /// Words between the first and the last day of some.
 const THROUGH: [&str; 5] = ["to", "until", "till", "through", "and"];
 /// Words behind a day that is named by its number alone: "on the 3rd at 9".
@@ -55,14 +57,17 @@ struct Dated {
     year: Option<i64>,
 }
 
-/// The date whose words begin at `here`.
-pub(super) fn read(words: &[Word], here: usize, today: i64) -> Option<Named> {
+/// The date whose words begin at `here`. Where it ends what began so many days from today, it is behind that.
+pub(super) fn read(words: &[Word], here: usize, today: i64, began: Option<i64>) -> Option<Named> {
     let Some(found) = dated(words, here) else { return numbered(words, here, today) };
     let such = |year: i64, of_month: i64| valid(year, found.month, of_month);
     let first = match found.year {
         Some(year) => such(year, found.first)?,
         None if is_yearly(words) => return None,
-        None => chosen(words, here, today, |year| such(year, found.first), 8)?,
+        None => match began {
+            Some(began) => (0..2).filter_map(|later| such(date(today + began).0 + later, found.first)).find(|day| *day > today + began)?,
+            None => chosen(words, here, today, |year| such(year, found.first), 8)?,
+        },
     };
     let last = found.last.and_then(|(joined, of_month)| Some((joined, such(date(first).0, of_month).filter(|last| *last > first)?)));
     Some(named(here, found.used, today, first, last))
@@ -79,7 +84,9 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     let this = date(today).0;
     let last = (0..=most).filter_map(|back| of(this - back)).find(|day| *day <= today);
     let next = (0..=most).filter_map(|ahead| of(this + ahead)).find(|day| *day >= today);
+    let is_since = here > 0 && words[here - 1].lower == "since";
     match when(words, here) {
+        _ if is_since => last,
         When::Passed => last,
         When::Ahead => next,
         When::Unsaid => [next, last].into_iter().flatten().min_by_key(|day| (day - today).abs()),
@@ -103,9 +110,11 @@ fn dated(words: &[Word], here: usize) -> Option<Dated> {
     let (found, is_ordinal) = month_first(words, here, is_led).or_else(|| day_first(words, here, is_led))?;
     let end = here + found.used;
     let year = word(end).parse::<i64>().ok().filter(|year| (1900..2100).contains(year));
+    let is_elsewhere = word(end + 1) == "year" && ["next", "last"].contains(&word(end)); // it says which year by another one
     let begins_with_month = number(word(here)).is_none() && days(word(here)).is_none();
     let is_plain = begins_with_month && !OTHERWISE.contains(&found.month);
-    let is_street = is_capital(end) && !is_ordinal && !begins_with_month; // "3 March Road"
+    let is_name = is_capital(end) && !is_ordinal && !begins_with_month; // "3 March Road"
+    let is_street = is_name || STREETS.contains(&word(end)) || is_elsewhere;
     let is_sure = year.is_some() || is_ordinal || is_led || is_plain;
     (is_sure && !is_street).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
 }
@@ -117,7 +126,11 @@ fn month_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool
     let at = here + 1 + usize::from(word(here + 1) == "the");
     let (first, last, is_ordinal) = days(word(at))?;
     // "May 3 and 9 June" are of two months.
-    let other = through(words, at + 1, first).filter(|_| last.is_none() && month_at(words, at + 3, is_led).is_none());
+    // "December 3 and 12 people come" has one day.
+    let is_over = |at: usize| words.get(at).is_none_or(|next| next.is_mark() || BEHIND.contains(&next.lower.as_str()));
+    let is_day = |(joined, _): &(&str, i64)| *joined != "and" || is_over(at + 3);
+    let is_other = last.is_none() && month_at(words, at + 3, is_led).is_none();
+    let other = through(words, at + 1, first).filter(|other| is_other && is_day(other));
     let used = at + 1 - here + if other.is_some() { 2 } else { 0 };
     Some((Dated { used, month, first, last: last.or(other), year: None }, is_ordinal))
 }
@@ -220,12 +233,20 @@ mod tests {
             ("We meet on May 3 and 9 June", "We meet on May 3 (2025-05-03) and 9 June (2025-06-09)"),
             ("The fair is May 3-9", "The fair is May 3-9 (2025-05-03 to 2025-05-09)"),
             ("It is on the 3rd and 4th of December", "It is on the 3rd and 4th of December (2025-12-03 and 2025-12-04)"),
-            ("the trip of December 20 to January 3", "the trip of December 20 (2025-12-20) to January 3 (2025-01-03)"),
+            ("the trip of December 20 to January 3", "the trip of December 20 (2025-12-20) to January 3 (2026-01-03)"),
             ("The dinner is on Dec. 3, 7pm", "The dinner is on Dec. 3 (2025-12-03), 7pm"),
             ("it's on dec 3rd", "it's on dec 3rd (2025-12-03)"),
             ("The review is on Thursday the 16th", "The review is on Thursday the 16th (2025-01-16)"),
             ("I need it by the 3rd.", "I need it by the 3rd (2025-01-03)."),
             ("We arrived on the 3rd at noon", "We arrived on the 3rd (2024-12-03) at noon"),
+            ("we are away from January 5 to December 31", "we are away from January 5 (2025-01-05) to December 31 (2025-12-31)"),
+            ("away from December 20 to January 3", "away from December 20 (2025-12-20) to January 3 (2026-01-03)"),
+            ("I use it since May 3", "I use it since May 3 (2024-05-03)"),
+            ("My plan renewed on May 5", "My plan renewed on May 5 (2024-05-05)"),
+            ("I finished the course on the 5th.", "I finished the course on the 5th (2024-12-05)."),
+            ("It is on December 3 next year", "It is on December 3 next year (2026)"),
+            ("On December 3 and 12 people come", "On December 3 (2025-12-03) and 12 people come"),
+            ("We met on May 3 Avenue", "We met on May 3 Avenue"),
             ("The office is at 3 March Road", "The office is at 3 March Road"),
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),
             ("March 5 miles a day", "March 5 miles a day"),

@@ -1,6 +1,6 @@
 //! When something is, by the words beside it: it was, or it is to come.
 
-use super::{AHEAD, APPOINTED, PARTS, PASSED, PLANS};
+use super::{AHEAD, APPOINTED, APPOINTING, PARTS, PASSED, PLANS};
 use crate::gate::constraint::ends_in_past;
 use crate::gate::lexicon::PAST;
 use crate::gate::words::{Word, among};
@@ -43,7 +43,7 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
             // "I got an appointment on Thursday" tells of what is to come.
-            true if word(at) != "had" && (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
+            true if among(&APPOINTING, word(at)) && (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
             true => Some(When::Passed),
             false => None,
         }

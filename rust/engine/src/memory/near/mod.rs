@@ -12,7 +12,7 @@ mod tastes;
 mod words;
 
 use self::attribute::attribute;
-use self::moved::{Moved, Plan};
+pub use self::moved::Moved;
 use self::words::{Token, affirmed, forms, is_denial, lowered, tokens};
 use super::kind::Kind;
 use super::occasion::Occasion;
@@ -64,10 +64,6 @@ pub struct Statement {
     pub limits: Limits,
     /// The facts of an occasion that it names.
     pub occasion: Occasion,
-    /// The days that it names.
-    plan: Option<Plan>,
-    /// The plan of which it says that it was moved to another day, or is called off.
-    moved: Option<Moved>,
 }
 
 impl Statement {
@@ -91,23 +87,7 @@ impl Statement {
             is_named: gate::begins_with_name(text),
             limits: Limits::of(text),
             occasion: Occasion::of(text),
-            plan: Plan::of(text),
-            moved: Moved::of(text),
         }
-    }
-
-    /// Whether it says that a plan was moved to another day or is called off, as far as it is known without the plan.
-    pub fn may_move(&self, slot: Option<&String>) -> bool {
-        self.moved.is_some() || slot.is_some() && self.plan.is_some()
-    }
-
-    /// Whether it says so of an older one, or gives a day to the slot that the older one gives a day to in other words: "The dentist
-    /// appointment is December 3" after "I have a dentist appointment on December 1". `today` is the day on which it is said.
-    pub fn moves(&self, old: &Self, (slot, old_slot): (Option<&String>, Option<&String>), today: i64) -> bool {
-        let Some(plan) = &old.plan else { return false };
-        let by_slot = || slot.filter(|_| old_slot.is_none() && self.plan.is_some()).and_then(|slot| Moved::of_slot(slot));
-        let moved = self.moved.clone().or_else(by_slot);
-        moved.is_some_and(|moved| plan.is_moved(&moved, today))
     }
 
     /// Its first two words, a denial not counted: those that say the same, the contrary or another value begin with them, too.

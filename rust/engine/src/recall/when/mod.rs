@@ -29,9 +29,9 @@ const HAPPENED: &str = "happened";
 
 /// Words of a question for what is to come.
 #[rustfmt::skip]
-const AHEAD: [&str; 16] = [
-    "upcoming", "coming", "planned", "plan", "plans", "planning", "schedule", "scheduled", "calendar", "agenda", "busy", "free", "available", "due",
-    "will", "shall",
+const AHEAD: [&str; 18] = [
+    "upcoming", "coming", "happening", "happens", "planned", "plan", "plans", "planning", "schedule", "scheduled", "calendar", "agenda", "busy",
+    "free", "available", "due", "will", "shall",
 ];
 /// Verbs before "I" or "we" in such a question: "Do I have anything on Friday?", "Am I in Berlin on Monday?"
 const OF_NOW: [&str; 7] = ["do", "am", "are", "can", "could", "should", "must"];

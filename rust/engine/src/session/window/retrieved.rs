@@ -172,6 +172,11 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
             items.push(Shown { said_then: found.said_then, item });
         }
     }
+    // Of a time all that there is room for, but no more than the caller allows.
+    let most = recalls.messages.unwrap_or(u64::MAX);
+    if items.len() as u64 > most {
+        items = recall::spread(items, most as usize, |_| 0);
+    }
     Ok((items, corrections))
 }
 
