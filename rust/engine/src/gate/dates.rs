@@ -148,6 +148,12 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
     let is_shown = |days: i64| date(today + days).0 > 0; // no calendar of a program has a year 0
     let one = |used: usize, days: i64| is_shown(days).then(|| (used, iso_date((today + days) * DAY), Some(days)));
     let step = |which: &str| if which == "next" { 1 } else { -1 };
+    // "on Friday next week", "Friday of last week"
+    let named = usize::from(!WEEKDAYS.contains(&word(0)));
+    let of = named + 1 + usize::from(word(named + 1) == "of");
+    if let (Some(day), which @ ("next" | "last"), "week") = (WEEKDAYS.iter().position(|day| *day == word(named)), word(of), word(of + 1)) {
+        return one(of + 2, day as i64 - calendar::weekday(today) + 7 * step(which));
+    }
     match (word(0), word(1)) {
         ("today" | "tonight", _) => one(1, 0),
         ("day", "after") if word(2) == "tomorrow" => one(3, 2),
@@ -273,6 +279,10 @@ mod tests {
             ("a call on Friday (7 pm)", "a call on Friday (2025-01-03) (7 pm)"),
             ("on Friday 13 the shop is closed", "on Friday (2025-01-03) 13 the shop is closed"),
             ("on Friday 13.", "on Friday 13."),
+            ("the show is on Friday next week", "the show is on Friday next week (2025-01-10)"),
+            ("the show date is Friday of next week", "the show date is Friday of next week (2025-01-10)"),
+            ("it was Monday last week", "it was Monday last week (2024-12-23)"),
+            ("next Friday week 2 begins", "next Friday (2025-01-10) week 2 begins"),
             ("on Friday (3.1.)", "on Friday (3.1.)"),
             ("on Friday 2025-01-03", "on Friday 2025-01-03"),
         ] {
