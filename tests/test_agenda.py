@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import memspan
 from memspan.testing import FakeClock, temporary_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import memspan
 
 NOW = datetime(2026, 11, 28, 18, tzinfo=UTC)  # a Saturday
 SAID = [

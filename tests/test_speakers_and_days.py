@@ -65,9 +65,7 @@ ENDINGS = [
 
 @pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize(("first", "over"), ENDINGS)
-def test_a_speaker_ends_what_they_said_and_nobody_else_does(
-    memspan_engine: memspan.Engine, first: str, over: str, at_once: bool
-) -> None:
+def test_a_speaker_ends_what_they_said_and_nobody_else_does(memspan_engine: memspan.Engine, first: str, over: str, at_once: bool) -> None:
     def left(scope_id: str, *said: tuple[str, str]) -> set[str]:
         scope = memspan_engine.shared(scope_id)
         messages = [{"role": "user", "name": who, "content": text} for who, text in said]
