@@ -25,6 +25,12 @@ lists! { "dates":
     APPOINTING,
     /// Words between two clauses.
     PARTS,
+    /// Words before a date of a month. Without one "may 3 of us come?" and "3 March Road" name none.
+    LEADS,
+    /// Words behind a day that is named by its number alone: "on the 3rd at 9".
+    BEHIND,
+    /// Words behind the name of a street.
+    STREETS,
     /// Words for the same day of each year, and for what comes more than once.
     YEARLY,
     /// Words behind one of these for something that comes once: "birthday party".

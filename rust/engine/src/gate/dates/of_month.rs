@@ -4,48 +4,14 @@
 //! next one. A sentence of what comes each year ("my birthday is on May 3") names no day.
 
 use super::tense::{When, when};
-use super::{Named, YEARLY, YEARLY_THINGS};
+use super::{BEHIND, LEADS, Named, STREETS, YEARLY, YEARLY_THINGS};
 use crate::gate::words::{Word, among};
 use crate::units::calendar::{self, DAY, MONTHS, WEEKDAYS, date, is_short_month, iso_date, valid};
 
-/// Words before a date. Without one "may 3 of us come?" and "3 March Road" name none.
-const LEADS: [&str; 27] = [
-    "on",
-    "by",
-    "until",
-    "till",
-    "since",
-    "before",
-    "after",
-    "from",
-    "of",
-    "for",
-    "to",
-    "between",
-    "through",
-    "and",
-    "or",
-    "is",
-    "was",
-    "are",
-    "were",
-    "due",
-    "the",
-    "starting",
-    "beginning",
-    "around",
-    "next",
-    "this",
-    "last",
-];
 /// Months whose names are words or names of people.
 const OTHERWISE: [i64; 5] = [3, 4, 5, 6, 8];
-/// Words behind the name of a street.
-const STREETS: [&str; 8] = ["street", "road", "avenue", "lane", "drive", "square", "boulevard", "place"];
 /// Words between the first and the last day of some.
 const THROUGH: [&str; 5] = ["to", "until", "till", "through", "and"];
-/// Words behind a day that is named by its number alone: "on the 3rd at 9".
-const BEHIND: [&str; 14] = ["at", "in", "with", "for", "from", "to", "and", "or", "so", "because", "then", "until", "instead", "now"];
 
 /// One or two days of a month, as they stand among words.
 struct Dated {
@@ -105,7 +71,7 @@ fn is_yearly(words: &[Word]) -> bool {
 /// "May 3", "May 3-9, 2025", "3 to 9 May", "the 3rd of May".
 fn dated(words: &[Word], here: usize) -> Option<Dated> {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_led = here > 0 && (LEADS.contains(&word(here - 1)) || WEEKDAYS.contains(&word(here - 1)));
+    let is_led = here > 0 && (among(&LEADS, word(here - 1)) || WEEKDAYS.contains(&word(here - 1)));
     let is_capital = |at: usize| words.get(at).is_some_and(|word| word.capital);
     let (found, is_ordinal) = month_first(words, here, is_led).or_else(|| day_first(words, here, is_led))?;
     let end = here + found.used;
@@ -114,7 +80,7 @@ fn dated(words: &[Word], here: usize) -> Option<Dated> {
     let begins_with_month = number(word(here)).is_none() && days(word(here)).is_none();
     let is_plain = begins_with_month && !OTHERWISE.contains(&found.month);
     let is_name = is_capital(end) && !is_ordinal && !begins_with_month; // "3 March Road"
-    let is_street = is_name || STREETS.contains(&word(end)) || is_elsewhere;
+    let is_street = is_name || among(&STREETS, word(end)) || is_elsewhere;
     let is_sure = year.is_some() || is_ordinal || is_led || is_plain;
     (is_sure && !is_street).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
 }
@@ -125,9 +91,8 @@ fn month_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool
     let month = month_at(words, here, is_led)?;
     let at = here + 1 + usize::from(word(here + 1) == "the");
     let (first, last, is_ordinal) = days(word(at))?;
-    // "May 3 and 9 June" are of two months.
-    // "December 3 and 12 people come" has one day.
-    let is_over = |at: usize| words.get(at).is_none_or(|next| next.is_mark() || BEHIND.contains(&next.lower.as_str()));
+    // "May 3 and 9 June" are of two months, and "December 3 and 12 people come" has one day.
+    let is_over = |at: usize| words.get(at).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
     let is_day = |(joined, _): &(&str, i64)| *joined != "and" || is_over(at + 3);
     let is_other = last.is_none() && month_at(words, at + 3, is_led).is_none();
     let other = through(words, at + 1, first).filter(|other| is_other && is_day(other));
@@ -167,7 +132,7 @@ fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
     let (of_month, _) = number(word(here + 1)).filter(|(_, is_ordinal)| *is_ordinal && word(here) == "the")?;
     let before = here.checked_sub(1).map_or("", word);
     let weekday = WEEKDAYS.iter().position(|name| *name == before);
-    let is_over = words.get(here + 2).is_none_or(|next| next.is_mark() || BEHIND.contains(&next.lower.as_str()));
+    let is_over = words.get(here + 2).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
     let is_led = ["on", "by", "until", "till", "since", "for"].contains(&before) && is_over;
     // "the 3rd and 4th of May"
     if weekday.is_none() && !is_led || dated(words, here + 1).is_some() {
