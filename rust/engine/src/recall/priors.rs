@@ -46,7 +46,7 @@ pub struct Attributes {
     pub doubt: u8,
     /// How often it was said again: 0 never, n at least 2^(n - 1) times.
     pub said_again: u8,
-    /// It names a day of the time that is asked about ([`super::dated`]).
+    /// It names a day of the time that is asked about (`recall/dated.rs`).
     pub names_day: bool,
     /// Who vouches for it: 0 nobody. It is not part of the prior; `recall/shares.rs` looks at it.
     pub trust: u8,
