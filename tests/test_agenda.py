@@ -193,3 +193,40 @@ def test_a_rule_is_no_plan(clock: FakeClock) -> None:
         for said in ("Never deploy before the audit on December 10.", "The audit was moved to December 14."):
             user.learn([{"role": "user", "content": said}])
         assert any(memory.kind == "constraint" for memory in user.memories())
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ("My exam is on December 3.", "My exam was cancelled."),
+        ("My exam is on December 3.", "The exam is cancelled."),
+        ("I have a flight to Rome on December 3.", "I cancelled my flight to Rome."),
+        ("I have a flight to Rome on December 3.", "Unfortunately I had to cancel my flight to Rome."),
+    ],
+)
+def test_a_plan_that_is_called_off_is_in_no_agenda(clock: FakeClock, plan: str, said: str) -> None:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        user.learn([{"role": "user", "content": plan}])
+        clock.advance(days=1)
+        assert [decision.action for decision in user.learn([{"role": "user", "content": plan}]).decisions] == ["reinforced"]
+        user.learn([{"role": "user", "content": said}])
+        assert [memory.text for memory in user.memories() if "2026-12-03" in memory.text] == []
+        assert user.recall("What do I have on December 3?").confidence != pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I cancelled the meeting at the bank.",
+        "I cancelled the meeting with Eva.",
+        "Sam cancelled the meeting on Friday.",
+        "Today's meeting was cancelled.",
+    ],
+)
+def test_another_plan_is_called_off(clock: FakeClock, said: str) -> None:
+    with temporary_engine(clock=clock) as engine:
+        user = engine.user("u")
+        for one in ("I have a meeting on December 3.", said):
+            user.learn([{"role": "user", "content": one}])
+        assert "I have a meeting on December 3 (2026-12-03)." in [memory.text for memory in user.memories()]

@@ -168,6 +168,12 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
         ("yesterday", _) => one(1, -1),
         ("this", "morning" | "afternoon" | "evening") => one(2, 0),
         ("last", "night") => one(2, -1),
+        // "next week on Thursday"
+        (which @ ("next" | "last"), "week") if WEEKDAYS.contains(&word(2 + usize::from(word(2) == "on"))) => {
+            let on = usize::from(word(2) == "on");
+            let day = WEEKDAYS.iter().position(|day| *day == word(2 + on))?;
+            one(3 + on, day as i64 - calendar::weekday(today) + 7 * step(which))
+        }
         (which @ ("next" | "last"), "week") => {
             Some((2, format!("week of {}", iso_date((today - calendar::weekday(today) + 7 * step(which)) * DAY)), None))
         }
@@ -287,6 +293,7 @@ mod tests {
             ("on Friday 13.", "on Friday 13."),
             ("the show is on Friday next week", "the show is on Friday next week (2025-01-10)"),
             ("the show date is Friday of next week", "the show date is Friday of next week (2025-01-10)"),
+            ("we meet next week on Thursday", "we meet next week on Thursday (2025-01-09)"),
             ("it was Monday last week", "it was Monday last week (2024-12-23)"),
             ("next Friday week 2 begins", "next Friday (2025-01-10) week 2 begins"),
             ("on Friday (3.1.)", "on Friday (3.1.)"),

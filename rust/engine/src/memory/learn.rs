@@ -17,6 +17,7 @@ use crate::Result;
 use crate::gate::{self, Lift};
 use crate::store::pages::PagesMut;
 use crate::units::calendar::DAY;
+use crate::units::days::ranges;
 
 /// The part of a new memory that makes it a claim: what it is compared with, and what it says about others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -314,7 +315,7 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
         return Effect::Ends;
     }
-    let is_plan = || known.slot == memory.slot || known.slot.is_none() && matches!(known.kind, Kind::Episodic | Kind::Semantic);
+    let is_plan = || matches!(known.kind, Kind::Episodic | Kind::Semantic);
     if let Some(moved) = learning.moved.as_ref().filter(|_| may_replace(memory, known) && may_end && is_plan())
         && moved.is_of(&known.text, memory.occurred_at.div_euclid(DAY))
     {
@@ -371,8 +372,11 @@ fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: 
         && (both_plain || about(&new.slot, &known.slot, other) || about(&known.slot, &new.slot, claim))
 }
 
-/// Events are told again on their day; on another day something happened again.
+/// Events are told again on their day; on another day something happened again. One that names its day is the same whenever it is told.
 pub(super) fn same_event(new: &Memory, known: &Memory) -> bool {
+    if !ranges(&new.text).is_empty() {
+        return true;
+    }
     new.kind.day(new.occurred_at).is_none_or(|day| day == known.occurred_at.div_euclid(DAY))
 }
 

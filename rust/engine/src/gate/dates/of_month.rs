@@ -50,9 +50,10 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     let this = date(today).0;
     let last = (0..=most).filter_map(|back| of(this - back)).find(|day| *day <= today);
     let next = (0..=most).filter_map(|ahead| of(this + ahead)).find(|day| *day >= today);
-    let is_since = here > 0 && words[here - 1].lower == "since";
+    let before = here.checked_sub(1).map_or("", |at| words[at].lower.as_str());
     match when(words, here) {
-        _ if is_since => last,
+        _ if before == "since" => last,
+        When::Unsaid if before == "to" => next, // "it was moved to May 3"
         When::Passed => last,
         When::Ahead => next,
         When::Unsaid => [next, last].into_iter().flatten().min_by_key(|day| (day - today).abs()),
@@ -133,7 +134,7 @@ fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
     let before = here.checked_sub(1).map_or("", word);
     let weekday = WEEKDAYS.iter().position(|name| *name == before);
     let is_over = words.get(here + 2).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
-    let is_led = ["on", "by", "until", "till", "since", "for"].contains(&before) && is_over;
+    let is_led = ["on", "by", "until", "till", "since", "for", "to", "is"].contains(&before) && is_over;
     // "the 3rd and 4th of May"
     if weekday.is_none() && !is_led || dated(words, here + 1).is_some() {
         return None;
@@ -211,6 +212,9 @@ mod tests {
             ("I finished the course on the 5th.", "I finished the course on the 5th (2024-12-05)."),
             ("It is on December 3 next year", "It is on December 3 next year (2026)"),
             ("On December 3 and 12 people come", "On December 3 (2025-12-03) and 12 people come"),
+            ("It was moved to the 27th.", "It was moved to the 27th (2025-01-27)."),
+            ("I quit my job on November 2", "I quit my job on November 2 (2024-11-02)"),
+            ("I had to book a hotel for January 10", "I had to book a hotel for January 10 (2025-01-10)"),
             ("We met on May 3 Avenue", "We met on May 3 Avenue"),
             ("The office is at 3 March Road", "The office is at 3 March Road"),
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),

@@ -31,6 +31,10 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         if word(at) == "going" && ["was", "were"].contains(&before(1)) {
             return Some(When::Unsaid);
         }
+        // "I had to move it to Monday" is told of what is to come as well.
+        if word(at) == "had" && word(at + 1) == "to" {
+            return Some(When::Unsaid);
+        }
         if among(&AHEAD, word(at)) || of_now() {
             return Some(When::Ahead);
         }

@@ -21,7 +21,8 @@ const CANCELLED: [&str; 11] = [
 /// Words before such a verb, where what was moved stands before them.
 const PASSIVE: [&str; 8] = ["is", "was", "are", "were", "got", "gets", "has", "been"];
 /// Words before such a verb, where what was moved stands behind it. A name may stand there as well.
-const ACTIVE: [&str; 12] = ["i", "we", "they", "i've", "we've", "i'm", "we're", "had", "have", "to", "just", "are"];
+const ACTIVE: [&str; 15] =
+    ["i", "we", "they", "i've", "we've", "i'm", "we're", "had", "have", "to", "just", "are", "unfortunately", "sadly", "sorry"];
 /// Words by which it is not so, or not sure, or no plan of now.
 #[rustfmt::skip]
 const UNSURE: [&str; 31] = [
@@ -29,7 +30,9 @@ const UNSURE: [&str; 31] = [
     "might", "may", "should", "could", "want", "wants", "hope", "maybe", "perhaps", "whether", "last", "ago", "back", "cannot", "be",
 ];
 /// Words that end what was moved.
-const BEHIND: [&str; 11] = ["to", "until", "till", "on", "at", "by", "for", "from", "because", "off", "forward"];
+const BEHIND: [&str; 2] = ["because", "since"];
+/// Words of a day without its date. They say which plan is meant, and not of which day it is.
+const UNDATED: [&str; 5] = ["today", "tonight", "tomorrow", "yesterday", "morning"];
 /// Words without content before what was moved or planned.
 #[rustfmt::skip]
 const OWN: [&str; 26] = [
@@ -68,14 +71,16 @@ impl Moved {
     pub fn of(sentence: &str) -> Option<Self> {
         let plain = without_days(sentence);
         let all = words(&plain);
-        let is_unsure = |word: &String| UNSURE.contains(&&**word) || word.ends_with("n't") || OTHERS.contains(&&**word);
+        let is_unsure = |word: &String| UNSURE.contains(&&**word) || word.ends_with("n't");
         let at = (1..all.len()).find(|at| is_moving(&all, *at))?;
         if sentence.trim_end().ends_with('?') || all.iter().any(is_unsure) || is_of_another(&all[..at]) {
             return None;
         }
         // "The call on Monday (2026-11-30) was moved to Friday (2026-12-04)": the days before "to" are those of by then.
+        let is_undated = |word: &String| is_named(word) || UNDATED.contains(&&**word);
         let (then, later) = sentence.split_once(" to ").map_or((sentence, ""), |(then, _)| (then, &sentence[then.len()..]));
-        if MOVED.contains(&&*all[at]) && !later.contains(" (") {
+        let is_of_unknown = ranges(then).is_empty() && words(&without_days(then)).iter().any(is_undated);
+        if is_of_unknown || MOVED.contains(&&*all[at]) && !later.contains(" (") {
             return None;
         }
         let own: Vec<String> = if PASSIVE.contains(&&*all[at - 1]) {
@@ -89,7 +94,8 @@ impl Moved {
             all[..1].iter().chain(behind).filter(|word| !ACTIVE.contains(&&***word)).cloned().collect()
         };
         let content = content_of(&own);
-        (!content.is_empty()).then(|| Self { content, on: ranges(then) })
+        let is_others = own.iter().any(|word| OTHERS.contains(&&**word));
+        (!content.is_empty() && !is_others).then(|| Self { content, on: ranges(then) })
     }
 
     /// Whether a memory is that plan, as it was known, and its day had not come on the day `today`.
@@ -144,7 +150,9 @@ fn content_of(words: &[String]) -> Vec<String> {
     let is_of_day = |word: &str| is_named(word) || is_short_month(word) || word.starts_with(|sign: char| sign.is_ascii_digit());
     let is_content =
         |word: &&String| !is_filler(word.as_bytes()) && !OWN.contains(&&***word) && !is_of_day(word) && !PASSIVE.contains(&&***word);
-    let dayless = |word: &&String| !["today", "tonight", "tomorrow", "next", "week", "morning", "afternoon", "evening"].contains(&&***word);
+    let dayless = |word: &&String| {
+        !["today", "tonight", "tomorrow", "next", "week", "morning", "afternoon", "evening", "off", "forward"].contains(&&***word)
+    };
     let mut content: Vec<String> = words.iter().filter(is_content).filter(dayless).cloned().collect();
     content.sort_unstable();
     content.dedup();
@@ -186,6 +194,8 @@ mod tests {
             "I had to cancel my dinner with Sam",
             "We're cancelling the dinner with Sam",
             "Sam cancelled our dinner",
+            "Unfortunately I had to cancel the dinner with Sam because he's ill",
+            "The dinner with Sam is cancelled, he's ill",
             "They postponed the dinner with Sam to Friday (2026-12-11)",
             "The dinner with Sam on Thursday (2026-12-03) has been called off",
             "I cancelled the dinner with Sam on December 3 (2026-12-03)",
@@ -199,6 +209,8 @@ mod tests {
             ("I have dinner with Sam tonight (2026-11-28)", "The dinner with Sam is cancelled"),
             ("I have a dentist appointment on December 1 (2026-12-01).", "My dentist appointment was moved to December 3 (2026-12-03)."),
             ("My dentist appointment is on December 1 (2026-12-01)", "The dentist appointment is cancelled."),
+            ("I have a flight to Rome on December 10 (2026-12-10)", "I cancelled my flight to Rome"),
+            ("I have a flight to Rome on December 10 (2026-12-10)", "I moved my flight to Rome to December 12 (2026-12-12)"),
             ("We have a team offsite on Friday (2026-12-04)", "The team offsite has been postponed"),
         ] {
             assert!(is_moved(plan, moved), "{plan} | {moved}");
@@ -237,6 +249,11 @@ mod tests {
         }
         for (plan, moved) in [
             ("I had a dinner with Sam on November 3 (2026-11-03)", "The dinner with Sam is cancelled"),
+            ("I have a meeting on December 3 (2026-12-03)", "I cancelled the meeting at the bank"),
+            ("I have an appointment on December 3 (2026-12-03)", "I cancelled the appointment for my cat"),
+            ("I have a trip on December 3 (2026-12-03)", "I cancelled the trip to Paris"),
+            (DINNER, "Sam cancelled dinner on Friday"),
+            (DINNER, "Today's dinner with Sam was cancelled"),
             ("I have a dinner with Sam soon", "The dinner with Sam is cancelled"),
             ("I cook for the dinner with Sam on December 3 (2026-12-03)", "The dinner with Sam is cancelled"),
             ("My wife has a dentist appointment on December 1 (2026-12-01)", "I cancelled my dentist appointment"),
