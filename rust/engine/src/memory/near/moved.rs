@@ -76,9 +76,8 @@ impl Moved {
         if sentence.trim_end().ends_with('?') || all.iter().any(is_unsure) || is_of_another(&all[..at]) {
             return None;
         }
-        // "The call on Monday (2026-11-30) was moved to Friday (2026-12-04)": the days before "to" are those of by then.
         let is_undated = |word: &String| is_named(word) || UNDATED.contains(&&**word);
-        let (then, later) = sentence.split_once(" to ").map_or((sentence, ""), |(then, _)| (then, &sentence[then.len()..]));
+        let (then, later) = parted(sentence, &all[at]);
         let is_of_unknown = ranges(then).is_empty() && words(&without_days(then)).iter().any(is_undated);
         if is_of_unknown || MOVED.contains(&&*all[at]) && !later.contains(" (") {
             return None;
@@ -120,6 +119,15 @@ impl Plan {
         let is_others = own.iter().any(|word| OTHERS.contains(&&**word) || UNSURE.contains(&&**word)) || is_of_another(&own);
         (is_own && !tells_more && !is_others).then(|| Self { content: content_of(&own), day: day.clone() })
     }
+}
+
+/// A sentence up to the day to which something was moved, and from there on: "The call on Monday (2026-11-30) was moved | to Friday
+/// (2026-12-04)". One that is called off has no such day.
+fn parted<'s>(sentence: &'s str, verb: &str) -> (&'s str, &'s str) {
+    let begin = sentence.to_ascii_lowercase().find(verb).unwrap_or_default();
+    let is_moved = MOVED.contains(&verb) || verb.starts_with("postpone") || verb.starts_with("reschedule");
+    let to = sentence[begin..].rfind(" to ").filter(|_| is_moved);
+    to.map_or((sentence, ""), |to| sentence.split_at(begin + to))
 }
 
 /// Whether words tell of somebody else: "my wife has", "my wife's" (which is read as "my wife is"). A dentist appointment is one's own.
@@ -210,6 +218,7 @@ mod tests {
             ("I have a dentist appointment on December 1 (2026-12-01).", "My dentist appointment was moved to December 3 (2026-12-03)."),
             ("My dentist appointment is on December 1 (2026-12-01)", "The dentist appointment is cancelled."),
             ("I have a flight to Rome on December 10 (2026-12-10)", "I cancelled my flight to Rome"),
+            ("I have a dinner with Sam on December 3 (2026-12-03)", "I had to cancel the dinner with Sam on December 3 (2026-12-03)"),
             ("I have a flight to Rome on December 10 (2026-12-10)", "I moved my flight to Rome to December 12 (2026-12-12)"),
             ("We have a team offsite on Friday (2026-12-04)", "The team offsite has been postponed"),
         ] {
@@ -253,6 +262,9 @@ mod tests {
             ("I have an appointment on December 3 (2026-12-03)", "I cancelled the appointment for my cat"),
             ("I have a trip on December 3 (2026-12-03)", "I cancelled the trip to Paris"),
             (DINNER, "Sam cancelled dinner on Friday"),
+            (DINNER, "I had to cancel the dinner with Sam on Friday (2026-12-04)"),
+            (DINNER, "We had to postpone the dinner with Sam on Friday (2026-12-04)"),
+            (DINNER, "I had to cancel the dinner with Sam on Friday"),
             (DINNER, "Today's dinner with Sam was cancelled"),
             ("I have a dinner with Sam soon", "The dinner with Sam is cancelled"),
             ("I cook for the dinner with Sam on December 3 (2026-12-03)", "The dinner with Sam is cancelled"),
