@@ -14,7 +14,8 @@ use crate::units::calendar::{DAY, date, iso_date};
 use crate::units::days::ranges;
 use crate::units::term_key::TermKey;
 
-/// So many days before the time that is asked about, something may begin that still goes on then.
+/// Something that goes on in the time that is asked about begins at most so many days before the first day of that, and ends at most so many
+/// days behind it.
 const LONGEST: i64 = 31;
 
 /// The numbers of those of one scope, each with the first such day. A month that is asked for whole is looked for by its name as well:
@@ -35,14 +36,25 @@ pub(super) fn named<P: Pages>(
         let query = with_analyzer(|analyzer| analyzer.query(name, key));
         query.identifiers.first().map_or(Ok(Vec::new()), |hash| reader.find(*hash))
     };
-    for number in (days.start - LONGEST..days.start).map(|day| named(&iso_date(day * DAY))).collect::<Result<Vec<_>>>()?.concat() {
-        let Some(stored) = Stored::find(pages, partition, number)? else { continue };
-        let goes_on = ranges(stored.outline()?.text).iter().any(|one| one.start < days.start && one.end > days.start);
-        found.extend(goes_on.then_some((number, days.start)));
+    let mut begun = Vec::new();
+    for day in days.start - LONGEST..days.start {
+        begun.extend(named(&iso_date(day * DAY))?);
     }
-    for day in days.clone() {
+    begun.sort_unstable();
+    // Only of those that name a day on both sides is the text read.
+    let mut both = Vec::new();
+    for day in days.start..days.end.max(days.start + LONGEST) {
         for number in named(&iso_date(day * DAY))? {
-            found.entry(number).or_insert(day);
+            if day < days.end {
+                found.entry(number).or_insert(day);
+            }
+            both.extend(begun.binary_search(&number).is_ok().then_some(number));
+        }
+    }
+    for number in both {
+        let Some(stored) = Stored::find(pages, partition, number)? else { continue };
+        if ranges(stored.outline()?.text).iter().any(|one| one.start < days.start && one.end > days.start) {
+            found.insert(number, days.start);
         }
     }
     if date(days.start).2 == 1 && date(days.end).2 == 1 {
