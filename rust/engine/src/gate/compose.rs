@@ -1,9 +1,15 @@
 //! From a reading to a claim, and from what no rule reads to a claim of the model's.
 
+use super::otherwise::tells_of_change;
 use super::question::{MOST_QUESTION, question, with_question};
 use super::reading::Reading;
+use super::sentence::Sentence;
 use super::words::{Span, Word, within, words as words_of};
 use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model};
+
+/// The importance of a change, in thousandths, and how sure it is, as of what a rule reads.
+const CHANGED: u16 = 600;
+const SURE: u16 = 900;
 
 /// The claim of a reading, with the days that its text names. Doubt takes half of its confidence.
 pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
@@ -62,35 +68,45 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     for question in questions.iter().filter(|_| is_rest || !told.is_empty()) {
         claims.push(discarded(&said.text[question.start..question.end], (question.start, question.end), "a question"));
     }
-    let rest: Vec<Span> = if told.is_empty() { questions } else { told }.into_iter().copied().collect();
+    let mut rest: Vec<Span> = if told.is_empty() { questions } else { told }.into_iter().copied().collect();
     let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
     let asked = words_of(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
     // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."
-    let left: Vec<Word> = rest.iter().flat_map(|span| within(own, *span)).cloned().collect();
+    let words = |rest: &[Span]| -> Vec<Word> { rest.iter().flat_map(|span| within(own, *span)).cloned().collect() };
+    let left = words(&rest);
     let alone = text.join(" ");
     let score = model::informs(&left, said.before, &asked);
     let matters = model::matters(&alone, &left, said.before);
+    let mut kept = (worth(matters), confidence(score), "model: it informs");
     if score <= 0 {
-        let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
-        let mut claim = discarded(&alone, span, reason);
-        (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
-        return claims.push(claim);
+        let Some(at) = rest.iter().position(|span| tells_of_change(&Sentence { text: said.text, words: within(own, *span) })) else {
+            let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
+            let mut claim = discarded(&alone, span, reason);
+            (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
+            return claims.push(claim);
+        };
+        // "We ripped out jenkins. GitHub Actions does the job": the new value stands behind what is over.
+        let nothing = |span: Span| discarded(&said.text[span.start..span.end], (span.start, span.end), "it informs of nothing");
+        claims.extend(rest.drain(..at).map(nothing));
+        kept = (CHANGED, SURE, "rule: what changed");
     }
+    let left = words(&rest);
     let told: Vec<String> =
         rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
+    let (importance, confidence, reason) = kept;
     claims.push(Claim {
         category: Category::Episodic,
         text: standing_alone(&told.join(" "), &left, said.before),
         slot: None,
         replaces: None,
         ends: None,
-        importance: worth(matters),
-        confidence: confidence(score),
-        span,
+        importance,
+        confidence,
+        span: (rest.first().map_or(span.0, |first| first.start), span.1),
         days_ago: dates::days_ago(&left, said.at),
-        reason: "model: it informs".to_owned(),
+        reason: reason.to_owned(),
         doubt: None,
     });
 }

@@ -37,6 +37,9 @@ lists! { "dates":
     YEARLY_THINGS,
 }
 
+/// Words behind a weekday by which it is each one.
+const OF_EACH: [&str; 5] = ["mornings", "afternoons", "evenings", "nights", "lunchtimes"];
+
 /// A day that a sentence names.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Named {
@@ -174,12 +177,16 @@ fn expression(words: &[Word], here: usize, today: i64) -> Option<(usize, String,
             let day = WEEKDAYS.iter().position(|day| *day == word(2 + on))?;
             one(3 + on, day as i64 - calendar::weekday(today) + 7 * step(which))
         }
+        // "The last week of July" stands in July, whenever it was said.
+        ("next" | "last", "week" | "month") if word(2) == "of" && word(3) != "this" => None,
         (which @ ("next" | "last"), "week") => {
             Some((2, format!("week of {}", iso_date((today - calendar::weekday(today) + 7 * step(which)) * DAY)), None))
         }
         (which @ ("next" | "last"), "month") => Some((2, month(today, step(which)), None)),
         (which @ ("next" | "last"), "year") => Some((2, (date(today).0 + step(which)).to_string(), None)),
         (which @ ("next" | "last"), name) if WEEKDAYS.contains(&name) => one(2, weekday(name, which, today)),
+        // "on Tuesday afternoons" is each week
+        (_, name) if WEEKDAYS.contains(&name) && OF_EACH.contains(&word(2)) => None,
         ("this" | "on", name) if WEEKDAYS.contains(&name) => match when(words, here) {
             When::Passed => one(2, weekday(name, "last", today)),
             When::Ahead => one(2, weekday(name, "this", today)),
@@ -297,6 +304,11 @@ mod tests {
             ("it was Monday last week", "it was Monday last week (2024-12-23)"),
             ("next Friday week 2 begins", "next Friday (2025-01-10) week 2 begins"),
             ("on Friday (3.1.)", "on Friday (3.1.)"),
+            ("I go bowling on Friday afternoons", "I go bowling on Friday afternoons"),
+            ("she comes the last week of July", "she comes the last week of July"),
+            ("I start at a startup named Sunpeg on August 1", "I start at a startup named Sunpeg on August 1 (2025-08-01)"),
+            ("I called Sam on March 3", "I called Sam on March 3 (2024-03-03)"),
+            ("they found it, to be done on 5 August", "they found it, to be done on 5 August (2025-08-05)"),
             ("on Friday 2025-01-03", "on Friday 2025-01-03"),
         ] {
             assert_eq!(resolved(text, &words(text), 0, AT), dated);

@@ -258,9 +258,18 @@ fn is_quoted(sentence: &str) -> bool {
 
 /// "my boss said I hate Python": another subject than "I" and "we" before a verb of saying.
 fn is_reported(words: &[Word]) -> bool {
-    let said = words.iter().take(8).position(|word| among(&REPORTED, &word.lower));
-    said.is_some_and(|at| at > 0 && !["i", "we", "i've", "as"].contains(&words[at - 1].lower.as_str()) && words[at].lower != words[0].lower)
+    let Some(said) = words.iter().take(8).position(|word| among(&REPORTED, &word.lower)).filter(|said| *said > 0) else { return false };
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    // "as you said", and "they fish again, she says" at the end
+    let is_last = || word(said) == "says" && words[said + 1..].iter().all(Word::is_mark);
+    let is_aside = said > 1 && word(said - 2) == "as" || is_last();
+    // "Ann said it is overdone, so I'm doing heat pumps": the end is the user's own.
+    let concludes = (said + 2..words.len()).any(|at| word(at) == "so" && among(&CONCLUDES, word(at + 1)));
+    !is_aside && !concludes && !["i", "we", "i've", "as"].contains(&word(said - 1)) && words[said].lower != words[0].lower
 }
+
+/// Words behind "so" with which a user goes on for themselves.
+const CONCLUDES: [&str; 11] = ["i", "i'm", "i've", "i'll", "we", "we're", "we've", "we'll", "my", "our", "the"];
 
 /// Signs of a program, a shell or a log more than of speech.
 pub fn is_code(sentence: &str) -> bool {

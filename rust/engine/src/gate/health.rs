@@ -59,7 +59,7 @@ pub(super) fn allergic(s: &Sentence<'_>) -> Option<Reading> {
 }
 
 /// How somebody says what they are, and were before.
-const I_AM: [&str; 7] = ["i'm", "i am", "im", "i've always been", "i have always been", "i've been", "i have been"];
+const I_AM: [&str; 6] = ["i'm", "i am", "i've always been", "i have always been", "i've been", "i have been"];
 
 /// Whether a word says how much somebody has a condition.
 #[must_use]
@@ -259,7 +259,7 @@ pub(super) fn taken(s: &Sentence<'_>) -> Option<usize> {
     let prescribed =
         ["i was prescribed", "i've been prescribed", "i got prescribed"].iter().find_map(|opening| starts(s.words, 0, opening));
     let at = prescribed.or_else(|| {
-        ["i take", "i'm taking", "i am taking", "i'm on", "i am on", "im on", "i have to take"]
+        ["i take", "i'm taking", "i am taking", "i'm on", "i am on", "i have to take"]
             .iter()
             .find_map(|opening| starts(s.words, 0, opening))
     })?;

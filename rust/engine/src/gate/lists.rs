@@ -78,8 +78,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 mod tests {
     use crate::gate::{
         answers, assign, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon,
-        limit, manner, medicine, named, orders, others, over, person, plain, prefers, relates, rest, rules, sentence, things, together,
-        told, values,
+        limit, manner, medicine, named, orders, others, otherwise, over, person, plain, prefers, relates, rest, rules, sentence, things,
+        together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -107,6 +107,7 @@ mod tests {
             named::LISTS,
             orders::LISTS,
             others::LISTS,
+            otherwise::LISTS,
             over::LISTS,
             person::LISTS,
             plain::LISTS,
@@ -118,6 +119,7 @@ mod tests {
             together::LISTS,
             things::LISTS,
             told::LISTS,
+            tools::LISTS,
             values::LISTS,
         ];
         for (table, declared) in tables {

@@ -37,6 +37,7 @@ mod model;
 mod named;
 mod orders;
 mod others;
+mod otherwise;
 mod over;
 mod person;
 mod plain;
@@ -52,6 +53,7 @@ mod signs;
 mod things;
 mod together;
 mod told;
+mod tools;
 mod values;
 mod words;
 
@@ -80,9 +82,10 @@ pub use medicine::{ends_medicine, takes};
 pub use model::described;
 pub use named::begins_with_name;
 pub use orders::{Lift, Order, lift_of, order_of};
+pub use otherwise::Change;
 pub use over::ends_allergy;
-pub use plain::{switches_tool, tool_of};
 pub use relates::{Stated, of_slot, related};
+pub use tools::Tool;
 pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 pub use words::Beginnings;
 

@@ -92,13 +92,12 @@ fn of_class(class: &str, value: &str) -> bool {
 /// "I'm not allergic to nuts", "I don't have a nut allergy": what must hold does not, or does so no longer. "..., just to peanuts" also says
 /// what holds instead.
 pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
-    const NOT: [&str; 6] = [
+    const NOT: [&str; 5] = [
         "i'm not allergic to",
         "i am not allergic to",
         "i'm not actually allergic to",
         "i'm actually not allergic to",
         "i was never allergic to",
-        "im not allergic to",
     ];
     const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
     const INSTEAD: [&str; 4] = ["just", "only", "but", "rather"];

@@ -29,6 +29,8 @@ lists! { "person":
     NO_CALL,
     /// Nouns behind "I work for a" that are nobody: "a living", "a while".
     NO_EMPLOYER,
+    /// Words of what people join beside their work: "the running club".
+    CLUBS,
 }
 
 pub(super) fn name(s: &Sentence<'_>) -> Option<Reading> {
@@ -71,6 +73,9 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
         let (company, end) = s.value(at)?;
         if is_part_of_the_time(s, at) {
             return Some(Reading::new(Category::Semantic, "how somebody works"));
+        }
+        if s.word(at - 1) == "joined" && s.words[at..end].iter().any(|word| among(&CLUBS, &word.lower)) {
+            return Some(Reading::new(Category::Semantic, "a club that somebody joined"));
         }
         let employs = among(&["a", "an", "the", "my", "our", "myself"], s.word(at)) && !is_no_employer(s, at, end);
         if !employs && !s.names(at) {

@@ -13,7 +13,7 @@ use super::prefers::slot_of;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::told::NO_NAMES;
-use super::words::{Word, among, has, starts, words};
+use super::words::{Word, among};
 use crate::units::calendar::is_named;
 
 lists! { "plain":
@@ -95,11 +95,6 @@ pub(super) fn plain(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| taste(s))
 }
 
-/// Behind the longest of some phrases at a word.
-fn behind(s: &Sentence<'_>, at: usize, phrases: &[&str]) -> Option<usize> {
-    phrases.iter().filter_map(|phrase| starts(s.words, at, phrase)).max()
-}
-
 /// Behind the words that add nothing.
 fn adverbs(s: &Sentence<'_>, mut at: usize) -> usize {
     while among(&ADVERBS, s.word(at)) {
@@ -114,10 +109,10 @@ fn fact(rule: &'static str) -> Reading {
 
 /// "I'm married", "we got divorced", "I'm no longer engaged".
 pub(super) fn marital(s: &Sentence<'_>) -> Option<Reading> {
-    let got = behind(s, 0, &GOT);
-    let opened = got.or_else(|| behind(s, 0, &IS))?;
+    let got = s.behind(0, &GOT);
+    let opened = got.or_else(|| s.behind(0, &IS))?;
     let at = adverbs(s, opened);
-    let end = behind(s, at, &MARITAL)?;
+    let end = s.behind(at, &MARITAL)?;
     let named = s.words.get(end + 1).is_some_and(|word| word.capital && slot_of(&word.lower, None).is_none());
     let degree = (opened..at).any(|at| ["really", "very"].contains(&s.word(at))); // "I'm really engaged"
     let when = ["last", "yesterday", "today", "this", "in"].contains(&s.word(end)) && s.words.len() <= end + 3;
@@ -134,11 +129,11 @@ fn is_over(s: &Sentence<'_>, at: usize) -> bool {
 
 /// "I'm left-handed", "I'm an introvert", "I'm Brazilian".
 fn state(s: &Sentence<'_>) -> Option<Reading> {
-    let at = adverbs(s, behind(s, 0, &IS)?);
-    let is_people = s.words.get(at).is_some_and(|word| word.capital) && behind(s, at, &NO_NAMES).is_some_and(|end| is_over(s, end));
-    let is_state = behind(s, at, &STATES).is_some_and(|end| is_over(s, end));
+    let at = adverbs(s, s.behind(0, &IS)?);
+    let is_people = s.words.get(at).is_some_and(|word| word.capital) && s.behind(at, &NO_NAMES).is_some_and(|end| is_over(s, end));
+    let is_state = s.behind(at, &STATES).is_some_and(|end| is_over(s, end));
     let is_one = || {
-        let noun = |at: usize| behind(s, at, &ONES).filter(|end| is_over(s, *end) || ["of", "and"].contains(&s.word(*end)));
+        let noun = |at: usize| s.behind(at, &ONES).filter(|end| is_over(s, *end) || ["of", "and"].contains(&s.word(*end)));
         ["a", "an"].contains(&s.word(at)) && (at + 1..=at + MOST_NAME).any(|at| noun(at).is_some())
     };
     let is_on_plan = || {
@@ -152,12 +147,12 @@ fn state(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I have a car", "I run a bakery", "I have no kids".
 fn possession(s: &Sentence<'_>) -> Option<Reading> {
-    if let Some(at) = behind(s, 0, &LACKS) {
+    if let Some(at) = s.behind(0, &LACKS) {
         let at = at + usize::from(["a", "an", "any"].contains(&s.word(at)));
         let is_known = |at: usize| is_kin(s.word(at)) || among(&THINGS, s.word(at)) || among(&FIRMS, s.word(at));
         return (at + 1 == s.words.len() && is_known(at)).then(|| fact("what somebody does not have"));
     }
-    let begun = behind(s, 0, &HAS)?;
+    let begun = s.behind(0, &HAS)?;
     let counted = |at: usize| {
         let article = ["a", "an", "my", "our", "several", "own"].contains(&s.word(at));
         article || among(&NUMBERS, s.word(at)) || s.words.get(at).is_some_and(Word::is_number)
@@ -172,9 +167,9 @@ fn possession(s: &Sentence<'_>) -> Option<Reading> {
 /// "I use Vim", "I speak Portuguese", "we deploy with Helm", "our team uses Kanban".
 fn used(s: &Sentence<'_>) -> Option<Reading> {
     let group = ["our", "my"].contains(&s.word(0)) && ["team", "company", "shop", "startup", "department"].contains(&s.word(1));
-    let denied = behind(s, 0, &NOT);
+    let denied = s.behind(0, &NOT);
     let own = || denied.or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1));
-    let at = if group { behind(s, adverbs(s, 2), &OTHERS_USE)? } else { behind(s, adverbs(s, own()?), &USES)? };
+    let at = if group { s.behind(adverbs(s, 2), &OTHERS_USE)? } else { s.behind(adverbs(s, own()?), &USES)? };
     let verb = s.word(at - 1);
     let at = (at..s.words.len()).find(|at| verb == "use" || !among(&HOW_WELL, s.word(*at)))?;
     let (first, rest) = (s.words.get(at)?, &s.words[at..]);
@@ -188,51 +183,27 @@ fn used(s: &Sentence<'_>) -> Option<Reading> {
         .then(|| fact("what somebody uses"))
 }
 
-/// The class of the one tool that a text says the user has: "editor" of "I use Vim".
-#[must_use]
-pub fn tool_of(text: &str) -> Option<String> {
-    let own = words(text);
-    let s = &Sentence { text, words: &own };
-    let subject =
-        ["i", "we"].contains(&s.word(0)).then_some(1).or_else(|| behind(s, 0, &["i'm on", "we're on", "i am on", "we are on"]))?;
-    let at =
-        if subject == 1 { behind(s, adverbs(s, 1), &["use", "run on", "write", "code in", "program in", "work with"])? } else { subject };
-    slot_of(s.word(at), None).filter(|_| is_over(s, at + 1))
-}
-
-/// Whether a text says that the user went from one tool to another: "I switched to Emacs", "we've moved to Linear".
-#[must_use]
-pub fn switches_tool(text: &str) -> bool {
-    let own = words(text);
-    let stays = own.iter().any(|word| among(&["but", "though", "returned"], &word.lower)); // "... but went back"
-    let own = &own[..own.len().min(MOST_NAME + 2)];
-    let verb = ["switched", "migrated", "converted", "moved", "changed", "went back", "gone back"];
-    !stays
-        && own.first().is_some_and(|first| ["i", "we", "i've", "we've"].contains(&first.lower.as_str()))
-        && verb.iter().any(|verb| has(own, verb))
-}
-
 /// "I smoke", "I don't drink", "I can't swim", "I smoke again".
 fn habit(s: &Sentence<'_>) -> Option<Reading> {
     let is_new = s.words.last().is_some_and(|word| ["now", "again"].contains(&word.lower.as_str()));
-    let can = || behind(s, 0, &["i can", "we can"]).filter(|_| is_new);
-    let at = behind(s, 0, &NOT).or_else(can).or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1))?;
+    let can = || s.behind(0, &["i can", "we can"]).filter(|_| is_new);
+    let at = s.behind(0, &NOT).or_else(can).or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1))?;
     let verb = adverbs(s, at);
-    let end = behind(s, verb, &ALONE).filter(|_| !s.words[verb].capital)?; // "I Gamble" is a part of "I work for Procter and Gamble"
+    let end = s.behind(verb, &ALONE).filter(|_| !s.words[verb].capital)?; // "I Gamble" is a part of "I work for Procter and Gamble"
     let again = end + 1 == s.words.len() && (s.word(end) == "again" || s.word(end) == "now" && among(&OF_NOW, s.word(verb)));
     (end == s.words.len() || again).then(|| fact("what somebody does"))
 }
 
 /// "I'm from Brazil", "I was born in 1990", "I studied physics", "I collect stamps", "I follow a keto diet".
 fn origin(s: &Sentence<'_>) -> Option<Reading> {
-    if let Some(at) = behind(s, 0, &FROM) {
+    if let Some(at) = s.behind(0, &FROM) {
         let is_place = s.words.get(at).is_some_and(|word| word.capital && !among(&DEPARTMENTS, &word.lower) || word.is_number());
         return (is_place && !s.words[at..].iter().any(|word| word.lower == "to")).then(|| fact("where somebody is from"));
     }
-    let collected = || behind(s, 0, &["i collect"]).filter(|at| among(&COLLECTED, s.word(*at)));
+    let collected = || s.behind(0, &["i collect"]).filter(|at| among(&COLLECTED, s.word(*at)));
     let is_followed = || s.words.last().is_some_and(|word| among(&FOLLOWED, &word.lower));
-    let followed = || behind(s, 0, &["i follow a", "i follow an"]).filter(|_| is_followed());
-    let at = behind(s, 0, &LEARNT).or_else(collected).or_else(followed)?;
+    let followed = || s.behind(0, &["i follow a", "i follow an"]).filter(|_| is_followed());
+    let at = s.behind(0, &LEARNT).or_else(collected).or_else(followed)?;
     let first = s.words.get(at)?;
     let says_how = among(&HOW, &first.lower) || among(&AT_ONCE, &first.lower) || first.lower.ends_with("ly");
     let counted = s.words[at..].iter().any(|word| word.is_number() || among(&NUMBERS, &word.lower));
@@ -241,7 +212,7 @@ fn origin(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I'm afraid of flying".
 fn taste(s: &Sentence<'_>) -> Option<Reading> {
-    let at = behind(s, 0, &FEARS)?;
+    let at = s.behind(0, &FEARS)?;
     let first = s.words.get(at)?;
     let of_task =
         among(&AT_ONCE, &first.lower) || ["the", "my", "your", "what", "losing", "breaking", "making"].contains(&first.lower.as_str());

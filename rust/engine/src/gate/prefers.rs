@@ -129,17 +129,24 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
         .find_map(|verb| starts(s.words, at, verb))?;
     let verb = starts(s.words, verb, "over").or_else(|| starts(s.words, verb, "back")).unwrap_or(verb);
     let from = ["from", "away from", "out of"].iter().find_map(|from| starts(s.words, verb, from));
+    let begin = verb;
     let (old, verb) = match from {
         Some(from) => {
             let to = (from..s.words.len()).find(|at| s.word(*at) == "to")?;
             (s.between(from, to), to)
         }
-        None => (None, verb),
+        None => (None, moved_thing(s, verb).filter(|_| s.word(verb - 1) != "changed").unwrap_or(verb)),
     };
     let to = starts(s.words, verb, "to")?;
     let (value, end) = s.value(to)?;
     let is_reason = |purpose: &String| purpose.split(' ').next_back().is_some_and(|last| among(&WHY_MOVED, last));
-    let purpose = s.purpose(end).filter(|purpose| s.word(at) != "moved" || !is_reason(purpose));
+    let thing = || {
+        (from.is_none() && begin + 1 < to)
+            .then(|| s.between(begin, to - 1))
+            .flatten()
+            .map(|thing| without_article(&thing.to_lowercase()).to_owned())
+    };
+    let purpose = s.purpose(end).or_else(thing).filter(|purpose| s.word(at) != "moved" || !is_reason(purpose));
     let slot = slot_of(&value, purpose.as_deref());
     let left_place = from.is_none_or(|from| is_place(s, from)); // "we moved from Heroku to Fly"
     if left_place && slot.is_none() && s.word(at) == "moved" {
@@ -156,6 +163,20 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
+fn without_article(thing: &str) -> &str {
+    ["my ", "our ", "the ", "all "].iter().find_map(|article| thing.strip_prefix(article)).unwrap_or(thing)
+}
+
+/// The word "to" behind a thing that was moved to a tool: "we migrated billing | to `MySQL`".
+fn moved_thing(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    const MOST_THING: usize = 3;
+    let to = (at + 1..=at + MOST_THING).find(|to| s.word(*to) == "to")?;
+    let (value, end) = s.value(to + 1)?;
+    let is_thing = (at..to).all(|word| !s.words[word].capital && !s.parted(word));
+    let of_work = slot_of(&value, None).is_some_and(|class| ["database", "programming language", "operating system"].contains(&&*class));
+    (is_thing && end == s.words.len() && of_work).then_some(to)
+}
+
 /// "Kafka" of "we decided for NATS instead of Kafka".
 pub(super) fn instead_of(s: &Sentence<'_>) -> Option<String> {
     let at = s.words.iter().position(|word| word.lower == "instead").filter(|at| s.word(at + 1) == "of")?;
@@ -166,6 +187,18 @@ pub(super) fn instead_of(s: &Sentence<'_>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::gate::tests::stored;
+
+    #[test]
+    fn a_thing_that_was_moved_to_a_tool_is_what_that_is_for() {
+        let slot = |text: &str| stored(text).into_iter().next().and_then(|claim| claim.slot);
+        assert_eq!(slot("We migrated billing to MySQL.").as_deref(), Some("database for billing"));
+        assert_eq!(slot("We use Postgres for billing.").as_deref(), Some("database for billing"));
+        assert_eq!(slot("I've gone vegan.").as_deref(), Some("diet"));
+        assert_eq!(slot("I'm dating Sam.").as_deref(), Some("partner"));
+        assert_eq!(slot("I'm dating someone new."), None);
+        assert_eq!(slot("We moved my mother to Ghent.").as_deref(), None);
+        assert_eq!(slot("I changed the cuisine to vegetarian.").as_deref(), Some("cuisine"));
+    }
 
     #[test]
     fn a_class_has_what_is_of_it_and_no_word_that_merely_stands_there() {

@@ -142,7 +142,7 @@ fn is_clause(words: &[Word]) -> bool {
 
 /// "I'm a nurse and | diabetic", "I live in Porto and | work as a nurse": the subject is that of the clause before.
 fn shared(s: &Sentence<'_>, from: usize, slot: Option<&str>) -> Option<String> {
-    const IS: [&str; 6] = ["i'm", "i am", "im", "we're", "we are", "i've been"];
+    const IS: [&str; 5] = ["i'm", "i am", "we're", "we are", "i've been"];
     let is = IS.iter().any(|opening| starts(s.words, 0, opening).is_some());
     if !is && !["i", "we", "i've", "we've"].contains(&s.word(0)) {
         return None;

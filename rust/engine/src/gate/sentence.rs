@@ -35,6 +35,11 @@ impl Sentence<'_> {
         self.words.get(at).map_or("", |word| word.lower.as_str())
     }
 
+    /// Behind the longest of some phrases at a word.
+    pub(super) fn behind(&self, at: usize, phrases: &[&str]) -> Option<usize> {
+        phrases.iter().filter_map(|phrase| starts(self.words, at, phrase)).max()
+    }
+
     /// The text of words `from..to`, with the signs that stand against them.
     pub(super) fn between(&self, from: usize, to: usize) -> Option<String> {
         let (first, last) = (self.words.get(from)?, self.words.get(to.checked_sub(1)?)?);

@@ -26,6 +26,8 @@ lists! { "told":
     DOES,
     /// Events that befall somebody.
     EVENTS,
+    /// How somebody says with whom they go out.
+    DATING,
 }
 
 /// The reading of a sentence that has one of these forms.
@@ -34,6 +36,7 @@ pub(super) fn of_oneself(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| job(s))
         .or_else(|| trade(s))
         .or_else(|| introduced(s))
+        .or_else(|| dating(s))
         .or_else(|| kin(s))
         .or_else(|| measured(s))
         .or_else(|| occupied(s))
@@ -103,6 +106,13 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     (over && !known && !is_no_name(&value.to_lowercase()) && end - at <= 2 && s.words[at..end].iter().all(is_name))
         .then(|| Reading::new(Category::Profile, "introduction").told(format!("The user's name is {value}."), !s.says_more(end)))
         .map(|reading| reading.slot("name"))
+}
+
+/// "I'm dating Sam".
+fn dating(s: &Sentence<'_>) -> Option<Reading> {
+    let at = DATING.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let named = s.words.get(at).is_some_and(|word| word.capital && !is_no_name(&word.lower));
+    named.then(|| Reading::new(Category::Profile, "whom somebody has").slot("partner"))
 }
 
 /// "We have a dog called Rex", "I have two kids".

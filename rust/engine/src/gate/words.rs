@@ -51,7 +51,45 @@ pub fn words(text: &str) -> Vec<Word> {
         out.push(Word { lower: straight(&text[at..last].to_lowercase()), start: at, end: last, capital });
         at = end;
     }
+    for at in 0..out.len() {
+        spell_out(&mut out, at);
+    }
     out
+}
+
+/// Contractions that are typed without their apostrophe, and mean nothing else.
+const CONTRACTED: [(&str, &str); 22] = [
+    ("im", "i'm"),
+    ("ive", "i've"),
+    ("dont", "don't"),
+    ("cant", "can't"),
+    ("wont", "won't"),
+    ("isnt", "isn't"),
+    ("didnt", "didn't"),
+    ("arent", "aren't"),
+    ("wasnt", "wasn't"),
+    ("hasnt", "hasn't"),
+    ("weve", "we've"),
+    ("doesnt", "doesn't"),
+    ("havent", "haven't"),
+    ("werent", "weren't"),
+    ("couldnt", "couldn't"),
+    ("wouldnt", "wouldn't"),
+    ("shouldnt", "shouldn't"),
+    ("youre", "you're"),
+    ("youve", "you've"),
+    ("theyre", "they're"),
+    ("thats", "that's"),
+    ("shes", "she's"),
+];
+
+/// Gives a contraction its apostrophe. "Im" before a capital is a word of German.
+fn spell_out(words: &mut [Word], at: usize) {
+    let Some((typed, meant)) = CONTRACTED.iter().find(|(typed, _)| *typed == words[at].lower) else { return };
+    let is_german = *typed == "im" && words.get(at + 1).is_none_or(|next| next.capital);
+    if !is_german {
+        (*meant).clone_into(&mut words[at].lower);
+    }
 }
 
 /// Whether a word begins at a place with a letter outside ASCII.

@@ -6,7 +6,7 @@ use std::iter;
 use std::sync::Arc;
 
 use crate::Result;
-use crate::gate::{self, Category, Claim, Heard, Speaker, judge_among};
+use crate::gate::{self, Category, Change, Claim, Heard, Speaker, judge_among};
 use crate::memory::{Answered, Core, Kind, Learning, Moved, Named, NewMemory, Provenance};
 use crate::scope::{Scope, ScopeType};
 use crate::store::keys::Partition;
@@ -340,6 +340,7 @@ impl Judgement {
             doubt: claim.doubt.map(str::to_owned),
             introduces: claim.reason == gate::INTRODUCTION,
             moved: self.moved(heard, claim),
+            changed: changed(heard, claim),
             by: heard.by.clone().filter(|_| heard.speaker == Speaker::User),
             near: Vec::new(),
         };
@@ -388,6 +389,12 @@ impl Judgement {
             memory: done.map(|done| done.memory),
         }
     }
+}
+
+/// The change of which the words of a claim tell.
+fn changed(heard: &Heard, claim: &Claim) -> Option<Change> {
+    let said = heard.text.get(claim.span.0..claim.span.1)?;
+    if heard.speaker == Speaker::User && claim.doubt.is_none() { Change::of(said) } else { None }
 }
 
 /// The claims of a message, told of its speaker by name where there are several.

@@ -14,7 +14,7 @@ use super::record::{self, Memory};
 use super::slots::Slot;
 use super::writer::PartitionWriter;
 use crate::Result;
-use crate::gate::{self, Lift};
+use crate::gate::{self, Change, Lift};
 use crate::store::pages::PagesMut;
 use crate::units::calendar::DAY;
 use crate::units::days::ranges;
@@ -34,6 +34,8 @@ pub struct Learning {
     pub introduces: bool,
     /// The plan of which it says that it was moved to another day or is called off.
     pub moved: Option<Moved>,
+    /// The change of which it tells.
+    pub changed: Option<Change>,
     /// The name of its speaker, where several share the scope. It ends nothing that another one said of themselves.
     pub by: Option<String>,
 }
@@ -98,6 +100,7 @@ impl Known {
             || attribute.is_some() && (claim.attribute == self.statement.attribute || slot == attribute)
             || self.slot.is_some() && self.slot == said.attribute
             || claim.occasion.corrects(&self.statement.occasion)
+            || claim.has_instead(&self.statement)
     }
 }
 
@@ -120,7 +123,7 @@ impl Claims {
         for begin in said.begins() {
             self.by_begin.entry(begin).or_default().push(number);
         }
-        for name in said.attribute.iter().chain(&memory.slot) {
+        for name in said.attribute.iter().chain(&memory.slot).chain(said.class()) {
             self.by_name.entry(name.clone()).or_default().push(number);
         }
         self.written.push(number);
@@ -139,7 +142,7 @@ impl Claims {
             return self.current();
         }
         let begins = said.begins().filter_map(|begin| self.by_begin.get(&begin));
-        let names = said.attribute.iter().chain(slot).filter_map(|name| self.by_name.get(name));
+        let names = said.attribute.iter().chain(slot).chain(said.class()).filter_map(|name| self.by_name.get(name));
         let mut numbers: Vec<u32> = begins.chain(names).flatten().copied().filter(is_current).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -179,14 +182,14 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
-    let moves = learning.moved.is_some();
-    let batch = if moves { writer.claims.current() } else { writer.claims.beside(&said, memory.slot.as_ref(), named) };
+    let is_of_any = learning.moved.is_some() || learning.changed.is_some();
+    let batch = if is_of_any { writer.claims.current() } else { writer.claims.beside(&said, memory.slot.as_ref(), named) };
     let next = writer.head.next_number;
     let recent = if said.statement.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
     let mut moved = Vec::new();
     let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
-        if lift.is_none() && !moves && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
+        if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;
         }
         let known = record::current(&*writer.pages, writer.partition, number)?.filter(|known| !known.is_expired(writer.clock));
@@ -321,9 +324,7 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     {
         return Effect::Moves;
     }
-    // "I switched to Emacs" gives the slot of editors a value, and "I use Vim" has none.
-    let switches = || value.is_none() && may_end && (claim.is_of_now || gate::switches_tool(&memory.text));
-    if replaces && known.slot.is_none() && memory.slot.is_some() && switches() && gate::tool_of(&known.text) == memory.slot {
+    if replaces && value.is_none() && may_end && claim.has_instead(&other) && (known.slot.is_none() || memory.slot.is_none()) {
         return Effect::Ends;
     }
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
@@ -335,8 +336,15 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
         Relation::Contradicts if comparable && replaces => Effect::Ends,
         Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => Effect::Disputes,
         _ if same_talk(memory, known) && claim.occasion.corrects(&other.occasion) => Effect::Disputes,
+        _ if may_end && learning.changed.as_ref().is_some_and(|changed| is_changed(changed, memory, known)) => Effect::Disputes,
         _ => Effect::Nothing,
     }
+}
+
+/// Whether a memory may be wrong about what a claim says is otherwise than it was. Conditions end by rules of their own alone.
+fn is_changed(changed: &Change, memory: &Memory, known: &Memory) -> bool {
+    let is_older = known.occurred_at <= memory.occurred_at && known.trust <= memory.trust;
+    is_older && !matches!(known.kind, Kind::Constraint | Kind::TaskOutcome) && changed.is_of(&known.text)
 }
 
 /// Whether two were said in one session, or where nobody says in which, on one day.

@@ -76,6 +76,11 @@ impl Said {
         if is_own { self.own_slot(name) } else { Some(name.clone()) }
     }
 
+    /// The class of the tool that it says its speaker has.
+    pub fn class(&self) -> Option<&String> {
+        self.own.as_ref().unwrap_or(&self.statement).tool.as_ref().map(|tool| &tool.class)
+    }
+
     /// The words with which others begin that it may do something to.
     pub fn begins(&self) -> impl Iterator<Item = String> {
         let own = self.own.as_ref().map(|own| format!("{}: {}", self.of_whom(), own.begin()));

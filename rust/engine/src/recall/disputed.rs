@@ -1,10 +1,70 @@
 //! Of two memories that say otherwise, undecided (`Memory::disputes`), the newer stands first, and the older says when something newer
-//! was said. Both stay in the answer: the reader decides.
+//! was said. Both stay in the answer: the reader decides. A newer one that the question does not find by itself stands right behind the
+//! older one, for which alone the question speaks.
 
 use std::cmp::Reverse;
 
-use super::Hit;
+use super::fusion::Parts;
 use super::ranking::memories::DISPUTED_SHARE;
+use super::{Hit, Request, tokens_of};
+use crate::Result;
+use crate::memory::{Memory, record};
+use crate::store::keys::Partition;
+use crate::store::pages::Pages;
+
+/// Puts the newest of what disputes each memory, later than it, right behind it, where that is no better hit, and says at the older one when
+/// something newer was said. The answer keeps its limits.
+pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], request: &Request, hits: &mut Vec<Hit>) -> Result<()> {
+    let mut at = 0;
+    while at < hits.len() {
+        if let Some(newer) = newest(pages, partitions, request, &hits[at])? {
+            hits[at].newer_at = hits[at].newer_at.max(Some(newer.occurred_at));
+            let is_it = |hit: &Hit| hit.scope == hits[at].scope && hit.memory.number == newer.number;
+            match hits.iter().position(is_it) {
+                Some(place) if place > at => {
+                    let least = hits[at].parts.fixed;
+                    hits[at + 1..=place].rotate_right(1);
+                    hits[at + 1].parts.raise_to(least);
+                    hits[at + 1].score = hits[at + 1].parts.score();
+                }
+                None if at + 1 < request.limit && fits(request, hits, &newer) => {
+                    hits.insert(at + 1, behind(&hits[at], newer));
+                    hits.truncate(request.limit);
+                }
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// A memory that stands behind one which it disputes, for that alone.
+fn behind(older: &Hit, newer: Memory) -> Hit {
+    let Parts { prior, fixed, raised, .. } = *older.parts;
+    let parts = Box::new(Parts { related: older.parts.relevance(), prior, fixed, raised, succeeds: true, ..Parts::default() });
+    let related = Some(format!("later than {}, which it disputes", older.memory.id()));
+    Hit { memory: newer, scope: older.scope, score: older.score, parts, duplicates: Vec::new(), related, newer_at: None }
+}
+
+/// Whether there are tokens for one more text.
+fn fits(request: &Request, hits: &[Hit], one: &Memory) -> bool {
+    let used = || hits.iter().map(|hit| tokens_of(&hit.memory.text)).sum::<usize>() + tokens_of(&one.text);
+    request.max_tokens.is_none_or(|most| used() <= most)
+}
+
+/// The newest current memory that disputes a hit, is later, and may be an answer.
+fn newest<P: Pages>(pages: &P, partitions: &[Option<Partition>], request: &Request, old: &Hit) -> Result<Option<Memory>> {
+    let Some(partition) = partitions.get(old.scope).copied().flatten().filter(|_| old.memory.ending.is_none()) else { return Ok(None) };
+    let told = |memory: &Memory| (memory.occurred_at, memory.number);
+    let mut newest: Option<Memory> = None;
+    for number in &old.memory.provenance.disputes {
+        let other = record::current(pages, partition, *number)?.filter(|other| request.filter.keeps_memory(other));
+        let is_later = |other: &Memory| told(other) > told(newest.as_ref().unwrap_or(&old.memory)) && other.trust >= old.memory.trust;
+        newest = other.filter(is_later).or(newest);
+    }
+    Ok(newest)
+}
 
 /// Puts the newest of what disputes each memory before it, among those that are answered with.
 pub(super) fn lift(hits: &mut [Hit]) {

@@ -31,6 +31,7 @@ mod spans;
 pub mod speech;
 mod speech_forms;
 mod speech_ignorance;
+mod speech_lists;
 mod speech_words;
 mod stem;
 mod terms;

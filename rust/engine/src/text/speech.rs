@@ -20,7 +20,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::speech_forms::{before_tag, orders, states_a_number, tells};
 use super::speech_ignorance::is_ignorant;
-use super::speech_words::{BUT, CHINESE_QUESTIONS, COURTESY, Known, List, Phrases, QUESTION_ENDS, QUESTIONS_ACCENTED, known};
+use super::speech_lists::{BUT, CHINESE_QUESTIONS, COURTESY, QUESTION_ENDS, QUESTIONS_ACCENTED};
+use super::speech_words::{Known, List, Phrases, known};
 use crate::units::clip::clip;
 
 /// The most bytes of a text that are looked at: a longer one is neither a question nor an excuse.
@@ -87,6 +88,14 @@ pub fn acknowledges(text: &str) -> bool {
     let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
     let is_said = |word: &Known| word.is_in(List::Courtesy) || word.is_in(List::Acknowledgements);
     !words.is_empty() && words.iter().all(|word| is_said(known(word)))
+}
+
+/// Whether a text only lets the other one go on: "ok, go on", "yes please", "why?". As a question it asks memory nothing.
+#[must_use]
+pub fn goes_on(text: &str) -> bool {
+    let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
+    let lets = |word: &Known| [List::Courtesy, List::Acknowledgements, List::GoingOn].iter().any(|list| word.is_in(*list));
+    !words.is_empty() && words.iter().all(|word| lets(known(word)))
 }
 
 /// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.

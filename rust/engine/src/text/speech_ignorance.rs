@@ -12,7 +12,8 @@
 
 use super::speech::{Word, begins, text_at};
 use super::speech_forms::ASKED_NOUNS;
-use super::speech_words::{IGNORANT_ACCENTED, List, Phrases};
+use super::speech_lists::IGNORANT_ACCENTED;
+use super::speech_words::{List, Phrases};
 
 /// The longest clause that can be one of not knowing, in words: longer ones tell of something.
 const MOST_WORDS: usize = 24;

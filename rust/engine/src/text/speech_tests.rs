@@ -1,6 +1,6 @@
 //! The tests of [`super`]: tables of what asks, what states and what does not know.
 
-use super::super::speech_words::{IGNORANT, IGNORANT_ACCENTED};
+use super::super::speech_lists::{IGNORANT, IGNORANT_ACCENTED};
 use super::*;
 
 #[test]
@@ -359,6 +359,16 @@ fn what_does_not_know_is_told_from_what_does() {
     }
     for text in ["I don't know your region, but your stack is Python.", "I did not know that it was on 8443. It is on 9443 now."] {
         assert!(!does_not_know(text), "{text}");
+    }
+}
+
+#[test]
+fn who_lets_the_other_go_on_asks_nothing() {
+    for text in ["ok, go on", "yes please", "Why?", "continue", "Sure, go ahead!", "no thanks", "and then?", "and now?", "thanks!", "Oui"] {
+        assert!(goes_on(text), "{text}");
+    }
+    for text in ["Why Rust?", "go to Rome", "no nuts", "do I smoke?", "", "?", "who is next?"] {
+        assert!(!goes_on(text), "{text}");
     }
 }
 

@@ -10,6 +10,9 @@ const MOST_BEHIND: usize = 8;
 /// Words before a participle that stands for an adjective: "the signed contract".
 const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
 
+/// Participles that say what something is, and not when.
+const NAMING: [&str; 3] = ["named", "called", "titled"];
+
 /// When something on a weekday is, by the words beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
@@ -21,7 +24,12 @@ pub(super) enum When {
 /// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
 pub(super) fn when(words: &[Word], here: usize) -> When {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_past = |at: usize| ends_in_past(word(at)) || among(&PAST, word(at)) || among(&PASSED, word(at));
+    // "a startup named Sunpeg" tells of no time.
+    let names = |at: usize| {
+        let has_article = (at.saturating_sub(3)..at.saturating_sub(1)).any(|at| ARTICLES.contains(&word(at)));
+        NAMING.contains(&word(at)) && has_article && !words[at - 1].capital && words.get(at + 1).is_some_and(|next| next.capital)
+    };
+    let is_past = |at: usize| (ends_in_past(word(at)) || among(&PAST, word(at)) || among(&PASSED, word(at))) && !names(at);
     let verb = |at: usize| {
         let before = |back: usize| at.checked_sub(back).map_or("", word);
         let begins = ["have", "has", "i", "we", "he", "she", "they", "you"].contains(&word(at));
@@ -30,6 +38,10 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         // "We were going to meet on Monday" tells of a plan.
         if word(at) == "going" && ["was", "were"].contains(&before(1)) {
             return Some(When::Unsaid);
+        }
+        // "right eye to be done on Monday", and not "it used to be open on Mondays"
+        if word(at) == "be" && before(1) == "to" && !["used", "was", "were", "had"].contains(&before(2)) {
+            return Some(When::Ahead);
         }
         // "I had to move it to Monday" is told of what is to come as well.
         if word(at) == "had" && word(at + 1) == "to" {
@@ -43,7 +55,8 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
             return Some(When::Unsaid);
         }
         let is_adjective = || in_ed && ARTICLES.contains(&before(1));
-        let of_present = || in_ed && (among(&AHEAD, before(1)) || before(1) == "be" || among(&AHEAD, before(2)));
+        // "The eye is to be done on Friday", "it will be shipped on Friday"
+        let of_present = || before(1) == "be" || in_ed && (among(&AHEAD, before(1)) || among(&AHEAD, before(2)));
         match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
             // "I got an appointment on Thursday" tells of what is to come.

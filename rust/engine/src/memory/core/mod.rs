@@ -169,12 +169,13 @@ impl Core {
     }
 
     /// Stores recalls that are still buffered and closes the store unless others of this process use it. Recalls that cannot be stored,
-    /// because the disk is full or the store has another key by now, are lost.
+    /// because the disk is full, the store has another key by now, or its folder was removed or replaced, are lost.
     pub fn close(&self) -> Result<()> {
         let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
+        let is_lost = flushed.is_err() && self.store.is_gone();
         self.leave();
         match flushed {
-            Err(error) if !matches!(error.kind(), ErrorKind::Closed | ErrorKind::StoreFull | ErrorKind::WrongKey) => Err(error),
+            Err(error) if !is_lost && !matches!(error.kind(), ErrorKind::Closed | ErrorKind::StoreFull | ErrorKind::WrongKey) => Err(error),
             _ => Ok(()),
         }
     }

@@ -16,7 +16,7 @@ pub use self::moved::Moved;
 use self::words::{Token, affirmed, forms, is_denial, lowered, tokens};
 use super::kind::Kind;
 use super::occasion::Occasion;
-use crate::gate::{self, Limits};
+use crate::gate::{self, Limits, Tool};
 use crate::text::slot_key;
 use crate::units::calendar::is_named;
 
@@ -64,6 +64,8 @@ pub struct Statement {
     pub limits: Limits,
     /// The facts of an occasion that it names.
     pub occasion: Occasion,
+    /// The one tool that it says the user has.
+    pub tool: Option<Tool>,
 }
 
 impl Statement {
@@ -87,6 +89,7 @@ impl Statement {
             is_named: gate::begins_with_name(text),
             limits: Limits::of(text),
             occasion: Occasion::of(text),
+            tool: if lasts { Tool::of(text) } else { None },
         }
     }
 
@@ -144,6 +147,14 @@ impl Statement {
     /// Whether it is a habit of now that takes the place of an older one.
     pub fn takes_over(&self, old: &Self) -> bool {
         self.is_of_now && self.lasts && habits::takes_over(&self.tokens, &old.tokens)
+    }
+
+    /// Whether it says that the user went to a tool, or has it now, of the class of the one that they have by the older one.
+    pub fn has_instead(&self, old: &Self) -> bool {
+        let both = self.tool.as_ref().zip(old.tool.as_ref());
+        both.is_some_and(|(new, old)| new.class == old.class && new.of_us == old.of_us && (new.switched || self.is_of_now))
+            && !self.denies
+            && !old.denies
     }
 
     /// The same sentence with another value at one place.
@@ -292,6 +303,17 @@ mod tests {
 
     fn speaks_of(text: &str, named: &str) -> bool {
         Statement::of(text, Kind::Semantic).speaks_of(named)
+    }
+
+    #[test]
+    fn a_tool_takes_the_place_of_one_of_its_class() {
+        let instead = |new: &str, old: &str| {
+            let of = |text| Statement::of(text, Kind::Semantic);
+            of(new).has_instead(&of(old))
+        };
+        assert!(instead("I switched to Emacs.", "I use Vim as my editor.") && instead("We're on Fly.io now.", "We host on Heroku."));
+        assert!(!instead("I switched to Emacs.", "We use Vim.") && !instead("I use Emacs.", "I use Vim."));
+        assert!(!instead("I switched to Firefox.", "I use Vim.") && !instead("I switched to Emacs.", "I don't use Vim."));
     }
 
     #[test]
