@@ -432,3 +432,20 @@ def test_an_empty_path_is_no_folder(user: memspan.Scope, tmp_path: Path, monkeyp
         docs.add_path("")
     assert len(docs) == 0
     assert docs.add_path(".").added == ("mine.md",)
+
+
+@pytest.mark.parametrize("copies", [12, 60])
+def test_copies_of_a_text_push_no_other_one_out(engine: memspan.Engine, docs: memspan.Collection, copies: int) -> None:
+    """Ten documents of one text had all places of an answer."""
+    docs.add("answer.md", "payments-api listens on port 7000")
+    for number in range(copies):
+        docs.add(f"asked-{number}.md", "which port does payments-api use?")
+    question = "which port does payments-api use?"
+    for hits in (docs.search(question), engine.shared("acme").search(question, sources=("collections",))):
+        assert len(hits) == 10, "copies have the places that stay free"
+        assert [hit.text for hit in hits][-1] == "payments-api listens on port 7000"
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for number in range(20):
+        docs.add(f"other-{number}.md", f"payments-api uses port {number}")
+    texts = [hit.text for hit in docs.search(question)]
+    assert len(texts) == len(set(texts)) == 10

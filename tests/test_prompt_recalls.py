@@ -253,6 +253,23 @@ def test_whatever_was_found_is_shown_where_no_confidence_is_asked_for(user: mems
     assert "Leo" in session.assemble("how many children do I have?").text
 
 
+def test_messages_behind_the_best_need_a_quarter_of_its_confidence(user: memspan.Scope) -> None:
+    """They were held against all of it, as a relevance floor, which explain() named."""
+    session = user.session("o", model="gpt-4o")
+    for said in ("payments-api listens on port 7000", "The payments team meets on Monday.", "payments-api is written in Go"):
+        session.add({"role": "user", "content": said})
+    shown: dict[float | None, list[str]] = {}
+    for least in (None, 0.15, 0.6, 0.99):
+        session = user.session("now", model="gpt-4o", recalls=Recalls(min_confidence=least))
+        session.add({"role": "user", "content": "which port does payments-api use?"})
+        lines = [line for line in session.assemble().explain() if line.section == "recalled"]
+        assert all(line.included for line in lines), "what is not sure enough is no candidate"
+        shown[least] = [line.id for line in lines]
+        session.delete()
+    assert shown[0.6] == shown[0.15] == shown[None] == ["o#0", "o#2", "o#1"]
+    assert shown[0.99] == [], "the best is not sure enough"
+
+
 @pytest.mark.parametrize(
     "request_again", ["staging database of billing", "I need the staging database of billing", "tell me billing's staging database"]
 )

@@ -294,3 +294,17 @@ def test_few_answers_are_the_first_of_many(store: Path) -> None:
             assert len(many) == 10
             for limit in range(1, 10):
                 assert [(hit.memory.id, hit.score) for hit in user.recall(question, limit=limit)] == many[:limit]
+
+
+def test_memories_that_say_the_same_leave_no_answer_short(store: Path) -> None:
+    """They were merged behind the last candidate: from 26 on they were all that there was to answer with."""
+    question = "which port does payments-api use?"
+    with memspan.open(store) as engine:
+        for copies in (26, 200):
+            user = engine.user(f"u-{copies}")
+            user.remember("payments-api listens on port 7000", id="answer")
+            for number in range(copies):
+                user.remember(question, "episodic", id=f"q-{number}")
+            found = user.recall(question)
+            assert texts(found) == [question, "payments-api listens on port 7000"]
+            assert len(found.explain()[0].duplicates) == copies - 1

@@ -77,8 +77,10 @@ def test_a_limit_is_a_number(noisy: memspan.Scope) -> None:
     for search in (*searches[:2], searches[3]):
         with pytest.raises(memspan.InvalidInput, match="relevant_only"):
             search("port", relevant_only=None)
-    with memspan.testing.temporary_engine() as engine, pytest.raises(memspan.InvalidInput, match="limit"):
-        memspan.evaluate(engine, [{"user": "u-42", "question": "port"}], limit=None)  # type: ignore[arg-type]
+    with memspan.testing.temporary_engine() as engine:
+        engine.user("u-42").remember("Prefers tea")
+        with pytest.raises(memspan.InvalidInput, match="limit"):
+            memspan.evaluate(engine, [{"user": "u-42", "question": "port"}], limit=None)  # type: ignore[arg-type]
 
 
 def test_every_search_has_it(noisy: memspan.Scope) -> None:

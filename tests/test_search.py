@@ -282,3 +282,12 @@ def test_two_messages_that_say_the_same_are_two(user: memspan.Scope) -> None:
         at = datetime(2026, 3, day, tzinfo=UTC)
         user.session(name, model="gpt-4o").add({"role": "user", "content": "The plumber is Karel"}, created_at=at)
     assert {hit.session_id for hit in user.search("plumber") if isinstance(hit, memspan.TranscriptHit)} == {"s-2", "s-3"}
+
+
+@pytest.mark.parametrize(("ask", "doing"), [("recall", "recalling"), ("search", "searching")])
+def test_an_error_names_the_call(user: memspan.Scope, ask: str, doing: str) -> None:
+    """A search said "recalling", and a recall "searching"."""
+    wrong: list[dict[str, Any]] = [{"min_score": 2}, {"min_score": float("nan")}, {"also": [user]}, {"also": user}, {"also": None}]
+    for given in wrong:
+        with pytest.raises(memspan.InvalidInput, match=f"^{doing}: "):
+            getattr(user, ask)("tea", **given)

@@ -248,3 +248,30 @@ def test_what_was_asked_in_a_time_is_found_by_that_time(tmp_path: Path) -> None:
             )
         found = [hit.text for hit in user.search_transcripts("What did I ask you to do on May 25?")]
         assert found == ["Can you rename the staging bucket?", "Fix the login page."]
+
+
+@pytest.mark.parametrize("asked", ["which port does payments-api use?", "which port does payments-api use, for ticket {}?"])
+def test_a_question_that_was_asked_often_hides_no_answer(user: memspan.Scope, asked: str) -> None:
+    """It is the best message for itself: asked eighty times it took every place of a search, and asked 150 times that of a prompt."""
+    session = user.session("told", model="gpt-4o")
+    session.add({"role": "user", "content": "payments-api listens on port 7000"})
+    for number in range(160):
+        session = user.session(f"asked-{number}", model="gpt-4o")
+        at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number)  # of one time they would be copies that forks have
+        for role, said in (("user", asked.format(number)), ("assistant", "It is that one.")):
+            session.add({"role": role, "content": said}, created_at=at)
+    question = asked.format("7")
+    found = user.search_transcripts(question)
+    assert "payments-api listens on port 7000" in [hit.text for hit in found][:6]
+    assert [hit.text for hit in found] == [hit.text for hit in user.search_transcripts(question)]
+    assert "payments-api listens on port 7000" in [hit.text for hit in user.search(question)]
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    assert "port 7000" in session.assemble().text
+
+
+def test_questions_fill_the_places_that_nothing_else_takes(user: memspan.Scope) -> None:
+    session = user.session("asked", model="gpt-4o")
+    for number in range(80):
+        session.add({"role": "user", "content": f"which port does payments-api use in rack {number}?"})
+    assert len(user.search_transcripts("payments-api port rack", limit=10)) == 10

@@ -6,6 +6,8 @@
 //! fuse       as memories are (`recall/fusion.rs`): a weighted sum of normalised scores
 //! ```
 //!
+//! Of chunks with one text the best comes first, and the others have the places that stay free: ten copies of a document do not hide another.
+//!
 //! A chunk is seen if its revision is that of its document, and the document is not expired: this is asked while candidates are
 //! chosen, so that a filter never loses results.
 
@@ -27,10 +29,10 @@ use crate::recall::explain::LexicalQuery;
 use crate::recall::filter::has_metadata;
 use crate::recall::fusion::{self, Parts};
 use crate::recall::priors::{Attributes, Moment};
-use crate::recall::ranking::memories::{FEWEST, PER_ANSWER};
+use crate::recall::ranking::memories::{BEYOND, FEWEST, PER_ANSWER};
 use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
-use crate::recall::{Question, check_conditions, check_min_score, confidence, is_built_in, question_vector, why_degraded};
+use crate::recall::{Question, check_conditions, check_min_score, confidence, deep_enough, is_built_in, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -59,7 +61,7 @@ pub struct Request {
     pub min_score: f64,
     /// Only what has a word of the question or is near its meaning.
     pub relevant_only: bool,
-    /// Of chunks with the same text the best alone.
+    /// Of chunks with the same text the best alone. Otherwise the others have the places that stay free.
     pub each_once: bool,
     /// The time of the question.
     pub now: i64,
@@ -136,8 +138,6 @@ pub struct Search {
     pub hybrid: bool,
     /// The query to each collection's words, for explanations.
     pub queries: Vec<LexicalQuery>,
-    /// Whether there are fewer hits than asked for because others have their texts, and a higher limit may find more.
-    pub lacks_others: bool,
 }
 
 impl Search {
@@ -167,12 +167,19 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
 /// Answers a question from the snapshot that its caller holds; `question` is what the request asks, misspelt words repaired.
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &Question) -> Result<Search> {
     let own = if request.vector.is_none() { question_vector(engine, question) } else { None };
-    let asked = Asked { request, question, vector: request.vector.as_ref().or(own.as_ref()) };
+    let vector = request.vector.as_ref().or(own.as_ref());
+    deep_enough(request.limit, |depth| search_so_deep(engine, pages, &Asked { request, question, vector, depth }))
+}
+
+/// The answer from the candidates of one depth; and whether copies took more places than are set aside for them, so that more candidates
+/// would have other texts.
+fn search_so_deep<P: Pages>(engine: &Core, pages: &P, asked: &Asked<'_>) -> Result<(Search, bool)> {
+    let request = asked.request;
     let mut found = Nominated::default();
     let mut answer = Search::default();
     for (place, name) in request.collections.iter().enumerate() {
         let query = match name.find(pages)? {
-            Some(partition) => nominate(engine, pages, &asked, place, (partition, name.seed(pages.secret())), &mut found)?,
+            Some(partition) => nominate(engine, pages, asked, place, (partition, name.seed(pages.secret())), &mut found)?,
             None => LexicalQuery::default(),
         };
         answer.queries.push(query);
@@ -182,27 +189,66 @@ pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &
         _ => Ok(None),
     };
     let moment = Moment { now: request.now, ..Moment::default() };
-    let (nominated, mut copies) = (found.candidates.len(), 0);
-    let ranked = fusion::rank(fusion::weight_of_words(found.identified), request.limit, &moment, found.candidates, exact)?;
+    let nominated = found.candidates.len();
+    let ranked = fusion::rank(fusion::weight_of_words(found.identified), asked.depth, &moment, found.candidates, exact)?;
     let is_cut = ranked.len() < nominated;
+    let mut places = Places::new(request.limit);
     for (candidate, parts) in ranked {
-        if answer.hits.len() >= request.limit || parts.score() < request.min_score {
+        if places.are_taken() || parts.score() < request.min_score {
             break;
         }
         if request.relevant_only && !parts.is_relevant() {
             continue;
         }
         let Some(hit) = load(pages, &found.documents, &found.partitions, &candidate, &parts)? else { continue };
-        if request.each_once && answer.hits.iter().any(|better| better.text == hit.text) {
-            copies += 1;
-        } else {
-            answer.hits.push(hit);
-        }
+        places.offer(hit);
     }
-    answer.lacks_others = is_cut && copies > 0 && answer.hits.len() < request.limit;
+    let is_crowded = is_cut && places.are_crowded();
+    answer.hits = places.hits(request.each_once);
+    answer.hybrid = !found.sets.is_empty() || (asked.vector.is_some() && found.degraded.is_none());
     answer.degraded = why_degraded(&request.text, found.degraded, request.embedder_failed.as_deref());
-    answer.hybrid = asked.vector.is_some();
-    Ok(answer)
+    Ok((answer, is_crowded))
+}
+
+/// The places of an answer while they are filled: the best chunk of each text has one, and copies have those that stay free.
+struct Places {
+    limit: usize,
+    /// The best of each text, with its rank.
+    taken: Vec<(usize, Hit)>,
+    /// Copies of these, with their ranks.
+    copies: Vec<(usize, Hit)>,
+}
+
+impl Places {
+    fn new(limit: usize) -> Self {
+        Self { limit, taken: Vec::new(), copies: Vec::new() }
+    }
+
+    /// Whether no better answer can come.
+    fn are_taken(&self) -> bool {
+        self.taken.len() >= self.limit
+    }
+
+    /// The next hit by rank.
+    fn offer(&mut self, hit: Hit) {
+        let rank = self.taken.len() + self.copies.len();
+        let is_copy = self.taken.iter().any(|(_, better)| better.text == hit.text);
+        if is_copy { self.copies.push((rank, hit)) } else { self.taken.push((rank, hit)) }
+    }
+
+    /// Whether more copies than are set aside for them came while places were free.
+    fn are_crowded(&self) -> bool {
+        !self.are_taken() && self.copies.len() > BEYOND
+    }
+
+    /// The hits in the order of their ranks, each text `once` or with copies in the places that stayed free.
+    fn hits(self, once: bool) -> Vec<Hit> {
+        let (mut all, free) = (self.taken, if once { 0 } else { self.limit });
+        let free = free.saturating_sub(all.len());
+        all.extend(self.copies.into_iter().take(free));
+        all.sort_by_key(|(rank, _)| *rank);
+        all.into_iter().map(|(_, hit)| hit).collect()
+    }
 }
 
 /// A request with its question as it was read.
@@ -211,6 +257,8 @@ struct Asked<'q> {
     question: &'q Question,
     /// Its vector: a caller's, or that of the built-in embedding.
     vector: Option<&'q Query>,
+    /// Candidates are chosen for so many answers.
+    depth: usize,
 }
 
 /// The nominees so far.
@@ -244,7 +292,7 @@ fn nominate<P: Pages>(
     query.frequencies = terms.frequencies().to_vec();
     let only = request.documents.as_ref().map(|ids| numbers(pages, partition, seed, ids)).transpose()?;
     let mut sight = Sight { pages, request, place, partition, only, documents: &mut found.documents };
-    let wanted = request.limit.saturating_mul(PER_ANSWER).max(FEWEST);
+    let wanted = asked.depth.saturating_mul(PER_ANSWER).max(FEWEST);
 
     let by_words = words.best(&terms, wanted, &mut |number| sight.shows(number))?;
     let (set, degraded) = vectors_of(engine, pages, partition, &head, vector.is_some())?;

@@ -187,11 +187,11 @@ impl Chooser<'_> {
         item.memory.as_ref().is_some_and(pinned)
     }
 
-    /// The least score of an item of a source. A memory is measured by the best memory, a message by how sure it is alone, since what was
-    /// said before may be the question itself.
+    /// The least score of an item of a source. A memory is measured by the best memory. A message is not, since what was said before may be
+    /// the question itself: how sure it is was asked before it became a candidate, and behind the best a quarter is enough.
     fn relevance_floor(&self, source: Source, best: [Option<i64>; 3]) -> i64 {
         if source == Source::Message {
-            return self.budget.relevance.min_score;
+            return 0;
         }
         let best = u64::try_from(best[source as usize].unwrap_or(0)).unwrap_or(0);
         let share = i64::try_from(self.budget.relevance.of_best.of(best)).unwrap_or(i64::MAX);

@@ -59,14 +59,17 @@ impl Request {
         self.filter.preferred = asked.filter(|_| !self.filter.limits_time());
     }
 
-    /// Refuses what no question may be.
-    pub fn check(&self) -> Result<()> {
-        check_min_score("recalling", self.min_score)?;
-        check_conditions("recalling", &self.filter.metadata)?;
+    /// Refuses what no question may be; `doing` begins the message.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a least score that no hit can have, for conditions that cannot be met, and for a scope that is named twice.
+    pub fn check(&self, doing: &str) -> Result<()> {
+        check_min_score(doing, self.min_score)?;
+        check_conditions(doing, &self.filter.metadata)?;
         for (at, scope) in self.scopes.iter().enumerate() {
             if self.scopes[..at].contains(scope) {
                 return Err(Error::invalid(format!(
-                    "recalling: every scope is searched once, and {:?} is named twice: leave it out of also=",
+                    "{doing}: every scope is searched once, and {:?} is named twice: leave it out of also=",
                     scope.id
                 )));
             }
@@ -92,7 +95,7 @@ pub fn why_degraded(text: &str, engine: Option<String>, embedder: Option<&str>) 
 
 /// Answers a question from one snapshot. `embedder_failed` says why the question has no vector, where a caller's embedder made none.
 pub fn ask(core: &Core, request: &Request, embedder_failed: Option<&str>) -> Result<Answer> {
-    request.check()?;
+    request.check("recalling")?;
     let question = Question::new(&request.text);
     let (mut asked, recall) = core.store().read(|pages| ask_in(core, pages, request, &question, embedder_failed))?;
     add_recalls(core, &mut asked, &recall);
@@ -125,7 +128,9 @@ pub(crate) fn ask_in<P: Pages>(
         let named = Arc::new(Named::read(pages, &mut accesses[scope], memory)?);
         asked.found.push(Found { named, scope, parts, duplicates, related });
     }
-    asked.hybrid = request.vector.is_some() || recall.by_vectors || has_vector(core, question);
+    // A vector that no scope has vectors for compares nothing; where nothing is lacking, an empty answer is of both.
+    let has_vector = request.vector.is_some() || has_vector(core, question);
+    asked.hybrid = recall.by_vectors || (has_vector && recall.degraded.is_none());
     asked.degraded = why_degraded(&request.text, recall.degraded.clone(), embedder_failed);
     asked.queries = std::mem::take(&mut recall.queries);
     asked.beside = recall.beside;

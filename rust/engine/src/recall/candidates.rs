@@ -111,7 +111,7 @@ pub fn nominate<P: Pages>(
     let searched = vectors_of(engine, snapshot, asked, partition, &head, found)?;
     let compared = searched.and_then(|searched| Some((searched.set, found.question(asked, searched)?)));
     let filter = own_times(snapshot, request, partition, &head)?;
-    let mut scope = ScopeSearch::new(snapshot, request, &filter, partition);
+    let mut scope = ScopeSearch::new(snapshot, asked, &filter, partition);
     let reader = &mut opened.reader;
     let mut nominees = scope.nominees(reader, &mut query, compared)?;
     let mut related = related::nominate(snapshot, partition, seed, asked.question.text())?;

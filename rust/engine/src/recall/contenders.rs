@@ -19,6 +19,8 @@ pub(super) struct Ranked<'p> {
     candidates: Vec<(Candidate, Parts)>,
     /// Of each; `None` of what is not current, which the candidate has itself.
     records: Vec<Option<Stored<'p>>>,
+    /// Whether some that were nominated are not among them.
+    is_cut: bool,
 }
 
 /// A memory that may be answered with.
@@ -47,12 +49,17 @@ impl<'p> Ranked<'p> {
         moment: &Moment,
         partitions: &[Option<Partition>],
     ) -> Result<Self> {
-        let request = asked.request;
         let candidates = std::mem::take(&mut found.candidates);
+        let nominated = candidates.len();
         let exact = |candidate: &Candidate| exact(snapshot, found, asked, candidate);
-        let candidates = fusion::rank(fusion::weight_of_words(found.identified), request.depth(), moment, candidates, exact)?;
+        let candidates = fusion::rank(fusion::weight_of_words(found.identified), asked.depth, moment, candidates, exact)?;
         let records = records(snapshot, partitions, &candidates)?;
-        Ok(Self { candidates, records })
+        Ok(Self { is_cut: candidates.len() < nominated, candidates, records })
+    }
+
+    /// Whether more was nominated than is ranked.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// All of them but those that only a `built_in` vector speaks for which says nothing.

@@ -72,6 +72,14 @@ impl Filter {
             && self.valid_at.is_none_or(|at| row.occurred_at <= at)
     }
 
+    /// Whether a current memory may be an answer, of a question that does not reach back.
+    #[must_use]
+    pub fn keeps_memory(&self, memory: &Memory) -> bool {
+        self.keeps(memory.kind as u8, memory.trust, memory.occurred_at)
+            && !memory.is_expired(self.now)
+            && self.keeps_metadata(&memory.metadata)
+    }
+
     fn keeps(&self, kind: u8, trust: u8, occurred_at: i64) -> bool {
         self.kinds >> kind & 1 == 1
             && trust >= self.min_trust

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 
 use super::candidates::Candidate;
 use super::priors::{Moment, Prior};
+use super::ranking::memories::FAIRLY_NEAR;
 use super::ranking::memories::{BEYOND, FEATURES, Features, IDENTIFIED_LEXICAL, LEXICAL, WEIGHTS};
 use super::ranking::{NEAR, WINDOW};
 use crate::Result;
@@ -131,6 +132,12 @@ impl Parts {
         let is_named = || self.closer.is_some_and(|(features, _)| features.name > 0.0);
         let is_near = || self.cosine().is_some_and(|cosine| cosine >= NEAR);
         self.lexical > 0 || self.around > 0.0 || self.related > 0.0 || self.succeeds || is_near() || is_named() || self.prior.is_of_days()
+    }
+
+    /// The same, or its meaning is fairly near.
+    #[must_use]
+    pub fn is_fairly_relevant(&self) -> bool {
+        self.cosine().is_some_and(|cosine| cosine >= FAIRLY_NEAR) || self.is_relevant()
     }
 
     /// The cosine, -1 to 1.

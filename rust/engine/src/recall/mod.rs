@@ -59,6 +59,7 @@ pub use sure::{Beside, confidence};
 pub(crate) use sure::{least_sure, moved_odds};
 pub use table::HitExplanation;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use self::contenders::{Contender, Ranked};
@@ -77,7 +78,8 @@ use closer::Look;
 use explain::LexicalQuery;
 use own::Own;
 use priors::Moment;
-use ranking::memories::SAME_UP_TO;
+use ranking::CROWDED_UP_TO;
+use ranking::memories::{BEYOND, SAME_UP_TO};
 
 /// A question.
 #[derive(Debug, Clone)]
@@ -112,6 +114,8 @@ pub struct Asked<'q> {
     question: &'q Question,
     /// Its vector: a caller's, or that of the built-in embedding.
     vector: Option<&'q vectors::Query>,
+    /// Candidates are chosen for so many answers.
+    depth: usize,
 }
 
 /// A memory that was found.
@@ -241,41 +245,62 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     // The words of today do not tell how those of then were spelt.
     let repaired = if request.filter.reaches_back() { None } else { typos::repaired(&scopes, question)? };
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
-    let mut found = Nominated::default();
-    let mut recall = Recall { corrections: corrections.to_vec(), ..Recall::default() };
     // The vector of a caller's own embedder stays as it was made; that of the built-in one is made anew of a question that was read otherwise.
     let vector = if repaired.is_some() && is_built_in(engine) { None } else { request.vector.as_ref() };
     let about = if vector.is_none() { about(engine, question) } else { None };
-    let asked = Asked { request, question, vector: vector.or(about.as_ref()) };
+    let asked = Asked { request, question, vector: vector.or(about.as_ref()), depth: request.depth() };
+    let mut recall = deep_enough(request.depth(), |depth| weighed(engine, snapshot, &Asked { depth, ..asked }, &mut scopes))?;
+    recall.corrections = corrections.to_vec();
+    recall.note_hits();
+    Ok(recall)
+}
+
+/// An answer from the candidates of a depth, or of a greater one where copies took more places than are set aside for them, so that it came out
+/// short: `of` tells that beside the answer.
+pub(crate) fn deep_enough<T>(mut depth: usize, mut of: impl FnMut(usize) -> Result<(T, bool)>) -> Result<T> {
+    loop {
+        let (answer, is_crowded) = of(depth)?;
+        if !is_crowded || depth >= CROWDED_UP_TO {
+            return Ok(answer);
+        }
+        depth = depth.saturating_mul(4).min(CROWDED_UP_TO);
+    }
+}
+
+/// The memories of one depth that answer a question by their words and their meaning; and whether more of them would make the answer longer.
+fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mut [Option<Opened<'_, P>>]) -> Result<(Recall, bool)> {
+    let Asked { request, question, .. } = *asked;
+    let (mut found, mut recall) = (Nominated::default(), Recall::default());
     for (place, scope) in scopes.iter_mut().enumerate() {
         recall.partitions.push(scope.as_ref().map(|scope| scope.partition));
         let query = match scope {
-            Some(scope) => candidates::nominate(engine, snapshot, &asked, place, scope, &mut found)?,
+            Some(scope) => candidates::nominate(engine, snapshot, asked, place, scope, &mut found)?,
             None => LexicalQuery::default(),
         };
         recall.queries.push(query);
     }
     let moment = Moment { now: request.filter.now, asked: request.filter.preferred, half_lives: engine.half_lives() };
-    let ranked = Ranked::new(snapshot, &mut found, &asked, &moment, &recall.partitions)?;
+    let ranked = Ranked::new(snapshot, &mut found, asked, &moment, &recall.partitions)?;
     recall.by_vectors = found.sets.iter().any(Option::is_some);
     let mut contenders = ranked.contenders(is_built_in(engine))?;
     if let Some(look) = Look::new(question, &recall.queries, found.identified) {
         let own = Own::of(snapshot, &request.scopes, &recall.partitions, question.names())?;
-        recall.beside = looked_closer(&asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
+        recall.beside = looked_closer(asked, &look, &own, &recall, is_built_in(engine), &mut contenders);
     }
     contenders::sort(&mut contenders);
     contenders::newest_of_equals(&mut contenders);
-    let chosen = chosen(request, contenders);
+    let (chosen, is_crowded) = chosen(request, &recall, contenders);
     recall.hits.reserve_exact(chosen.len());
     for one in chosen {
         recall.hits.extend(ranked.hit(one)?);
     }
     if !request.filter.limits_time() && request.filter.preferred.is_none() {
         disputed::lift(&mut recall.hits);
+        disputed::bring(snapshot, &recall.partitions, request, &mut recall.hits)?;
     }
-    recall.note_hits();
+    let is_cut = ranked.is_cut();
     recall.degraded = found.degraded;
-    Ok(recall)
+    Ok((recall, is_crowded && is_cut))
 }
 
 /// The answer to a question that asks for no words.
@@ -317,19 +342,30 @@ fn looked_closer(
     beside
 }
 
-/// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be.
-fn chosen<'m>(request: &Request, contenders: Vec<Contender<'m>>) -> Vec<Contender<'m>> {
+/// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies
+/// took more places than are set aside for them, while some stay free.
+fn chosen<'m>(request: &Request, recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
     let mut chosen = Chosen::new(request.limit, &contenders);
+    let best = contenders.iter().find(|one| one.parts.is_fairly_relevant());
+    let best = best.map(|best| (best.scope, best.memory.text, *best.parts));
+    // Behind an answer that is sure enough the next nearest is worth more than nothing.
+    let sure = OnceCell::new();
+    let is_sure = || {
+        let confidence =
+            |(scope, text, parts): &(usize, &str, fusion::Parts)| recall.beside.confidence(recall.queries.get(*scope), text, parts);
+        *sure.get_or_init(|| best.as_ref().map_or(0.0, confidence) >= ranking::SURE_ENOUGH)
+    };
     for one in contenders {
         if chosen.is_full() || one.parts.score() < request.min_score {
             break;
         }
-        if !request.filter.relevant_only || one.parts.is_relevant() {
+        if !request.filter.relevant_only || one.parts.is_relevant() || one.parts.is_fairly_relevant() && is_sure() {
             chosen.offer(one);
         }
     }
-    let kept = chosen.kept();
+    let (kept, copies) = (chosen.kept(), chosen.copies());
     let mut chosen = chosen.contenders();
+    let is_crowded = copies > BEYOND && chosen.len() < request.limit;
     if let Some(most) = request.max_tokens {
         shares::leave_room(&mut chosen, kept, most);
     }
@@ -341,7 +377,7 @@ fn chosen<'m>(request: &Request, contenders: Vec<Contender<'m>>) -> Vec<Contende
     };
     let count = chosen.iter().take_while(fits).count();
     chosen.truncate(count);
-    chosen
+    (chosen, is_crowded)
 }
 
 /// Whether the engine embeds with the built-in embedding.

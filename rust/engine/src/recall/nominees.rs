@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::Request;
 use super::dated;
 use super::explain::LexicalQuery;
 use super::filter::Filter;
@@ -12,6 +11,7 @@ use super::ranking::NEAR;
 use super::ranking::memories::{FEWEST, PER_ANSWER};
 use super::related::Related;
 use super::when::Range;
+use super::{Asked, Request};
 use crate::Result;
 use crate::index::bm25::{Hit, Reader, Row};
 use crate::index::vectors::graph::Nearest;
@@ -42,6 +42,8 @@ pub(super) struct Nominees {
 pub(super) struct ScopeSearch<'s, P> {
     snapshot: &'s P,
     request: &'s Request,
+    /// So many answers are nominated for.
+    depth: usize,
     /// With the times of this scope.
     filter: &'s Filter,
     partition: Partition,
@@ -57,8 +59,9 @@ pub(super) struct ScopeSearch<'s, P> {
 
 impl<'s, P: Pages> ScopeSearch<'s, P> {
     /// A search of the scope in `partition`.
-    pub fn new(snapshot: &'s P, request: &'s Request, filter: &'s Filter, partition: Partition) -> Self {
-        Self { snapshot, request, filter, partition, within: None, vouched: false, has_metadata: Vec::new(), failed: None }
+    pub fn new(snapshot: &'s P, asked: &Asked<'s>, filter: &'s Filter, partition: Partition) -> Self {
+        let Asked { request, depth, .. } = *asked;
+        Self { snapshot, request, depth, filter, partition, within: None, vouched: false, has_metadata: Vec::new(), failed: None }
     }
 
     /// Whether a memory may be found.
@@ -95,7 +98,7 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
         query: &mut LexicalQuery,
         compared: Option<(VectorSet, &Query)>,
     ) -> Result<Nominees> {
-        let wanted = self.request.depth().saturating_mul(PER_ANSWER).max(FEWEST);
+        let wanted = self.depth.saturating_mul(PER_ANSWER).max(FEWEST);
         let (lexical, mut dense) = (self.lexical(reader, query, wanted)?, Nearest::default());
         let mut numbers: Vec<u32> = lexical.best.iter().map(|hit| hit.number).collect();
         numbers.extend(self.dense(reader, compared, &mut dense, wanted)?);
@@ -138,8 +141,8 @@ impl<'s, P: Pages> ScopeSearch<'s, P> {
             return Ok(Vec::new());
         }
         self.vouched = true;
-        let mut numbers = self.lexical_within(reader, query, lexical, self.request.depth())?;
-        let near = self.dense(reader, compared, dense, self.request.depth())?;
+        let mut numbers = self.lexical_within(reader, query, lexical, self.depth)?;
+        let near = self.dense(reader, compared, dense, self.depth)?;
         self.vouched = false;
         if let Some((set, question)) = compared {
             for number in near {

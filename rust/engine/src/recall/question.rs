@@ -10,7 +10,7 @@ use super::Overview;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
 use crate::index::vectors::{Query, UnitVector};
-use crate::text::speech::acknowledges;
+use crate::text::speech::goes_on;
 use crate::text::{self, asks_when, with_analyzer};
 use crate::units::term_key::TermKey;
 
@@ -140,10 +140,10 @@ impl Question {
         *self.overview.get_or_init(|| Overview::of(&self.text))
     }
 
-    /// Whether it asks memory nothing: "thanks!", "ok, got it".
+    /// Whether it asks memory nothing: "thanks!", "ok, got it", "yes please, go on".
     #[must_use]
     pub fn asks_nothing(&self) -> bool {
-        *self.asks_nothing.get_or_init(|| self.text.trim().is_empty() || acknowledges(&self.text))
+        *self.asks_nothing.get_or_init(|| self.text.trim().is_empty() || goes_on(&self.text))
     }
 
     /// Whether it asks for a time.

@@ -34,6 +34,8 @@ pub(super) struct Chosen<'m> {
     /// Places that are left to those that somebody vouches for.
     kept: usize,
     ranks: usize,
+    /// Those that said the same as one before.
+    copies: usize,
     /// Places of memories of trust 0, and of one source of theirs.
     untrusted: usize,
     of_source: usize,
@@ -60,6 +62,7 @@ impl<'m> Chosen<'m> {
             limit,
             kept: good.max(sure),
             ranks: 0,
+            copies: 0,
             untrusted: limit - good.max(sure),
             of_source: limit.div_ceil(4).max(2),
             by_source: BTreeMap::new(),
@@ -79,6 +82,7 @@ impl<'m> Chosen<'m> {
         self.ranks += 1;
         let before = self.distinct.before(&hit, self.ranks);
         if let Some(rank) = before {
+            self.copies += 1;
             let all = self.taken.iter_mut().chain(&mut self.waiting);
             if let Some((_, first)) = all.into_iter().find(|(own, _)| *own == rank) {
                 first.duplicates.push(hit.memory.id());
@@ -98,6 +102,11 @@ impl<'m> Chosen<'m> {
         }
         (self.untrusted, *of_source) = (self.untrusted - 1, *of_source + 1);
         true
+    }
+
+    /// How many said the same as one before.
+    pub fn copies(&self) -> usize {
+        self.copies
     }
 
     /// How many places are left to those that somebody vouches for.

@@ -104,7 +104,7 @@ pub struct Answer {
 /// Asks them.
 pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     let asked = &request.question;
-    asked.check()?;
+    asked.check("searching")?;
     let question = Question::new(&asked.text);
     let vector = asked.vector.clone().or_else(|| about(core, &question));
     // The least score and the most tokens are of the order of all, not of one source.

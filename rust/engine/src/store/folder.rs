@@ -357,14 +357,14 @@ impl Manifest {
         let text = match read_text(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == IoKind::NotFound && folder.is_dir() => {
-                return Err(corrupt(&path, "the manifest of this generation is missing"));
+                return Err(damaged_manifest(&path, "the manifest of this generation is missing"));
             }
-            Err(e) if e.kind() == IoKind::InvalidData => return Err(corrupt(&path, "the manifest is not a text")),
+            Err(e) if e.kind() == IoKind::InvalidData => return Err(damaged_manifest(&path, "the manifest is not a text")),
             Err(e) => return Err(io_error("reading the manifest", &path, &e)),
         };
         let value = |name: &str| value_in(&text, name);
         let (Ok(format), Ok(page_size)) = (value("memspan").parse(), value("page_size").parse()) else {
-            return Err(corrupt(&path, "the manifest does not say its format and page size"));
+            return Err(damaged_manifest(&path, "the manifest does not say its format and page size"));
         };
         let (store, generation) = (StoreId::from_hex(value("store")), value("generation").parse().unwrap_or(0));
         let manifest =
@@ -387,10 +387,10 @@ impl Manifest {
             .with("format", i64::from(self.format)));
         }
         if self.format == 0 || self.byte_order != byte_order() {
-            return Err(corrupt(path, "the manifest names a format or a byte order that this machine cannot read"));
+            return Err(damaged_manifest(path, "the manifest names a format or a byte order that this machine cannot read"));
         }
         if self.format >= FORMAT_WITH_IDENTITY && self.store.is_none() {
-            return Err(corrupt(path, "the manifest does not say which store it is of"));
+            return Err(damaged_manifest(path, "the manifest does not say which store it is of"));
         }
         Ok(())
     }
@@ -411,6 +411,12 @@ pub fn corrupt(path: &Path, why: &str) -> Error {
         ErrorKind::StoreCorrupt,
         format!("opening {}: {why}; nothing was changed: restore the store from a backup, or check the path", path.display()),
     )
+}
+
+/// That of a manifest: nothing else need be damaged, and a repair reads the data without it.
+fn damaged_manifest(path: &Path, why: &str) -> Error {
+    let next = "restore the store from a backup, or save what is intact with `memspan check STORE --repair NEW`";
+    Error::new(ErrorKind::StoreCorrupt, format!("opening {}: {why}; nothing was changed: {next}", path.display()))
 }
 
 /// An error of the operating system, with what was being done and where.

@@ -13,6 +13,7 @@
 pub(super) mod fill;
 mod forks;
 mod overview;
+mod places;
 mod question;
 mod rank;
 pub(super) mod row;
@@ -43,7 +44,7 @@ use crate::index::bm25::runs::Runs;
 use crate::limits;
 use crate::memory::Core;
 use crate::recall::ranking::memories::OF_ANOTHER;
-use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO, SURE_ENOUGH};
+use crate::recall::ranking::{CLOSER_BY_CHANCE, ECHO, NEAR, SURE_ENOUGH};
 use crate::recall::when::{self, Range};
 use crate::recall::{self, Corrections, asked_by_the_user, check_conditions};
 use crate::scope::Scope;
@@ -69,6 +70,10 @@ pub struct Request {
     pub asking: Asking,
     /// Of the copies that forks have of a message, that of this session is found; otherwise the one that the others were copied from.
     pub preferred_session: Option<u32>,
+    /// The cosine from which on a message without a word of the question is a hit.
+    pub near: f64,
+    /// Whether messages that only ask are of no use, whatever they ask. Otherwise only those are that ask the same.
+    pub answers_only: bool,
 }
 
 /// Who asks a question.
@@ -95,6 +100,8 @@ impl Request {
             metadata: Vec::new(),
             asking: Asking::default(),
             preferred_session: None,
+            near: NEAR,
+            answers_only: false,
         }
     }
 }
@@ -147,7 +154,7 @@ pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, a
     }
 }
 
-/// So many times as many messages as are asked for are looked at, where there are copies among the first.
+/// So many times as many messages as are asked for are looked at, where there are copies or the question itself among the first.
 const MOST_COPIES: usize = 8;
 
 /// The first of what was found, without copies: what answers nothing and was said before, as a question that is asked again, and what a fork
@@ -296,6 +303,11 @@ impl Found {
     /// it make it less sure.
     fn may_be_copy(&self) -> bool {
         self.is_empty != Some(true) && self.said_then.is_none() && self.features.exact >= 1.0
+    }
+
+    /// Whether it has a word of the question, or stands beside a message that has one.
+    pub fn has_words(&self) -> bool {
+        self.features.words > 0.0 || self.features.window > 0.0
     }
 
     /// Whether it says the question again, and no more than that.

@@ -12,6 +12,7 @@ use super::super::metadata;
 use super::super::record::{SessionRecord, SessionState};
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::vectors;
+use super::places::{may_be_crowded, surplus};
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::{Features, moved_by_name};
@@ -22,7 +23,7 @@ use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
-use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
+use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::identity::Seed;
@@ -95,6 +96,14 @@ pub(super) fn glance<P: Pages>(pages: &P, place: SessionKey, conditions: &[(Stri
     Ok(Known { is_visible, messages })
 }
 
+/// Whether candidates that take places of others stood among the best.
+struct Among {
+    /// There seem to be copies of some.
+    has_copies: bool,
+    /// Messages of no use have more than half of the places, since there were too few others.
+    is_crowded: bool,
+}
+
 /// A candidate, and what ranks its session.
 struct Ranked {
     found: Found,
@@ -111,6 +120,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         request: &'r Request,
     ) -> Result<Self> {
         let Words { partition, mut field, speakers, names } = words;
+        field.near_from(request.near);
         let is_other = |term: &QueryTerm| !names.contains(&term.hash);
         // A question that has nothing but names is about them.
         if !names.is_empty() && question.terms.iter().any(is_other) {
@@ -153,18 +163,18 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let vectors = vectors(self.partition);
         loop {
             let (numbers, all) = self.field.promising(self.pages, &vectors, &self.meaning, wanted.saturating_add(BEYOND))?;
-            let (found, has_copies) = self.score(numbers, limit, &mut sessions)?;
-            if has_copies && !std::mem::replace(&mut knows_forks, true) && self.leave_out_copies(seed)? {
+            let (found, among) = self.score(numbers, limit, &mut sessions)?;
+            if among.has_copies && !std::mem::replace(&mut knows_forks, true) && self.leave_out_copies(seed)? {
                 continue;
             }
-            if found.len() >= limit || all {
+            if all || found.len() >= limit && (!among.is_crowded || wanted >= CROWDED_UP_TO) {
                 return Ok(found);
             }
-            wanted = wanted.saturating_mul(4); // what is hidden, or was said at another time, had some of the best places
+            wanted = wanted.saturating_mul(4); // what is hidden, was said at another time, or only asks, had some of the best places
         }
     }
 
-    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<(Vec<Found>, bool)> {
+    fn score(&mut self, mut numbers: Vec<u32>, limit: usize, sessions: &mut BTreeMap<u32, Known>) -> Result<(Vec<Found>, Among)> {
         numbers.sort_unstable();
         self.field.complete(self.pages, &vectors(self.partition), &self.meaning, &numbers)?;
         let rows = self.rows(&numbers)?;
@@ -207,9 +217,9 @@ impl<'r, P: Pages> Ranking<'r, P> {
         self.finish(ranked, &rows, limit)
     }
 
-    /// Adds what only all candidates together tell; the best `limit` in order, each once, and whether there were copies of them. A question that the built-in embedding does not know
-    /// goes by words alone, and so does how sure its answers are.
-    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<(Vec<Found>, bool)> {
+    /// Adds what only all candidates together tell; the best `limit` in order, each once, and what stood among them. A question that the
+    /// built-in embedding does not know goes by words alone, and so does how sure its answers are.
+    fn finish(&self, mut ranked: Vec<Ranked>, rows: &[ReadRow<'_>], limit: usize) -> Result<(Vec<Found>, Among)> {
         let (ranks, best) = (session_ranks(&ranked), best_by_cheap(&ranked));
         for one in &mut ranked {
             let found = &mut one.found;
@@ -229,14 +239,30 @@ impl<'r, P: Pages> Ranking<'r, P> {
             found.sort_unstable_by(order);
             found = self.without_copies(found, rows)?;
         }
-        found.truncate(limit);
-        for one in &mut found {
+        let weigh = |one: &mut Found| {
             one.named = named;
             let words = (one.features.words * self.share_of_best).min(1.0);
             one.confidence =
                 if self.question.is_known() { one.features.confidence(named).max(self.sure_of_then(one, rows)) } else { words };
+        };
+        let mut is_crowded = false;
+        if may_be_crowded(&found, limit) {
+            found.iter_mut().for_each(weigh);
+            found.sort_unstable_by(order);
+            let waiting = surplus(&mut found, limit, |one| self.is_of_no_use(one));
+            let free = limit.saturating_sub(found.len());
+            is_crowded = free > 0 && !waiting.is_empty();
+            found.extend(waiting.into_iter().take(free));
+            found.sort_unstable_by(order);
         }
-        Ok((found, has_copies))
+        found.truncate(limit);
+        found.iter_mut().for_each(weigh);
+        Ok((found, Among { has_copies, is_crowded }))
+    }
+
+    /// Whether a message answers nothing, and is found for that alone that it says the question again, or for nothing.
+    fn is_of_no_use(&self, found: &Found) -> bool {
+        found.is_echo() || self.request.answers_only && found.is_empty == Some(true)
     }
 
     /// How sure a message is without the words of the time that the question asks about, where it was said then; 0 of all others.

@@ -22,7 +22,6 @@ use crate::recall::ranking::{self, SIGHT, Sight, WINDOW};
 use crate::store::pages::Pages;
 
 const COSINE_ONE: f64 = (1 << 30) as f64;
-const NEAR: i32 = (ranking::NEAR * COSINE_ONE) as i32;
 /// Documents that are estimated at once.
 const CHUNK: usize = 64;
 /// Places before and behind the words of all documents, so that each has two on either side.
@@ -52,6 +51,11 @@ struct Arrays {
     some: Vec<Scored>,
 }
 
+/// A cosine in units of 2^-30.
+fn units_of(cosine: f64) -> i32 {
+    (cosine * COSINE_ONE) as i32
+}
+
 /// The figures of every document from the indexes.
 pub(super) struct Field {
     kept: Box<(Arrays, Scores)>,
@@ -68,6 +72,8 @@ pub(super) struct Field {
     left_out: Vec<u64>,
     /// Documents that were said when the question asks about.
     pub dated: Dated,
+    /// From this cosine on a document is near the question's meaning, in units of 2^-30.
+    near: i32,
 }
 
 /// Ranges of documents by the time that a question asks about; empty where it asks about none.
@@ -90,8 +96,18 @@ impl Field {
         arrays.near_names.clear();
         arrays.words.clear();
         arrays.peaks.clear();
-        let (identified, of_it, dated) = (Vec::new(), None, Dated::default());
-        Self { kept, best_own: 1.0, best_words: 1.0, best_window: 1.0, is_scanned: false, identified, of_it, left_out: Vec::new(), dated }
+        Self {
+            kept,
+            best_own: 1.0,
+            best_words: 1.0,
+            best_window: 1.0,
+            is_scanned: false,
+            identified: Vec::new(),
+            of_it: None,
+            left_out: Vec::new(),
+            dated: Dated::default(),
+            near: units_of(ranking::NEAR),
+        }
     }
 
     pub fn last(&self) -> u32 {
@@ -254,9 +270,14 @@ impl Field {
         self.is_near(number) || (first as usize..=last as usize).any(|at| self.kept.0.own[at] + self.names(at) > 0)
     }
 
+    /// A document is near the question's meaning from this cosine on.
+    pub fn near_from(&mut self, cosine: f64) {
+        self.near = units_of(cosine);
+    }
+
     /// Whether its vector is near the question's.
     pub fn is_near(&self, number: u32) -> bool {
-        self.kept.0.cosines.get(number as usize).is_some_and(|cosine| *cosine >= NEAR)
+        self.kept.0.cosines.get(number as usize).is_some_and(|cosine| *cosine >= self.near)
     }
 
     /// The score of a document before it is read, in units of 2^-30.

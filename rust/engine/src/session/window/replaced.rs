@@ -73,7 +73,7 @@ impl Said<'_> {
 }
 
 impl Replaced {
-    /// The messages that told the values before that of a current memory. Costs a look-up for each value.
+    /// The messages that told the values before that of a current memory, or older ones that it disputes. Costs a look-up for each.
     pub fn by<P: Pages>(pages: &P, partition: Partition, current: &Memory, found: &mut Vec<Self>) -> Result<()> {
         if current.revision > 1 {
             Self::by_revision(pages, partition, current, found)?;
@@ -86,6 +86,14 @@ impl Replaced {
             let until = newer_at.min(written_at(current));
             found.push(Self::new(partition, &older, current, (newer_at, until)));
             before = older.supersedes;
+        }
+        for number in current.provenance.disputes.iter().take(MOST_VALUES) {
+            let older = record::current(pages, partition, *number)?;
+            if let Some(older) = older.filter(|older| older.occurred_at < current.occurred_at && older.trust <= current.trust) {
+                // Undecided: the message that told it is marked, and none by its words.
+                let newer_at = current.occurred_at;
+                found.push(Self { value: Vec::new(), ..Self::new(partition, &older, current, (newer_at, newer_at)) });
+            }
         }
         Ok(())
     }

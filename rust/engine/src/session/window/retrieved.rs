@@ -21,7 +21,7 @@ use crate::context::limit::section;
 use crate::context::{DocumentRef, Explained, Form, History, Item, Message, MessageRef, Role, Why};
 use crate::embedding;
 use crate::memory::Core;
-use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, MEANS_IT, SURE_ENOUGH};
+use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, FILLS, SURE_ENOUGH, WELL_SURE};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
@@ -44,6 +44,8 @@ const BEYOND: u64 = 16;
 const MOST_MESSAGES: u64 = 128;
 /// The fewest tokens that a message is taken for when it is reckoned how many there is room for: its frame and a few words.
 const LEAST_TOKENS: u64 = 24;
+/// Words of a message at least that has none of the question and stands beside none that has: "yes" is near to every short one.
+const LEAST_WORDS: usize = 3;
 /// Bytes that are reckoned for a token: more than English text has.
 const BYTES_A_TOKEN: u64 = 4;
 /// The most bytes that are shown of a message.
@@ -57,10 +59,6 @@ const LOOKED_CLOSER: usize = 8;
 const BYTES_OF_A_TIME: usize = 400;
 /// Tokens that such a message is taken for when it is reckoned how many there is room for.
 const TOKENS_OF_A_TIME: u64 = 48;
-
-/// Where copies leave fewer passages than are wanted, so many times as many are looked through, and so often.
-const MORE_PASSAGES: usize = 4;
-const MOST_ASKED_AGAIN: usize = 2;
 
 /// Where the part of a text stands that answers: its start and length; `None` for all of it.
 type Span = Option<(u64, u64)>;
@@ -141,6 +139,8 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         preferred: asked.preferred,
         asking: asked.asking,
         preferred_session: Some(asked.place.session),
+        near: FILLS,
+        answers_only: true,
         ..search::Request::new(asked.question.text(), limit, asked.now)
     };
     let (mut hits, corrections) = search::found(pages, asked.place.partition, asked.scope, &request, asked.question)?;
@@ -154,6 +154,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     if surest < recalls.sure_enough(SURE_ENOUGH) {
         return Ok((Vec::new(), corrections));
     }
+    let least = if surest < WELL_SURE { recalls.sure_enough(SURE_ENOUGH).min(SURE_ENOUGH) * SCORE_UNIT } else { 0.0 };
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
     let mut sessions = SessionIds::default();
     for found in hits {
@@ -165,8 +166,10 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         }
         let first = *best.get_or_insert(found.score.max(1));
         let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
-        if !asked.is_whole_in_window(&found, history)?
+        if (score >= least || found.said_then.is_some())
+            && !asked.is_whole_in_window(&found, history)?
             && let Some(item) = asked.candidate(pages, &mut sessions, &found, (&spans, Some(score as i64)))?
+            && (found.has_words() || item.text.split_whitespace().nth(LEAST_WORDS - 1).is_some())
         {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(Shown { said_then: found.said_then, item });
@@ -220,13 +223,9 @@ impl Asked<'_> {
         self.is_asked(found) && found.confidence.max(around) >= BEHIND_THE_BEST * self.record.recalls.sure_enough(SURE_ENOUGH)
     }
 
-    /// Whether a message is near to the question, or the caller wants whatever was found, and it is of a session that is asked. "5 years
-    /// already!" is near, behind "How long have you been married?".
+    /// Whether a message is of a session that is asked.
     fn is_asked(&self, found: &Found) -> bool {
-        let near =
-            found.said_then.is_some() || found.features.words > 0.0 || found.features.window > 0.0 || found.features.meaning >= MEANS_IT;
-        let own = found.place.session == self.place.session;
-        (near || self.record.recalls.sure_enough(SURE_ENOUGH) == 0.0) && (own || self.record.recalls.other_sessions)
+        found.place.session == self.place.session || self.record.recalls.other_sessions
     }
 
     /// Finds the part that answers of the best messages that have more tokens than the search compares, by the number of their documents.
@@ -457,14 +456,7 @@ pub(in crate::session) fn passages<P: Pages>(
         asked = asked.read_otherwise(engine);
     }
     let (question, corrections) = repaired.as_ref().map_or((question, &[][..]), |(question, changes)| (question, changes));
-    let mut answer = collection::search::search(engine, pages, &asked, question)?;
-    for _ in 0..MOST_ASKED_AGAIN {
-        if !answer.lacks_others || answer.hits.len() >= most {
-            break;
-        }
-        asked.limit = asked.limit.saturating_mul(MORE_PASSAGES);
-        answer = collection::search::search(engine, pages, &asked, question)?;
-    }
+    let answer = collection::search::search(engine, pages, &asked, question)?;
     let partition_of = |collection: usize| Ok::<_, crate::Error>(record.collections[collection].find(pages)?.map(u64::from));
     let least = recalls.sure_enough(SURE_ENOUGH);
     let mut passages = Passages { degraded: answer.degraded, corrections: corrections.to_vec(), ..Passages::default() };

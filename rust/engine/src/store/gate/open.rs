@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
 use crate::process::{Renewable, lock};
 use crate::store::environment::{Environment, Mode};
-use crate::store::folder::{Folder, Found, GenerationNumber, corrupt, io_error};
+use crate::store::folder::{Folder, Found, GenerationNumber, Manifest, corrupt, io_error};
 use crate::store::fork::registry;
 use crate::store::generation;
 use crate::store::identity::{Secret, StoreId};
@@ -49,6 +49,7 @@ impl Store {
                     ),
                 ));
             }
+            refuse_removed(path)?;
             folder.make()?;
         }
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
@@ -281,7 +282,20 @@ impl Store {
             return Ok(opened);
         }
         opened.environment.close();
-        Err(corrupt(self.folder.root(), "another store took the place of the one that this process had opened; close it and open it again"))
+        Err(left_behind(self.folder.root(), "another store took the place of the one that this process has open there"))
+    }
+
+    /// Whether its folder holds no store any more, or another one: then nothing can be stored in it again.
+    pub(crate) fn is_gone(&self) -> bool {
+        let Some(known) = self.identity.get().and_then(|identity| identity.newest().store) else { return false };
+        match self.folder.look() {
+            Ok(Found::Nothing) => true,
+            Ok(Found::Store) => {
+                let there = self.folder.start().ok().and_then(|number| Manifest::store_of(&self.folder.generation(number)));
+                there.is_some_and(|there| there != known)
+            }
+            Err(_) => false,
+        }
     }
 
     fn open_generation(&self, number: GenerationNumber, mode: Mode, deadline: Instant) -> Result<(Environment, Option<GenerationNumber>)> {
@@ -295,6 +309,25 @@ impl Store {
         }
         Ok((environment, next))
     }
+}
+
+/// Refuses to make a store in the place of one that this process still has open: no engine would know which of the two it is of.
+fn refuse_removed(path: &Path) -> Result<()> {
+    let by_parent = || Some(path.parent()?.join(".").canonicalize().ok()?.join(path.file_name()?));
+    let Some(root) = path.canonicalize().ok().or_else(by_parent) else { return Ok(()) };
+    let registry = lock(registry());
+    let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
+    drop(registry);
+    if open.is_some_and(|store| store.identity.get().is_some()) {
+        return Err(left_behind(path, "the folder of the store that this process has open there was removed or emptied"));
+    }
+    Ok(())
+}
+
+/// The error of a store whose folder was taken away while this process has it open.
+fn left_behind(path: &Path, why: &str) -> Error {
+    let next = "close every engine of that path in this process, and open it again";
+    Error::new(ErrorKind::StoreCorrupt, format!("opening {}: {why}; nothing was changed: {next}", path.display()))
 }
 
 /// Leaves a generation that was replaced, for one who may not write: nothing of theirs depends on that commit, and so they wait for no disk.
