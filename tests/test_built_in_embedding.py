@@ -158,7 +158,7 @@ def test_a_store_made_without_vectors_gets_them_from_maintenance(store: Path) ->
     with memspan.open(store) as engine:
         user = engine.user("u-0")
         before = user.recall("payments-api port")
-        assert (before.degraded, before.mode, before[0].memory.text) == (True, "hybrid", FACTS[0])
+        assert (before.degraded, before.mode, before[0].memory.text) == (True, "lexical", FACTS[0])
         assert "maintain()" in (before.degraded_reason or "")
         report = engine.maintain()
         assert (report.vectors_made, report.vectors_pending) == (903, 0)

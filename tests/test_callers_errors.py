@@ -107,7 +107,7 @@ def test_what_is_no_error_passes_where_a_number_is_read(memspan_engine: memspan.
 
 
 def test_a_number_that_is_none_is_a_wrong_argument(memspan_engine: memspan.Engine) -> None:
-    with pytest.raises(memspan.InvalidInput, match="InvalidOperation"):
+    with pytest.raises(memspan.InvalidInput, match="a whole number, 0 or more, or None, and it is Decimal"):
         list(memspan_engine.user("u").memories(limit=cast("Any", Decimal("NaN"))))
 
 

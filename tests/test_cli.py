@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -349,3 +350,70 @@ def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.Cap
         _, out, err = run(capsys, name, tmp_path / "s", *arguments)
         assert not set("\x1b\x07\x9b\u202e") & set(out + err), (name, arguments)
         assert "\\u001b" in out + err or name == "show"  # which names what it found, and escapes the prompt's text as a prompt does
+
+
+def test_a_damaged_manifest_is_reported_with_the_repair_that_saves_all(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = store / "gen-1" / "manifest"
+    manifest.write_bytes(manifest.read_bytes().replace(b"memspan=", b"memspXn="))
+    code, out, _ = run(capsys, "check", store)
+    assert code == 1
+    assert "save what is intact with `memspan check STORE --repair NEW`" in out
+    code, out, _ = run(capsys, "check", store, "--repair", tmp_path / "new")
+    assert code == 0, out
+    with memspan.open(tmp_path / "new") as engine:
+        assert [memory.text for memory in engine.user("u-43").memories()] == ["Prefers tea"]
+
+
+def shell(command: str, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_output_that_cannot_be_written_is_an_error_and_no_damage(store: Path) -> None:
+    """A traceback ended these with code 1, which is that of a damaged store."""
+    with memspan.open(store) as engine:
+        engine.user("u-42").remember("Prefers Caf\u00e9 \u2713")
+    program = f"{sys.executable} -W ignore -m memspan.cli"
+    code, _, err = shell(f"{program} check {store} >&-")
+    assert (code, err) == (2, "memspan: running `memspan check`: it prints to standard output, which is closed: open it\n")
+    code, _, err = shell(f"{program} recall {store} u-42 Caf\u00e9 --json", PYTHONIOENCODING="ascii")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "set PYTHONIOENCODING=utf-8" in err
+    if os.path.exists("/dev/full"):  # noqa: PTH110
+        code, _, err = shell(f"{program} stats {store} > /dev/full")
+        assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_reader_of_a_table_that_closes_early_is_no_error(store: Path) -> None:
+    program = f"{sys.executable} -W ignore -m memspan.cli"
+    assert shell(f"{program} stats {store} | true; echo ${{PIPESTATUS[0]}}") == (0, "0\n", "")
+
+
+def test_check_takes_a_path_that_begins_with_a_dash(store: Path, tmp_path: Path) -> None:
+    store.rename(tmp_path / "-S")
+    (tmp_path / "key").write_text("0" * 64)
+    program = f"cd {tmp_path} && {sys.executable} -W ignore -m memspan.cli"
+    assert shell(f"{program} check -- -S")[0] == 0
+    code, _, err = shell(f"{program} check --key-file=key -- -S")
+    assert code == 2
+    assert "leave out --key-file" in err
+
+
+def test_a_load_that_fails_leaves_no_store_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad").write_text('{"role": "user"}\n')
+    code, _, err = run(capsys, "load", tmp_path / "folder" / "new", tmp_path / "bad")
+    assert (code, "it is not an export" in err) == (2, True)
+    assert not list((tmp_path / "folder").iterdir())
+
+
+def test_a_file_that_is_not_there_is_reported_with_what_was_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command, file, why in (
+        (["load", tmp_path / "new"], tmp_path / "missing", "No such file or directory"),
+        (["load", tmp_path / "new"], tmp_path, "Is a directory"),
+        (["replay", "--model", "gpt-4o"], tmp_path / "missing", "No such file or directory"),
+    ):
+        code, _, err = run(capsys, *command, file)
+        assert code == 2
+        assert err.startswith(f"memspan: running `memspan {command[0]}` at {file}: the system refused ({why}): check the path")

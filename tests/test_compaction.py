@@ -213,7 +213,7 @@ def test_messages_that_come_meanwhile_stay(user: memspan.Scope) -> None:
 
     compaction = session.compact(learn=adds)
     assert compaction.covers == range(54)
-    assert session.assemble().to_openai()["messages"][-1]["content"].endswith("one more thing")
+    assert "one more thing" in str(session.assemble().to_openai()["messages"][-1]["content"])
 
 
 def test_a_boundary_never_parts_a_tool_round(user: memspan.Scope) -> None:

@@ -126,3 +126,23 @@ def test_what_changes_with_its_use_is_not_copied(memspan_engine: memspan.Engine,
     for name in CHANGES:
         with pytest.raises(memspan.InvalidInput, match=r"copying a \w+: it must be made of values alone"):
             way(given[name])
+
+
+def test_a_hit_that_cannot_be_pickled_says_so_itself_and_what_can_be(memspan_engine: memspan.Engine) -> None:
+    """The error was of its scope, which the caller had not named."""
+    user = memspan_engine.user("hits")
+    user.remember("Prefers tea")
+    answer = user.recall("tea")
+    for given in (answer, answer[0]):
+        with pytest.raises(memspan.InvalidInput, match=r"pickling a Recalled: .*: pickle its memory, which is a value"):
+            pickle.dumps(given)
+    assert pickled(answer[0].memory) == answer[0].memory
+
+
+def test_a_pickled_passage_says_why_it_cannot_explain_itself(memspan_engine: memspan.Engine) -> None:
+    collection = memspan_engine.user("hits").collection("d")
+    collection.add("x", "All about tea")
+    passages = pickled(collection.search("tea"))
+    assert passages == collection.search("tea")
+    with pytest.raises(memspan.InvalidInput, match="a copy that was pickled: read it before pickling"):
+        passages[0].explain()

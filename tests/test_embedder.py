@@ -461,3 +461,45 @@ def test_twins_await_an_embedder_that_can_be_awaited(store: Path) -> None:
         assert engine.closed
 
     asyncio.run(talk())
+
+
+def test_an_answer_without_a_vector_of_the_store_is_lexical(tmp_path: Path) -> None:
+    """It said "hybrid" because the question had a vector, which none of the store's could be compared with."""
+    with memspan.open(tmp_path / "a", embedder=FakeEmbedder(dimensions=64)) as engine:
+        assert engine.user("u").recall("tea").mode == "hybrid"  # nothing is lacking
+        engine.user("u").remember("Prefers tea")
+        engine.user("u").collection("d").add("x", "All about tea")
+    with memspan.open(tmp_path / "a", embedder=FakeEmbedder(dimensions=32)) as engine:
+        user = engine.user("u")
+        for answer in (user.recall("tea"), user.search("tea", sources=["memories"]), user.collection("d").search("tea")):
+            assert (answer.mode, answer.degraded) == ("lexical", True)
+        assert user.recall("tea")[0].explain().cosine is None
+
+
+@pytest.mark.parametrize("dimensions", [-1, 0, 8193, 1 << 40])
+def test_the_rule_of_dimensions_is_one(tmp_path: Path, dimensions: int) -> None:
+    class Wrong:
+        name = "wrong"
+
+        def __init__(self) -> None:
+            self.dimensions = dimensions
+
+        def embed(self, texts: Any) -> Any:
+            return [[1.0]] * len(texts)
+
+    with pytest.raises(memspan.InvalidInput, match=f"from 1 to 8192, and it is {dimensions}"):
+        memspan.open(tmp_path / "a", embedder=Wrong())
+
+
+def test_an_element_that_is_no_number_is_named(tmp_path: Path) -> None:
+    class Texts:
+        name, dimensions = "texts", 2
+
+        def embed(self, texts: Any) -> Any:
+            return [[1.0, 0.5], *[[1.0, "1"]] * (len(texts) - 1)]
+
+    with memspan.open(tmp_path / "a", embedder=Texts()) as engine:
+        engine.user("u").remember("Prefers tea")
+        reason = engine.user("u").recall("tea").degraded_reason
+    assert reason is not None
+    assert "lists must have floats alone, and element 1 of row 1 is of type str" in reason

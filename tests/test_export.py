@@ -251,6 +251,39 @@ def test_an_export_replaces_a_file_whole_and_leaves_nothing_beside_it(exported: 
 
 
 @pytest.mark.parametrize("whole", [True, False])
+def test_no_export_takes_the_place_of_the_stores_own_files(tmp_path: Path, whole: bool) -> None:
+    """The export of a scope replaced the data file, and all was lost."""
+    with memspan.open(tmp_path / "a") as engine:
+        user = engine.user("u")
+        user.remember("Prefers tea")
+        export = engine.export if whole else user.export
+        for path in (engine.path / "gen-1" / "data.mdb", engine.path / "new.jsonl"):
+            with pytest.raises(memspan.InvalidInput, match="must lie outside of the store"):
+                export(path)
+        for wrong in ("file:///tmp/x.jsonl", "x\0y", b"x.jsonl"):
+            with pytest.raises(memspan.InvalidInput, match="of a file on this machine"):
+                export(wrong)  # type: ignore[arg-type]
+        assert [memory.text for memory in user.memories()] == ["Prefers tea"]
+        assert engine.check().sound
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_export_replaces_nothing_but_regular_files(tmp_path: Path, whole: bool) -> None:
+    (tmp_path / "real").write_text("what it names")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "lost").symlink_to("nothing")
+    os.mkfifo(tmp_path / "pipe")
+    with memspan.open(tmp_path / "a") as engine:
+        export = engine.export if whole else engine.user("u").export
+        for name in ("link", "lost", "pipe"):
+            before = (tmp_path / name).lstat()
+            with pytest.raises(memspan.InvalidInput, match="regular file or of nothing"):
+                export(tmp_path / name)
+            assert (tmp_path / name).lstat().st_ino == before.st_ino
+    assert (tmp_path / "real").read_text() == "what it names"
+
+
+@pytest.mark.parametrize("whole", [True, False])
 def test_several_exports_to_one_path_do_not_meet(tmp_path: Path, whole: bool) -> None:
     """They wrote one file beside it, and the second one failed."""
     with memspan.open(tmp_path / "a", durability="relaxed") as engine:

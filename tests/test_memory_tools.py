@@ -182,3 +182,32 @@ def test_what_is_allowed_is_several_kinds(memspan_engine: memspan.Engine, allow:
     session = memspan_engine.user("u").session("s", model="gpt-4o")
     with pytest.raises(memspan.InvalidInput, match="allow="):
         session.tools("remember", allow=allow)
+
+
+@pytest.mark.parametrize("format", ["x", "MCP", 7, []])  # "mcp" itself is a shape of a scope's tools alone
+def test_a_shape_that_is_of_no_provider_is_refused(user: memspan.Scope, format: Any) -> None:  # noqa: A002
+    """A session's tools were written in OpenAI's shape then."""
+    session = user.session("s", model="claude-sonnet-4-5", tools=[])
+    tool = memspan.Function("grep", "Searches.", {"type": "object", "properties": {}}, lambda _: "")
+    for wrong in (lambda: session.tools("recall", format=format), lambda: user.tools(format=format), lambda: tool.schema(format)):
+        with pytest.raises(memspan.InvalidInput, match=r"writing tool schemas: .*'anthropic'.*choose one"):
+            wrong()
+
+
+def test_a_tool_is_offered_once(user: memspan.Scope) -> None:
+    session = user.session("s", model="gpt-4o", tools=[])
+    with pytest.raises(memspan.InvalidInput, match="two are called 'remember': rename one, or leave it out"):
+        session.tools("remember", "recall", "remember")
+
+
+@pytest.mark.parametrize("digits", [5_000, 10_000])
+def test_a_number_that_is_too_large_to_write_is_a_mistake_like_others(user: memspan.Scope, digits: int) -> None:
+    """It was raised as Python's own error, or it was said that the arguments were no object."""
+    cases: list[tuple[Any, str]] = [
+        ({"query": "tea", "limit": 10**digits}, "limit of recall is a whole number from 1 to 50, and it is a int: change it"),
+        ({10**digits: "tea", "query": "tea"}, "and not a int: leave it out"),
+        (10**digits, "must be a JSON object, without numbers that are too large to hold, got a int"),
+        ('{"query": "tea", "limit": 1' + "0" * digits + "}", "must be a JSON object, without numbers that are too large to hold, got '{"),
+    ]
+    for given, said in cases:
+        assert said in json.loads(user.call_tool("recall", given))["error"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,45 @@ os.kill(os.getpid(), signal.SIGKILL)
     subprocess.run([sys.executable, "-c", code], check=False)
     with memspan.open(store) as engine:
         assert len(list(engine.user("u").memories())) == 20
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_no_store_is_made_where_one_was_removed_that_is_open(tmp_path: Path, emptied: bool) -> None:
+    """A new store was made there, and nothing worked with either of them."""
+    engine = memspan.open(tmp_path / "a")
+    engine.user("u").remember("Prefers tea")
+    engine.user("u").recall("tea")  # noted, and stored later
+    shutil.rmtree(tmp_path / "a")
+    if emptied:
+        (tmp_path / "a").mkdir()
+    with pytest.raises(memspan.StoreCorrupt, match="removed or emptied; nothing was changed: close every engine of that path"):
+        memspan.open(tmp_path / "a")
+    assert not emptied or not list((tmp_path / "a").iterdir())
+    engine.close()
+    assert engine.closed
+    with memspan.open(tmp_path / "a") as again:
+        assert again.user("u").remember("Prefers coffee").action == "added"
+
+
+def test_an_engine_closes_whose_store_was_replaced_by_another(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "other") as other:
+        other.user("u").remember("Prefers coffee")
+    engine = memspan.open(tmp_path / "a")
+    engine.user("u").remember("Prefers tea")
+    engine.user("u").recall("tea")
+    shutil.rmtree(tmp_path / "a")
+    shutil.copytree(tmp_path / "other", tmp_path / "a")
+    with pytest.raises(memspan.StoreCorrupt, match="close every engine of that path in this process, and open it again"):
+        engine.user("u").remember("Prefers milk")
+    engine.close()
+    with memspan.open(tmp_path / "a") as again:
+        assert [memory.text for memory in again.user("u").memories()] == ["Prefers coffee"]
+
+
+def test_a_clock_before_1970_is_refused(tmp_path: Path) -> None:
+    """Its times were stored as the first moment of 1970."""
+    with pytest.raises(memspan.InvalidInput, match="the clock: a time lies between the years 1970 and 9999"):
+        memspan.open(tmp_path / "a", clock=lambda: datetime(1969, 6, 1, tzinfo=UTC))
+    with memspan.open(tmp_path / "b", clock=lambda: datetime(1970, 1, 1, tzinfo=UTC)) as engine:
+        old = datetime(1969, 6, 1, tzinfo=UTC)
+        assert engine.user("u").remember("Saw the moon", occurred_at=old).memory.occurred_at == old

@@ -326,3 +326,11 @@ def test_an_event_that_is_told_on_another_day_is_learnt_again(user: memspan.Scop
     before = len(list(user.memories()))
     assert {one.action for one in user.learn(told)} <= {"reinforced", "duplicate"}
     assert len(list(user.memories())) == before
+
+
+@pytest.mark.parametrize("limit", [-5, True, 1.5, 1 << 63, "3"])
+def test_a_limit_of_a_listing_is_a_whole_number(user: memspan.Scope, limit: Any) -> None:
+    user.remember("Prefers tea")
+    with pytest.raises(memspan.InvalidInput, match="listing memories: limit must be a whole number, 0 or more, or None"):
+        user.memories(limit=limit)
+    assert [list(user.memories(limit=0)), len(list(user.memories(limit=1)))] == [[], 1]

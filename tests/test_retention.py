@@ -185,8 +185,8 @@ def test_several_maintain_at_once(tmp_path: Path) -> None:
         assert not list(user.sessions())
 
 
-def test_a_clock_near_the_first_year_keeps_everything(tmp_path: Path) -> None:
-    with memspan.open(tmp_path / "s", clock=lambda: datetime(1, 1, 2, tzinfo=UTC)) as engine:
+def test_a_clock_near_the_first_day_keeps_everything(tmp_path: Path) -> None:
+    with memspan.open(tmp_path / "s", clock=lambda: datetime(1970, 1, 2, tzinfo=UTC)) as engine:
         user = engine.user("u-42")
         user.remember("Met the auditors on Tuesday", kind="episodic")
         user.session("s", "gpt-4o").add({"role": "user", "content": "hello"})

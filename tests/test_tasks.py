@@ -123,6 +123,41 @@ def test_an_update_sees_what_came_between(session: memspan.Session) -> None:
     assert seen == [0, 10]
 
 
+def test_an_update_may_write_other_keys(session: memspan.Session) -> None:
+    """The version that it looked at was that of the whole task: its own write of another key had it begin anew for ever."""
+    task, calls = session.task("work"), 0
+
+    def change(value: int) -> int:
+        nonlocal calls
+        calls += 1
+        task.set("last", calls)
+        return value + 1
+
+    assert (task.update("n", change, 0), calls) == (1, 1)
+    assert task.items() == (("last", 1), ("n", 1))
+    task.set("list", [])
+
+    def append(value: list[int]) -> list[int]:
+        task.set("last", "list")
+        value.append(1)  # which is no change of what is stored
+        return value
+
+    assert task.update("list", append) == [1]
+
+
+def test_an_update_that_writes_its_own_key_ends(session: memspan.Session) -> None:
+    task = session.task("work")
+
+    def change(value: int) -> int:
+        task.set("n", value + 1)
+        return value + 1
+
+    with pytest.raises(
+        memspan.InvalidInput, match=r"'n' of task 'work' had another value after each of 1,000 calls: write that key nowhere"
+    ):
+        task.update("n", change, 0)
+
+
 @pytest.mark.parametrize("wrong", [object(), {1, 2}, b"x", float("nan"), {"a": object()}, {1: "a"}, "\ud800"])
 def test_what_is_not_json(session: memspan.Session, wrong: Any) -> None:
     task = session.task("review")

@@ -148,3 +148,60 @@ def test_a_developer_is_told_to_run_it(memspan_engine: memspan.Engine) -> None:
     [pending] = session.pending_tool_calls
     with pytest.raises(memspan.InvalidInput, match=r"must be one of status, .* got 'refund' .*: run it yourself, and add the result"):
         session.answer(pending, functions=[status])
+
+
+def waiting(session: memspan.Session, id: str = "c", name: str = "pay") -> memspan.ToolCall:  # noqa: A002
+    """A call that waits for its result in a session."""
+    call = {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+    session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+    return session.pending_tool_calls[0]
+
+
+def test_a_call_that_waits_for_no_result_is_not_run(memspan_engine: memspan.Engine) -> None:
+    """The tool ran first: an answer that was tried again paid twice, and a call of another user's session paid here."""
+    paid: list[str] = []
+
+    def pay() -> str:
+        """Pays."""
+        paid.append("once")
+        return "paid"
+
+    def session(id: str, user: str = "u") -> memspan.Session:  # noqa: A002
+        return memspan_engine.user(user).session(id, model="gpt-4o")
+
+    def refuses(session: memspan.Session, call: memspan.ToolCall, error: type[memspan.Error]) -> None:
+        messages = len(session.messages)
+        with pytest.raises(error):
+            session.answer(call, functions=[pay])
+        assert (paid, len(session.messages)) == (["once"], messages)
+
+    call = waiting(session("answered"))
+    session("answered").answer(call, functions=[pay])
+    refuses(session("answered"), call, memspan.ToolCallClosed)
+    refuses(session("of another", "v"), call, memspan.InvalidInput)
+    waiting(session("of another", "v"), name="refund")
+    refuses(session("of another", "v"), call, memspan.InvalidInput)  # the same id, and another tool
+    call = waiting(session("cancelled"))
+    session("cancelled").cancel_tool_calls(reason="the user said stop")
+    refuses(session("cancelled"), call, memspan.ToolCallClosed)
+    call = waiting(session("went on"))
+    session("went on").add({"role": "user", "content": "never mind"})
+    refuses(session("went on"), call, memspan.ToolCallClosed)
+    call = waiting(session("taken back"))
+    session("taken back").rewind(0)
+    refuses(session("taken back"), call, memspan.InvalidInput)
+    call = waiting(session("ended"))
+    session("ended").end()
+    refuses(session("ended"), call, memspan.Closed)
+
+
+def test_a_tool_of_ours_is_not_run_for_a_cancelled_call(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    session = user.session("s", model="gpt-4o")
+    call = {"id": "c", "type": "function", "function": {"name": "remember", "arguments": '{"text": "Prefers Go"}'}}
+    session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+    [pending] = session.pending_tool_calls
+    session.cancel_tool_calls(reason="the user said stop")
+    with pytest.raises(memspan.ToolCallClosed):
+        session.answer(pending)
+    assert not list(user.memories())

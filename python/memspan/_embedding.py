@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import is_number
+from memspan._fence import is_number, is_whole, kind_of
 from memspan._patience import answered
 from memspan._twins import loop_to_use
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -58,7 +58,7 @@ class Embedding:
         self._probed = False
         self.place = 0
         self.name = embedder.name
-        self.dimensions = embedder.dimensions
+        self.dimensions = _checked_dimensions(embedder.dimensions)
         self.revision: str | None = getattr(embedder, "revision", None)
 
     def bind(self, core: _core.EngineCore, place: int) -> None:
@@ -142,7 +142,13 @@ class Embedding:
             self._core.note_embedded(1, 0, 0)
 
     def _read(self, matrix: object, count: int) -> _core.Vectors:
-        return _core.Vectors.embedded(matrix, count, self.dimensions, self.place)
+        try:
+            return _core.Vectors.embedded(matrix, count, self.dimensions, self.place)
+        except InvalidInput:
+            if (odd := _no_number(matrix)) is None:
+                raise
+            rule = f"lists must have floats alone, and {odd}"
+            raise InvalidInput(f"reading what embed() returned: {rule}: make floats of them") from None
 
     def _call(self, method: str, argument: object) -> object:
         """Calls the embedder within the time limit: by its awaitable form where an event loop waits for us and it has one."""
@@ -174,6 +180,25 @@ class Embedding:
         elif reason is None and self._failing:
             _logger().info("the embedder %r works again", self.name)
         self._failing = reason is not None
+
+
+def _checked_dimensions(given: int) -> int:
+    """The length of a vector. The core refuses all but whole numbers."""
+    if is_whole(given) and not 1 <= given <= Limits.MAX_DIMENSIONS:
+        rule = f"it must be from 1 to {Limits.MAX_DIMENSIONS}"
+        raise InvalidInput(f"reading the embedder's dimensions: {rule}, and it is {given}: pass another embedder", value=given)
+    return given
+
+
+def _no_number(matrix: object) -> str | None:
+    """The place and the type of the first element of nested lists that is not a number; `None` where all are numbers."""
+    rows: list[object] = list(matrix) if isinstance(matrix, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    for place, row in enumerate(rows):
+        elements: list[object] = list(row) if isinstance(row, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        for at, element in enumerate(elements):
+            if not hasattr(element, "__float__") and not hasattr(element, "__index__"):
+                return f"element {at} of row {place} is of type {kind_of(element)}"
+    return None
 
 
 def _itself(value: object) -> object:

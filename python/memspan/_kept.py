@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
+from memspan._copies import of_engine
 from memspan._results import quoted, short
 from memspan._values import Kept, dataclass, field, fresh, of_module
 
@@ -150,10 +151,11 @@ class Remembered(Kept):
         return f"Remembered({quoted(self.action)}, {memory}{reason})"
 
 
+@of_engine("pickle its memory, which is a value")
 @of_module("memspan")
 @dataclass(frozen=True)
 class Recalled(Kept):
-    """One hit of a recall.
+    """One hit of a recall. It knows its scope, so pickling one is refused: its memory is a value.
 
     Attributes:
         text: The memory's text.

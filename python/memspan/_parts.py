@@ -18,6 +18,15 @@ def beside(target: Path) -> Path:
     return target.with_name(f".{target.name}.{next(_numbers)}.{os.getpid()}.part")
 
 
+def sync_folder(folder: Path) -> None:
+    """Makes the names in a folder durable."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
 def remove_abandoned(target: Path) -> None:
     """Removes what dead processes left beside `target`, named `.NAME.N.PID.part`: it holds texts that somebody may have asked to forget."""
     with suppress(OSError):

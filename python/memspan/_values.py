@@ -160,7 +160,13 @@ class Kept:
     """A value that the core keeps: a field is made when it is first read, and stays. A copy of it is itself."""
 
     def kept(self, name: str) -> Any:
-        """A value that the core makes at each use."""
+        """A value that the core makes at each use; a copy that was pickled has nothing of the core."""
+        if "_kept" not in self.__dict__:
+            from memspan.exceptions import InvalidInput  # noqa: PLC0415  few copies are asked
+
+            raise InvalidInput(
+                f"reading the {name} of {self!r}: it is made from the store, and this is a copy that was pickled: read it before pickling"
+            )
         return self.__dict__["_kept"].field(name)
 
     if not TYPE_CHECKING:

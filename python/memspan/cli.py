@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import memspan
 from memspan._characters import visible
 from memspan._cli import EXIT_ERROR, checking, contents, copies, playing, sessions, upkeep
+from memspan._fence import system_error
 from memspan.encryption import ENVIRONMENT, ENVIRONMENT_FILE
 
 if TYPE_CHECKING:
@@ -42,22 +43,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command is None:
         parser.print_help()
         return 0
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  it was closed by who started the process
+        print(f"memspan: running `memspan {options.called}`: it prints to standard output, which is closed: open it", file=sys.stderr)
+        return EXIT_ERROR
     try:
         code = command(options)
         sys.stdout.flush()  # a reader that is gone is noticed here, not when the interpreter ends
         return code  # noqa: TRY300
     except BrokenPipeError:  # `memspan stats STORE | head`: the reader has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         return 0
-    except (memspan.Error, OSError) as error:
-        print("memspan:", visible(" ".join(_words(error).split())), file=sys.stderr)
+    except (memspan.Error, OSError, UnicodeEncodeError) as error:
+        print("memspan:", visible(" ".join(_words(options.called, error).split())), file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is left would end the interpreter with an error of its own
+            _print_no_more()
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
 
 
-def _words(error: Exception) -> str:
+def _print_no_more() -> None:
+    """Discards the output that was not written yet, and all that follows."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _words(called: str, error: Exception) -> str:
     """The message of an error. Where it names an argument of Python, the option to type stands in its place."""
+    if isinstance(error, UnicodeEncodeError):
+        sign = ascii(error.object[error.start])
+        rule = f"the encoding of standard output must have every character, and {error.encoding} has no {sign}"
+        return f"printing what `memspan {called}` found: {rule}: set PYTHONIOENCODING=utf-8"
+    if isinstance(error, OSError) and not isinstance(error, memspan.Error):
+        return str(system_error(f"running `memspan {called}`", error))
     if not isinstance(error, memspan.WrongKey):
         return str(error)
     what, _, _ = str(error).rpartition(": ")
@@ -70,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memspan", description="Look into a memspan store, back it up, maintain it.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"memspan {memspan.__version__}")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND", dest="called")
 
     def add(command: Command, name: str, help_text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)

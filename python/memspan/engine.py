@@ -166,7 +166,10 @@ class Engine(Copies, Upkeep):
         return TokenFactors(self._core)
 
     def close(self) -> None:
-        """Stores buffered recalls and closes the store, unless another engine of this process uses it. A second time does nothing."""
+        """Stores buffered recalls and closes the store, unless another engine of this process uses it. A second time does nothing.
+
+        Where the store's folder was removed or replaced meanwhile, the buffered recalls are lost without an error.
+        """
         self._core.close()
 
     def __enter__(self) -> Self:
@@ -212,7 +215,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
             `None`: recall goes by words alone.
         durability: "full": an acknowledged write is on disk. "relaxed": a commit does not wait for the disk, and the next one waits for
             it. A power cut may undo the last commit, and the death of the process loses nothing.
-        clock: Returns the time now, as an aware `datetime`; the system's clock by default.
+        clock: Returns the time now, as an aware `datetime` of 1970 or later; the system's clock by default.
         read_only: Refuse every write, and make no store.
         key: Encrypts every value of the store: 32 bytes that every caller of `open` must give, or a function that returns them, such as a
             client of a key service. A new store is encrypted if there is one. `Engine.rekey` changes it. Without it nothing is readable.

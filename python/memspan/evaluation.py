@@ -100,7 +100,8 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         limit: Memories that a question recalls at most.
 
     Raises:
-        InvalidInput: A question has no user or no text, or the file is not JSON lines.
+        InvalidInput: A question has no user or no text, or the file is not JSON lines, or has none.
+        NotFound: Nothing was ever written to the scope of a question.
 
     Examples:
         >>> _ = user.remember("payments-api listens on port 8443")
@@ -117,8 +118,13 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
     personal = empty = 0
     times: list[float] = []
     scopes: dict[str, Scope] = {}
+    known = set(engine.scopes())
     for row in asked:
         scope = _scope(engine, row)
+        if scope not in known:
+            raise NotFound(
+                f"evaluating: a question is asked of a scope that was written to, and {scope!r} was not: check its user and tenant"
+            )
         scopes[repr(scope)] = scope
         begin = time.perf_counter()
         hits = [hit.memory for hit in scope.recall(row["question"], limit)]
@@ -219,12 +225,17 @@ def _are_texts(given: Any) -> bool:
 
 
 def _lines(path: Path) -> Iterable[Any]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    found = False
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip():
+            found = True
             try:
-                yield json.loads(line)
+                yield json.loads(line.decode("utf-8"))
             except ValueError:
-                raise InvalidInput(f"evaluating: each line of {path} must be a JSON object, and line {number} is not: correct it") from None
+                rule = f"each line of {path} must be a JSON object in UTF-8"
+                raise InvalidInput(f"evaluating: {rule}, and line {number} is not: correct it") from None
+    if not found:
+        raise InvalidInput(f"evaluating: {path} must have questions, and it is empty: write one a line")
 
 
 def _scope(engine: Engine, row: Mapping[str, Any]) -> Scope:

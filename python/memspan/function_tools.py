@@ -85,30 +85,42 @@ class Function:
         return cls(name, description, _plain_schema(schema), lambda given: adapter.validate_python(ArgsKwargs((), given)))
 
     def schema(self, shape: ToolShape = "openai") -> dict[str, Any]:
-        """Its schema as a provider takes it."""
+        """Its schema as a provider takes it.
+
+        Raises:
+            InvalidInput: The shape is none of a provider.
+        """
         described: dict[str, Any] = {"name": self.name, "description": self.description}
         parameters = dict(self.parameters)
-        if shape == "anthropic":
-            return {**described, "input_schema": parameters}
-        if shape == "openai_responses":
-            return {"type": "function", **described, "parameters": parameters}
-        if shape == "gemini":
-            return {**described, "parameters": parameters}
-        return {"type": "function", "function": {**described, "parameters": parameters}}
+        match shape:
+            case "openai":
+                return {"type": "function", "function": {**described, "parameters": parameters}}
+            case "openai_responses":
+                return {"type": "function", **described, "parameters": parameters}
+            case "anthropic":
+                return {**described, "input_schema": parameters}
+            case "gemini":
+                return {**described, "parameters": parameters}
+            case _:  # pyright: ignore[reportUnnecessaryComparison]  callers without types
+                raise InvalidInput(
+                    "writing tool schemas: the format is 'openai', 'openai_responses', 'anthropic' or 'gemini', "
+                    f"and it is {shown(shape)} (tool {self.name!r:.80}): choose one"
+                )
 
 
 def checked(function: Function, arguments: object) -> dict[str, Any]:
     """The arguments of a call, where they are an object with what the schema requires and nothing that a closed schema does not know."""
     name, schema = function.name, function.parameters
     if not is_mapping(arguments):
-        raise InvalidInput(f"the arguments of {name} must be a JSON object, got {arguments!r:.200}: write them again")
+        rule = "must be a JSON object, without numbers that are too large to hold"
+        raise InvalidInput(f"the arguments of {name} {rule}, got {shown(arguments)}: write them again")
     given, properties = dict(arguments), cast("Mapping[str, Any]", schema.get("properties") or {})
     for key in schema.get("required", ()):
         if key not in given:
             raise InvalidInput(f"{name} needs {key}: give it")
     for key in given:
         if key not in properties and schema.get("additionalProperties") is False:
-            raise InvalidInput(f"{name} takes {', '.join(properties) or 'nothing'}, and not {key!r:.80}: leave it out")
+            raise InvalidInput(f"{name} takes {', '.join(properties) or 'nothing'}, and not {shown(key)}: leave it out")
     return given
 
 

@@ -98,8 +98,14 @@ class Scope(Remembering, Learning, Conversations):
         Times are ISO 8601 in UTC; bytes are base64 and floats that JSON does not have are "NaN", "Infinity" and "-Infinity", as in the JSON
         mapping of protocol buffers. The file appears whole or not at all: it is written beside its place, synced and renamed.
 
+        Args:
+            path: The file. One that is there is replaced; a symbolic link, a pipe, a socket and a device are refused.
+
         Returns:
             How many memories it has.
+
+        Raises:
+            InvalidInput: The path names no file, or one inside of the store, or what is there is not a regular file.
 
         Examples:
             >>> _ = user.remember("Prefers tea")

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._fence import kind_of
+from memspan._flags import shown
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.function_tools import Function, checked
@@ -108,7 +109,7 @@ def schemas(format: ToolFormat, allow: Iterable[str]) -> list[dict[str, Any]]:  
         case _:  # pyright: ignore[reportUnnecessaryComparison]  callers without types
             raise InvalidInput(
                 "writing tool schemas: format is 'openai', 'openai_responses', 'anthropic', 'gemini' or 'mcp', "
-                f"and it is {format!r}: choose one"
+                f"and it is {shown(format)}: choose one"
             )
 
 
@@ -149,7 +150,7 @@ def _named(name: str, tools: list[Function]) -> Function:
     for tool in tools:
         if tool.name == name:
             return tool
-    raise InvalidInput(f"there is no tool {name!r:.80}: use one of {', '.join(tool.name for tool in tools)}")
+    raise InvalidInput(f"there is no tool {shown(name)}: use one of {', '.join(tool.name for tool in tools)}")
 
 
 def _decoded(arguments: Mapping[str, Any] | str) -> object:
@@ -167,12 +168,12 @@ def _value(name: str, key: str, value: Any, rule: dict[str, Any]) -> Any:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not rule["minimum"] <= value <= rule["maximum"]:
             raise InvalidInput(
-                f"{key} of {name} is a whole number from {rule['minimum']} to {rule['maximum']}, and it is {value!r:.80}: change it"
+                f"{key} of {name} is a whole number from {rule['minimum']} to {rule['maximum']}, and it is {shown(value)}: change it"
             )
     elif not isinstance(value, str) or not value.strip() or len(value) > rule.get("maxLength", 100):
         raise InvalidInput(f"{key} of {name} is a text of 1 to {rule.get('maxLength', 100):,} characters, and it is not: change it")
     elif "enum" in rule and value not in rule["enum"]:
-        raise InvalidInput(f"{key} of {name} is one of {', '.join(rule['enum'])}, and it is {value!r:.80}: choose one")
+        raise InvalidInput(f"{key} of {name} is one of {', '.join(rule['enum'])}, and it is {shown(value)}: choose one")
     return value
 
 
@@ -213,8 +214,8 @@ def _read_result(place: Place, key: str, offset: int = 0) -> str:
 
 
 def _shown(memory: Memory) -> dict[str, Any]:
-    shown: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "since": memory.occurred_at.date().isoformat()}
-    return {**shown, "slot": memory.slot} if memory.slot is not None else shown
+    fields: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "since": memory.occurred_at.date().isoformat()}
+    return {**fields, "slot": memory.slot} if memory.slot is not None else fields
 
 
 _RUN: dict[str, Callable[..., Any]] = {

@@ -61,19 +61,26 @@ class SessionTools(list[dict[str, Any]]):
         """Schemas of tools by which a model uses this memory, to be given as `tools=`; `Session.answer` runs their calls.
 
         Args:
-            names: Of "remember", "recall", "forget" and "read_result"; none means all.
+            names: Of "remember", "recall", "forget" and "read_result", each once; none means all.
             format: Another shape than that of the session's model.
             allow: Kinds that a model may write and forget besides: "constraint", "profile". `Session.answer` must be given the same.
+
+        Raises:
+            InvalidInput: A name is of no such tool or stands there twice, the format is of no provider, or `allow` has another kind.
         """
         return memory_tools(names, format_of(self._model) if format is None else format, allow)
 
 
 def memory_tools(names: Sequence[str], shape: ToolShape, allow: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """The schemas of these tools, all of them by default."""
+    """The schemas of these tools, all of them by default.
+
+    Raises:
+        InvalidInput: One is unknown or named twice, or the shape is of no provider.
+    """
     unknown = [name for name in names if name not in SESSION_TOOLS]
     if unknown:
         raise InvalidInput(f"choosing tools: they are {', '.join(SESSION_TOOLS)}, got {unknown[0]!r}: name some of these", tool=unknown[0])
-    return [one.schema(shape) for one in own_tools(names or SESSION_TOOLS, allowed(allow))]
+    return [one.schema(shape) for one in distinct(own_tools(names or SESSION_TOOLS, allowed(allow)), ())]
 
 
 def distinct(functions: Iterable[Function], offered: Iterable[str]) -> tuple[Function, ...]:
@@ -82,7 +89,8 @@ def distinct(functions: Iterable[Function], offered: Iterable[str]) -> tuple[Fun
     for function in functions:
         if function.name in seen:
             raise InvalidInput(
-                f"choosing tools: each must have a name of its own, and two are called {function.name!r}: rename one", tool=function.name
+                f"choosing tools: each must have a name of its own, and two are called {function.name!r}: rename one, or leave it out",
+                tool=function.name,
             )
         seen.add(function.name)
     return functions

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memspan._copies import of_engine
 from memspan._fence import fenced
 from memspan._twins import awaitable
+from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from memspan import _core
 
 __all__ = ["Task"]
+
+_MOST_TRIES = 1_000
 
 
 @of_engine("take it from the session there")
@@ -73,17 +76,28 @@ class Task:
         Args:
             key: The key.
             change: Called with the value, or with `default` where there is none. It may be called several times, and outside of any
-                transaction.
+                transaction. It may write other keys of the task, and not this one.
             default: The value that it is called with where there is none yet.
 
         Returns:
             The new value.
+
+        Raises:
+            InvalidInput: The key had another value after each of 1,000 calls of `change`, as where that writes it. The last result was not
+                written.
         """
-        while True:
+        value, before = None, None
+        for _ in range(_MOST_TRIES):
             version, found = self._core.get(key)
-            value = change(default if found is None else found[0])
+            if (now := repr(found)) != before:  # the version is that of the whole task: another key alone asks for no other value
+                value, before = change(default if found is None else found[0]), now
             if self._core.set(key, value, version):
                 return value
+        raise InvalidInput(
+            f"updating a task: its key must stay as it is while change runs, and {key!r:.80} of task {self.name!r:.80} had another value "
+            f"after each of {_MOST_TRIES:,} calls: write that key nowhere in change, or let fewer workers update it at once",
+            key=key,
+        )
 
     def remove(self, key: str) -> None:
         """Takes a key out; nothing happens where there is none."""

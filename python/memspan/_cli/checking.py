@@ -28,9 +28,8 @@ def check(options: argparse.Namespace) -> int:
     if options.repair is not None:
         return _repair(options)
     # A page that the file no longer has ends the process that touches it: so another process does the reading.
-    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", str(options.store)]
-    if options.key_file is not None:
-        child += ["--key-file", str(options.key_file)]
+    key = [] if options.key_file is None else [f"--key-file={options.key_file}"]
+    child = [sys.executable, "-m", "memspan.cli", "check", "--in-process", "--json", *key, "--", str(options.store)]
     done = subprocess.run(child, capture_output=True, text=True, check=False)  # noqa: S603  our own module, no shell
     if done.returncode < 0:
         died = signal.Signals(-done.returncode).name

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
 import memspan
 from memspan._cli.opening import key_of, open_store
 from memspan._cli.printing import say
+from memspan._parts import beside, sync_folder
 from memspan.encryption import read_key_file
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 __all__ = ["backup", "export", "load", "rekey"]
 
@@ -36,11 +39,29 @@ def export(options: argparse.Namespace) -> int:
 
 def load(options: argparse.Namespace) -> int:
     """Reads a file that `export` wrote."""
-    options.file.open("rb").close()  # a file that is not there leaves no empty store behind
-    with memspan.open(options.store, embedder=None, key=key_of(options)) as engine:
-        values = engine.load(options.file)
+    options.file.open("rb").close()  # a file that is not there makes no store
+    store: Path = options.store.resolve()
+    values = _fill(options, store) if store.exists() else _fill_new(options, store)
     say(options, {"store": str(options.store), "values": values}, f"{options.store}: {values:,} values")
     return 0
+
+
+def _fill(options: argparse.Namespace, store: Path) -> int:
+    with memspan.open(store, embedder=None, key=key_of(options)) as engine:
+        return engine.load(options.file)
+
+
+def _fill_new(options: argparse.Namespace, store: Path) -> int:
+    """Fills a store beside its place, so that a file that cannot be read leaves no empty store behind."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    part = beside(store)
+    try:
+        values = _fill(options, part)
+        part.replace(store)
+        sync_folder(store.parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return values
 
 
 def rekey(options: argparse.Namespace) -> int:

@@ -32,7 +32,10 @@ def table_printer(options: argparse.Namespace) -> Table:
         table = Table(*columns)
         for row in rows:
             table.add_row(*(Text(visible(cell)) for cell in row))  # Text: what a user wrote is no markup
-        Console().print(table)
+        console = Console()
+        with console.capture() as drawn:  # it would end the process with code 1 where the reader is gone
+            console.print(table)
+        print(drawn.get(), end="")
 
     return show
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memspan._engine.part import EnginePart
-from memspan._engine.paths import local_path
+from memspan._engine.paths import file_to_write, local_path, outside_of
 from memspan._parts import remove_abandoned
 from memspan._twins import awaitable
 from memspan.encryption import key_bytes
-from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
     import os
-    from pathlib import Path
 
     from memspan.encryption import Key
 
@@ -37,17 +35,7 @@ class Copies(EnginePart):
             ReadOnly: This process may not write there.
             StoreCorrupt: A value is damaged.
         """
-        return self._core.backup(self._outside("backing up", "folder", local_path("backing up", path)))
-
-    def _outside(self, doing: str, what: str, target: Path) -> Path:
-        """The target itself; refuses one among the store's own files, which come and go."""
-        if self.path.resolve() in target.resolve().parents:
-            raise InvalidInput(
-                f"{doing}: the {what} must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
-                f"{str(self.path)!r}: pass another path",
-                path=str(target),
-            )
-        return target
+        return self._core.backup(outside_of(self.path, "backing up", "folder", local_path("backing up", path)))
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes everything that the store holds to a file of JSON lines, which `load` reads back.
@@ -62,13 +50,13 @@ class Copies(EnginePart):
         The file appears whole or not at all, readable by its owner alone. Cost: one read transaction, and one line in memory at a time.
 
         Args:
-            path: The file. One that is there is replaced.
+            path: The file. One that is there is replaced; a symbolic link, a pipe, a socket and a device are refused.
 
         Returns:
             How many values it has.
 
         Raises:
-            InvalidInput: The path names no file, or one inside of the store.
+            InvalidInput: The path names no file, or one inside of the store, or what is there is not a regular file.
             StoreCorrupt: A value is damaged.
 
         Examples:
@@ -78,7 +66,7 @@ class Copies(EnginePart):
             ...     copy.load("all.jsonl") == lines, copy.user("u-42").recall("tea")[0].text
             (True, 'Prefers tea')
         """
-        target = self._outside("exporting the store", "file", local_path("exporting the store", path, what="file"))
+        target = file_to_write(self.path, "exporting the store", path)
         remove_abandoned(target)
         return self._core.export(target)
 

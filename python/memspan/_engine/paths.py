@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memspan.exceptions import InvalidInput
@@ -26,6 +28,33 @@ def local_path(doing: str, path: object, *, what: str = "folder") -> Path:
     raise InvalidInput(
         f"{doing}: the path must be that of a {what} on this machine, a str or a pathlib.Path, and it is {kind}: pass one of them"
     )
+
+
+def outside_of(store: Path, doing: str, what: str, target: Path) -> Path:
+    """The target itself; refuses one among the store's own files, which come and go."""
+    if store.resolve() in target.resolve().parents:
+        raise InvalidInput(
+            f"{doing}: the {what} must lie outside of the store, whose files are its own, and {str(target)!r} lies inside of "
+            f"{str(store)!r}: pass another path",
+            path=str(target),
+        )
+    return target
+
+
+def file_to_write(store: Path, doing: str, path: object) -> Path:
+    """The path of a file that is written beside its place and takes it: refuses one inside of the store, and all but regular files."""
+    target = outside_of(store, doing, "file", local_path(doing, path, what="file"))
+    if not target.name:
+        raise InvalidInput(f"{doing}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
+    with suppress(OSError):  # a path that cannot be looked at is refused where it is written
+        mode = target.lstat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            kind = "a symbolic link" if stat.S_ISLNK(mode) else "a pipe, a socket or a device"
+            raise InvalidInput(
+                f"{doing}: the file takes the place of a regular file or of nothing, and {str(target)!r} is {kind}: pass another path",
+                path=str(target),
+            )
+    return target
 
 
 def _check_path(doing: str, text: str, what: str) -> None:

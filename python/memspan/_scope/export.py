@@ -7,12 +7,12 @@ import math
 import os
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memspan._engine.paths import file_to_write
 from memspan._fence import system_error
 from memspan._parts import beside, remove_abandoned
-from memspan.exceptions import Error, InvalidInput
+from memspan.exceptions import Error
 
 if TYPE_CHECKING:
     from memspan.long_term import Scope
@@ -22,9 +22,7 @@ __all__ = ["export"]
 
 def export(scope: Scope, path: str | os.PathLike[str]) -> int:
     """Writes every current memory of a scope to a file, whole or not at all; how many."""
-    target = Path(path)
-    if not target.name:
-        raise InvalidInput(f"exporting {scope!r}: path names a file to be written, and {str(path)[:300]!r} names none: give a file name")
+    target = file_to_write(scope._store.core.path, f"exporting {scope!r}", path)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     part = beside(target)
     remove_abandoned(target)
     count = 0

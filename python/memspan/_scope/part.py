@@ -44,9 +44,9 @@ class ScopePart:
         """The scope that this is a part of."""
         return cast("Scope", self)
 
-    def _with(self, also: Sequence[Scope]) -> tuple[Scope, ...]:
+    def _with(self, also: Sequence[Scope], doing: str) -> tuple[Scope, ...]:
         if not isinstance(also, (tuple, list)) and (isinstance(also, ScopePart) or not isinstance(also, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
-            raise InvalidInput(f"searching: also= takes several scopes, and it is {also!r}: put it into a list")
+            raise InvalidInput(f"{doing}: also= takes several scopes, and it is {also!r}: put it into a list")
         return (self._scope, *also)
 
     def __eq__(self, other: object) -> bool:

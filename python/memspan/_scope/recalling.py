@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._fence import is_whole
 from memspan._flags import check_flags
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
@@ -75,8 +77,9 @@ class Recalling(ScopePart):
             min_score: Only hits that score at least this, 0 to 1. Scores compare the answers to one question with each other.
             min_trust: Only memories of at least this trust, 0 to 3.
             max_tokens: The most tokens that the texts may have together (`o200k_base`).
-            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3). An answer then has
-                fewer than `limit` memories, or none. `False` fills it up with the best of the rest, whose scores may be 0.
+            relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3, or of 0.2 where the
+                `confidence` of the answer is 0.15 or more). An answer then has fewer than `limit` memories, or none. `False` fills it up
+                with the best of the rest, whose scores may be 0.
             timezone: Whose days "yesterday" and "on 7 May" are: a `tzinfo`, or a name such as "Europe/Berlin". UTC by default.
             also: Scopes of the same engine to search along with this one.
 
@@ -95,7 +98,7 @@ class Recalling(ScopePart):
         """
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
-        scopes, zone = self._with(also), zone_of("recalling", timezone)
+        scopes, zone = self._with(also, "recalling"), zone_of("recalling", timezone)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.recall(
             scopes,
@@ -166,7 +169,7 @@ class Recalling(ScopePart):
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
         conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of("searching", timezone))
-        return search(self._with(also), query, limit, checked_sources(sources), conditions)
+        return search(self._with(also, "searching"), query, limit, checked_sources(sources), conditions)
 
     def get(self, memory_id: str) -> Memory:
         """The newest revision of a memory, current or superseded. Cost: one read transaction.
@@ -220,6 +223,9 @@ class Recalling(ScopePart):
             since: Only what was written at or after this. A naive time is UTC.
             states: "current", or "all" for superseded and revised values too. Forgotten memories have no text and are never among them.
 
+        Raises:
+            InvalidInput: `limit` is not a whole number, or is below 0, or another argument is not of its kind.
+
         Examples:
             >>> _ = user.remember_many(["Prefers tea", {"text": "Never deploy on a Friday", "kind": "constraint"}])
             >>> [memory.text for memory in user.memories("constraint")]
@@ -230,8 +236,11 @@ class Recalling(ScopePart):
         if states not in ("current", "all"):  # a tuple: what was given may have no hash
             raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
         check_flags("listing memories", newest_first=newest_first)
+        if limit is not None and not (is_whole(limit) and 0 <= limit <= maxsize):
+            rule = "limit must be a whole number, 0 or more, or None"
+            raise InvalidInput(f"listing memories: {rule}, and it is {limit!r:.80}: pass one, or leave it out for all")
         wanted = (_core.ScopeCore.kind_bits(kinds), newest_first, states == "all", since)
-        return islice(self._pages(*wanted), limit if limit is None else max(0, limit))
+        return islice(self._pages(*wanted), limit)
 
     def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:
         following: int | None = None

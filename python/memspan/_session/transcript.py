@@ -20,7 +20,7 @@ from memspan.embedding import Event
 from memspan.exceptions import Error, InvalidInput
 from memspan.new_message import NewMessage
 from memspan.reply import ToolCall
-from memspan.session_tools import run_call
+from memspan.session_tools import result_message, run_call
 from memspan.transcript import Turn
 from memspan.working import Prompt
 
@@ -221,16 +221,37 @@ class Transcript(SessionPart):
     def answer(self, call: ToolCall, *, functions: Iterable[Callable[..., Any] | Function] = (), allow: Iterable[str] = ()) -> Added:
         """Runs a pending tool call and adds its result. A tool that fails, and arguments that it does not take, are a result that says so.
 
+        A call that waits for no result here is refused before its tool is run. Where two workers run one call at once, each runs the tool,
+        and one of them adds its result: `lease` keeps them apart.
+
         Args:
             call: One of `pending_tool_calls`.
             functions: The application's own tools, besides "remember", "recall", "forget" and "read_result".
             allow: Kinds that the model may write and forget besides: "constraint", "profile", which stand in every prompt.
 
         Raises:
-            InvalidInput: No such tool is known.
-            ToolCallClosed: The call has a result. Nothing was written, and the tool was not run where that was known before.
+            InvalidInput: No such tool is known, or the call is of another session or was taken back. The tool was not run.
+            ToolCallClosed: The call has a result, or the conversation went on without one. Nothing was written, and the tool was not run,
+                unless that came about while it ran.
+            Closed: The session was ended. The tool was not run.
         """
+        self._check_waits(call)
         return self.add(run_call(self._session, call, functions, allow=allow))
+
+    def _check_waits(self, call: ToolCall) -> None:
+        """Refuses a call that waits for no result of this session, as adding its result would, before its tool is run."""
+        length = len(self._session.messages)
+        waiting = next((one for one in self.pending_tool_calls if one.id == call.id), None)
+        if waiting is None or self._session.ended:
+            # The engine says why. It adds nothing: where the call was made since, the session has another length.
+            self.add(result_message(call, "[not run]"), expect_index=length)
+        elif (waiting.name, waiting.message_index) != (call.name, call.message_index):
+            raise InvalidInput(
+                f"answering a tool call: it must be one that waits in session {self._session.id!r}, and {call.id!r} is there a call of "
+                f"{waiting.name!r} in message {waiting.message_index:,}, got one of {call.name!r} in message {call.message_index:,}: "
+                "take it from pending_tool_calls of its own session",
+                call_id=call.id,
+            )
 
     def cancel_tool_calls(self, *, reason: str) -> tuple[str, ...]:
         """Answers every call that waits for a result with one that says it was cancelled; a late result raises `ToolCallClosed`.

@@ -290,7 +290,7 @@ impl ScopeCore {
     ) -> PyResult<recall::Request> {
         let py = scopes.py();
         let also = scopes.iter().skip(1).map(|scope| GivenScope::read("also", &scope)).collect::<PyResult<Vec<_>>>()?;
-        let also = self.own_scopes(py, "recalling: also=", &also)?;
+        let also = self.own_scopes(py, "reading also: it", &also)?;
         let scopes = std::iter::once(Scope::clone(&self.scope)).chain(also).collect();
         answers::question(scopes, query, vector.as_ref(), given, self.handle.now(py)?)
     }

@@ -64,13 +64,12 @@ pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResu
         aware = value.call_method("replace", (), Some(&zone))?;
     }
     let microseconds: i64 = aware.sub(epoch(py)?)?.floor_div(microsecond(py)?)?.extract()?;
-    if (FIRST..=LAST).contains(&microseconds) {
+    let (first, year) = if naive == Naive::Refused { (0, 1970) } else { (FIRST, 1) }; // a store's own times begin in 1970
+    if (first..=LAST).contains(&microseconds) {
         return Ok(microseconds);
     }
-    Err(invalid(
-        py,
-        format!("reading {name}: a time lies between the years 1 and 9999 in UTC, and {value} does not: use a time within them"),
-    ))
+    let rule = format!("a time lies between the years {year} and 9999 in UTC, and {value} does not");
+    Err(invalid(py, format!("reading {name}: {rule}: use a time within them")))
 }
 
 /// The time of a clock in a zone, as if that were UTC.
