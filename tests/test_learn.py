@@ -633,3 +633,25 @@ def test_messages_of_no_session_teach_an_erased_scope_nothing(user: memspan.Scop
     with pytest.raises(memspan.NotFound, match="was erased while"):
         user.learn(said("I live in Porto.", *["I went to the market, I think."] * 2_500), llm=llm)
     assert list(memspan_engine.scopes()) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "match"),
+    [
+        ({"role": "human", "content": "I live in Rome."}, r'"role" of message 1 must be one of system, .*, and it is "human": correct it'),
+        ({"role": "user", "content": 5}, "the content of message 1 is a text or a list of parts, and it is of type int: make it text"),
+    ],
+)
+def test_a_message_that_nobody_can_have_said_is_refused(user: memspan.Scope, message: dict[str, Any], match: str) -> None:
+    """What it said was discarded without a word."""
+    with pytest.raises(memspan.InvalidInput, match=match) as error:
+        user.learn([{"role": "user", "content": "I'm vegan."}, message])
+    assert error.value.fields["index"] == 1
+    assert list(user.memories()) == []
+
+
+def test_looking_up_what_expired_says_that_it_may_have(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    one = user.remember("The code is 1234", ttl_seconds=60).memory
+    memspan_clock.advance(minutes=2)
+    with pytest.raises(memspan.NotFound, match="forgotten or expired"):
+        user.get(one.id)

@@ -12,6 +12,7 @@ from memspan import _core, _records
 from memspan._borne_out import borne_out
 from memspan._fence import is_mapping, kind_of
 from memspan._refining import Asked, refined
+from memspan._results import short
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, StateError
 from memspan.life import Decision, Learned
@@ -175,6 +176,7 @@ def _identity(key: str | None, begin: int) -> str | None:
 
 # A day that learning puts behind its words, "on Monday (2025-05-05)": no speaker has said it.
 _DAYS = re.compile(r" \((?:week of )?\d{4}-\d\d[-\d]*(?: [a-z]+ [-\d]+)?\)")
+_ROLES = ("system", "developer", "user", "assistant", "tool")
 _WITHOUT_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 """What a message may have in the place of a content: an assistant's, as OpenAI's API gives it."""
 
@@ -182,7 +184,18 @@ _WITHOUT_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 def _given(index: int, message: Mapping[str, Any]) -> Heard:
     if not is_mapping(message) or not isinstance(message.get("role"), str):
         raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {message!r:.80}: correct it")
-    if message.get("content") is None and not any(message.get(key) for key in _WITHOUT_CONTENT):
+    if message["role"] not in _ROLES:
+        raise InvalidInput(
+            f'learning: "role" of message {index} must be one of {", ".join(_ROLES)}, and it is {short(message["role"])}: correct it',
+            index=index,
+        )
+    content = message.get("content")
+    if not (content is None or isinstance(content, Iterable)):
+        raise InvalidInput(
+            f"learning: the content of message {index} is a text or a list of parts, and it is of type {kind_of(content)}: make it text",
+            index=index,
+        )
+    if content is None and not any(message.get(key) for key in _WITHOUT_CONTENT):
         raise InvalidInput(
             f'learning: message {index} has a content, and it has none, only {sorted(map(str, message))}: pass "content" '
             '(for an assistant "tool_calls" will do)',

@@ -240,7 +240,8 @@ class Profile:
 
     Attributes:
         text: Lines for a prompt: constraints, who they are, what they prefer. Ends before more than `max_tokens`.
-        slots: The current value of each slot, by name.
+        slots: The current value of each slot that tells of the user (constraints, who they are, what they prefer), by name, however
+            short the text; `Scope.slots` has all.
         memories: The memories in the text, in its order.
     """
 

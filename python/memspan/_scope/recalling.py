@@ -184,7 +184,8 @@ class Recalling(ScopePart):
         found = self._core.get(memory_id)
         if found is None:
             raise NotFound(
-                f"looking up memory {memory_id[:80]!r} of {self!r}: no memory has that id, or it was forgotten: take ids from remember()",
+                f"looking up memory {memory_id[:80]!r} of {self!r}: no memory has that id, or it was forgotten or expired: "
+                "take ids from remember()",
                 id=memory_id,
             )
         return found

@@ -164,7 +164,7 @@ class Remembering(ScopePart):
         `Engine.maintain(compact=True)`.
 
         Returns:
-            Whether it was there; `False` where it was forgotten before.
+            Whether it was there; `False` where it was forgotten before, or has expired.
 
         Raises:
             NotFound: No memory of the scope has the id.
