@@ -605,3 +605,23 @@ def test_a_session_with_a_long_id_is_learnt_from(user: memspan.Scope) -> None:
     session.add_many([{"role": "user", "content": f"Build {number} runs on host-{number}."} for number in range(8)])
     assert session.compact(learn=lambda _: ["Builds run on hosts"]).learned == 1
     assert [memory.text for memory in user.memories()] == ["Builds run on hosts"]
+
+
+@pytest.mark.parametrize("quotes", ["error", "reply"])
+def test_what_a_failing_model_quotes_is_reported_and_not_stored(tmp_path: Path, quotes: str) -> None:
+    """It stood in the summary, where no redaction found it, and in each export."""
+
+    def model(messages: list[dict[str, str]], *, max_tokens: int) -> str:  # noqa: ARG001
+        if quotes == "error":
+            raise RuntimeError("content filter: the passphrase is zanzibar77")
+        return json.dumps({"zanzibar77": []})
+
+    path, copy = tmp_path / "store", tmp_path / "all.jsonl"
+    with memspan.open(path, embedder=None) as engine:
+        session = session_of(engine.user("ana"), 8)
+        compaction = session.compact(llm=model)
+        assert compaction.checked.startswith("rules: ")
+        assert "zanzibar77" in compaction.checked
+        engine.export(copy)
+    assert "zanzibar77" not in copy.read_text(encoding="utf-8")
+    assert not [file for file in path.rglob("*") if file.is_file() and b"zanzibar77" in file.read_bytes()]

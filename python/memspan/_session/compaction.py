@@ -104,7 +104,7 @@ class Compacting(SessionPart):
         before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
         counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
         return Compaction(
-            summary, range(*draft.covers), before, after, counts, written.refused, written.checked, learned, epoch, written.prompt
+            summary, range(*draft.covers), before, after, counts, written.refused, written.reported, learned, epoch, written.prompt
         )
 
     def brief(self, task: str, *, max_tokens: int = 1_500, llm: Writer | None = None, timeout_seconds: float | None = None) -> Brief:
@@ -144,7 +144,7 @@ class Compacting(SessionPart):
         written = write(draft, llm, timeout_seconds)
         summary = summary_of(draft.make().summary, model)
         text = f"{head}{summary.text}".rstrip()
-        return Brief(task, text, _core.count_tokens(text, model, None), summary, written.checked, written.refused)
+        return Brief(task, text, _core.count_tokens(text, model, None), summary, written.reported, written.refused)
 
     def note(self, text: str) -> int:
         """Adds a note that every prompt of this session shows, whatever leaves its window. It is deleted with the session.
@@ -243,4 +243,4 @@ class Compacting(SessionPart):
 
 def _switched(plan: _records.PlannedSwitch, draft: _core.CompactionDraft | None, written: Written) -> ModelSwitch:
     summary = None if draft is None else summary_of(draft.make().summary, plan.to_model)
-    return ModelSwitch(**vars(plan), summary=summary, refused=written.refused, checked=written.checked)
+    return ModelSwitch(**vars(plan), summary=summary, refused=written.refused, checked=written.reported)

@@ -49,18 +49,28 @@ class Written:
     """How a summary was made.
 
     Attributes:
-        checked: As in `Compaction.checked`.
+        checked: How it was checked, as it is stored: without what the model said, which may quote messages beyond any redaction.
         prompt: File name and hash of the prompt; "" without a model.
         refused: Lines that were not taken.
+        reported: As in `Compaction.checked`: with what the model said.
     """
 
     checked: str = "rules"
     prompt: str = ""
     refused: tuple[RefusedLine, ...] = ()
+    reported: str = "rules"
 
 
 class WriterError(Exception):
-    """The model gave nothing that can be used."""
+    """The model gave nothing that can be used.
+
+    Attributes:
+        kind: Why, without the words of the model or of what it raised.
+    """
+
+    def __init__(self, kind: str, said: str = "") -> None:
+        super().__init__(f"{kind}: {said}" if said else kind)
+        self.kind = kind
 
 
 @cache
@@ -101,8 +111,8 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
         refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
     except WriterError as error:
         draft.clear()
-        return Written(f"rules: {str(error)[:_MAX_REASON]}", _prompt_id())
-    return Written("model", _prompt_id(), refused)
+        return Written(f"rules: {error.kind}", _prompt_id(), reported=f"rules: {str(error)[:_MAX_REASON]}")
+    return Written("model", _prompt_id(), refused, "model")
 
 
 def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) -> tuple[RefusedLine, ...]:
@@ -126,7 +136,7 @@ def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seco
         again = [*messages, {"role": "assistant", "content": reply[:20_000]}, {"role": "user", "content": repair}]
         checked = draft.check(_ask(llm, again, draft.max_tokens, timeout_seconds))
     if checked.wrong is not None:
-        raise WriterError(f"the reply stayed invalid: {checked.wrong}")
+        raise WriterError("the reply stayed invalid", checked.wrong)
     return checked.taken, list(checked.refused)
 
 
@@ -147,7 +157,7 @@ def asked(function: object, call: Callable[[], Any], timeout_seconds: float) -> 
         raise WriterError(f"the model did not answer within {timeout_seconds:g} seconds")
     reply = outcome[0]
     if isinstance(reply, BaseException):  # whatever a client raises is why the rules did it alone
-        raise WriterError(f"the model failed, {type(reply).__name__}: {text_of(reply)}")
+        raise WriterError(f"the model failed, {type(reply).__name__}", text_of(reply))
     if not isinstance(reply, str):
         raise WriterError(f"the model must return a str, and returned a {type(reply).__name__}")
     return reply[:_MAX_REPLY].encode("utf-8", "replace").decode("utf-8")
