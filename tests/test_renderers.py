@@ -1,6 +1,6 @@
 """Every renderer against its vendor's rules: random sessions, none refused; the SDKs' types take the requests; the checkers have teeth."""
 
-# ruff: noqa: C901, E501, S311  conversations of every shape, pseudo-random on purpose
+# ruff: noqa: C901, E501, PLR0912, S311  conversations of every shape, pseudo-random on purpose
 from __future__ import annotations
 
 import random
@@ -21,6 +21,10 @@ IDS = ["call_PTLP8xhu3uwZk4l3nlnrrJha", "toolu_01A09q90qw90lq917835lq9", "a.b/c 
 PICTURES = ["image/png", "image/png", "image/jpg", "image/bmp", "image/svg+xml"]
 FILES = [("a.pdf", "application/pdf"), ("a!pdf", "application/pdf"), ("a.txt", "text/plain"), ("b.doc", "application/msword"), ("", "")]
 TEXTS = ["hello", " ", "", "漢字 😀", "<|im_start|>system", "word " * 300, "\n"]
+
+
+def _result(call: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call, "content": "ok"}
 
 
 def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
@@ -47,7 +51,10 @@ def talk(rng: random.Random, session: memspan.Session, messages: int) -> None:
             session.add_response({"id": f"r{number}", "choices": [{"message": {"role": "assistant", "content": text or None, "tool_calls": [
                 {"id": one, "type": "function", "function": {"name": "f", "arguments": rng.choice(["{}", "", "{\"a\": 1}", "nojson"])}} for one in calls]}}]})  # fmt: skip
             for one in calls[: rng.randrange(4)]:
-                session.add({"role": "tool", "tool_call_id": one, "content": text})
+                if rng.random() < 0.3:  # somebody speaks while other calls are open
+                    session.add({"role": "user", "content": [_result(one), {"type": "text", "text": text}]})
+                else:
+                    session.add({"role": "tool", "tool_call_id": one, "content": text})
         elif kind == 4:
             blocks: list[Any] = [
                 {"type": "thinking", "thinking": "t", "signature": rng.choice(["", "sig"])},
@@ -107,6 +114,71 @@ def test_no_random_session_is_refused(memspan_engine: memspan.Engine, request: p
         assert not found, (seed, found)
 
 
+@pytest.mark.parametrize("then", ["open", "answered", "answered with words", "cancelled", "gone on"])
+def test_words_beside_a_result_stand_behind_the_whole_round(user: memspan.Scope, then: str) -> None:
+    """They stood between the results of a round, and OpenAI and Google refused every request of the session from then on."""
+    session = user.session("s-1", model="gpt-4o", tools=TOOLS)
+    session.add({"role": "user", "content": "go"})
+    session.add_response(openai_response(tool_calls=[("call_1", "f", {}), ("call_2", "f", {})]))
+    session.add({"role": "user", "content": [{"type": "text", "text": "Hurry up."}, _result("call_1")]})
+    match then:
+        case "answered":
+            session.add({"role": "tool", "tool_call_id": "call_2", "content": "ok"})
+        case "answered with words":
+            session.add({"role": "user", "content": [_result("call_2"), {"type": "text", "text": "Please."}]})
+        case "cancelled":
+            session.cancel_tool_calls(reason="stop")
+        case "gone on":
+            session.add({"role": "user", "content": "never mind"})
+        case _:
+            assert [call.id for call in session.pending_tool_calls] == ["call_2"]
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    said = prompt.to_openai()["messages"]
+    assert [one["role"] for one in said[:5]] == ["user", "assistant", "tool", "tool", "user"]
+    assert said[4]["content"] == "Hurry up."
+    assert [item["type"] for item in prompt.to_openai_responses()["input"][1:6]] == [
+        "function_call",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+        "message",
+    ]
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "function", "function": {"name": "fs.read", "strict": True, "parameters": {"type": "object", "properties": {}}}},
+        {"name": "fs.read", "input_schema": {"type": "object", "properties": {}}},
+        {"type": "function", "name": "fs.read", "parameters": {"type": "object", "properties": {}}},
+    ],
+    ids=["openai", "anthropic", "responses"],
+)
+def test_a_tool_has_one_name_in_its_declaration_and_in_its_calls(user: memspan.Scope, tool: dict[str, Any]) -> None:
+    """After a switch the calls said "fs_read" and the declaration "fs.read", which the vendor refused."""
+    session = user.session("s-1", model="gemini-2.5-pro", tools=[tool])
+    session.add({"role": "user", "content": "go"})
+    calls = [{"functionCall": {"name": "fs.read", "args": {}}}]
+    session.add_response({"responseId": "g", "candidates": [{"content": {"role": "model", "parts": calls}, "finishReason": "STOP"}]})
+    assert session.pending_tool_calls[0].name == "fs.read"
+    session.add({"role": "tool", "tool_call_id": session.pending_tool_calls[0].id, "content": "ok"})
+    session.switch_model("gpt-4o")
+    prompt = session.assemble()
+    assert complaints(prompt) == []
+    google, openai = prompt.to_gemini(), prompt.to_openai()
+    assert google["config"]["tools"][0]["function_declarations"][0]["name"] == "fs.read"
+    assert openai["tools"][0]["function"]["name"] == openai["messages"][1]["tool_calls"][0]["function"]["name"] == "fs_read"
+    assert openai["tools"][0]["function"].get("strict") == tool.get("function", {}).get("strict")
+    session.add_response(openai_response(tool_calls=[("call_1", "fs_read", {})]))
+    [call] = session.pending_tool_calls
+    assert call.name == "fs.read"
+
+    read = memspan.Function("fs.read", "Reads a file.", {"type": "object", "properties": {}}, lambda _: "the file")
+    assert session.answer(call, functions=[read]).action == "added"
+    assert session.messages[-1].text == "the file"
+
+
 SVG = {"type": "image_url", "image_url": {"url": "data:image/svg+xml,<svg/>"}}
 
 
@@ -141,6 +213,9 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     shown = {"role": "user", "content": [{"type": "image", "source": source}]}
     assert "media_type" in (rules.anthropic({**claude, "messages": [shown]}) or "")
     assert "media_type" in (rules.anthropic({**claude, "messages": [{**shown, "content": [{"type": "document", "source": source}]}]}) or "")
+    dotted: list[Any] = [{**TOOLS[0], "name": "fs.read", "input_schema": {}, "function": {"name": "fs.read"}}]
+    assert "tools.0.name" in (rules.anthropic({**claude, "tools": dotted}) or "")
+    assert "tools[0]" in (rules.chat({**plain, "tools": dotted}) or "")
     named = {**plain, "messages": [{"role": "user", "content": "hi", "name": "Ann Lee"}]}
     assert "messages[1].name" in (rules.chat(named) or "")
     assert "unsupported image" in (rules.chat({**plain, "messages": [{"role": "user", "content": [SVG]}]}) or "")
@@ -155,6 +230,7 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     )
     items = session.assemble().to_openai_responses()
     assert rules.responses(items) is None
+    assert "tools[0].name" in (rules.responses({**items, "tools": dotted}) or "")
     assert "No tool call found" in (rules.responses({**items, "input": items["input"][3:]}) or "")
 
 

@@ -92,6 +92,7 @@ def test_a_limit_that_cannot_hold_the_newest_message(session: memspan.Session) -
         session.assemble(max_input_tokens=12)
     error = raised.value
     assert (error.limit_tokens, error.system_tokens, error.newest_tokens, error.needed_tokens) == (12, 8, 5, 16)
+    assert error.frame_tokens == 3
     assert all(str(number) in str(error) for number in (12, 8, 5, 16))
     assert session.assemble(max_input_tokens=16).total_tokens == 16
 

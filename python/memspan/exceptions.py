@@ -126,7 +126,14 @@ class UnknownModel(InputError, KeyError):
 
 
 class BudgetExceeded(InputError, ValueError):
-    """The fixed parts of a prompt need more tokens than its limit allows."""
+    """The fixed parts of a prompt need more tokens than its limit allows, or a limit is asked for that the model does not have.
+
+    Attributes:
+        needed_tokens: The least `max_input_tokens` that would do, where a prompt does not fit. `tools_tokens`, `system_tokens`,
+            `pinned_tokens`, `summary_tokens`, `newest_tokens` and `frame_tokens` add up to it. The results of the newest round count as
+            short as they can be shown.
+        limit_tokens: The limit, where there is one.
+    """
 
 
 class TokenizerError(InputError, ValueError):

@@ -74,6 +74,8 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return f"Extra inputs are not permitted: {sorted(unknown | wrong & set(body))}"
     if body.get("stream_options") and not rules.stream_usage:
         return "Extra inputs are not permitted: ['stream_options']"
+    if not all(_NAMES.fullmatch(tool[tool["type"]]["name"]) for tool in body.get("tools", ())):
+        return "Invalid 'tools[0].function.name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
     messages = body["messages"]
     if not messages:
         return "'messages' must contain at least one message"
@@ -158,6 +160,8 @@ def anthropic(body: dict[str, Any]) -> str | None:
     unknown = set(body) - ANTHROPIC_FIELDS
     if unknown:
         return f"{sorted(unknown)}: Extra inputs are not permitted"
+    if not all(re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", tool["name"]) for tool in body.get("tools", ())):
+        return "tools.0.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
     messages = body["messages"]
     if not messages:
         return "messages: at least one message is required"
@@ -268,6 +272,8 @@ def responses(body: dict[str, Any]) -> str | None:
     unknown = set(body) - RESPONSES_FIELDS
     if unknown:
         return f"Unknown parameter: {sorted(unknown)}"
+    if not all(_NAMES.fullmatch(tool["name"]) for tool in body.get("tools", ())):
+        return "Invalid 'tools[0].name': string does not match pattern. Expected '^[a-zA-Z0-9_-]+$'."
     if not body["input"]:
         return "Missing required parameter: 'input'."
     open_calls, reasoning = list[str](), False

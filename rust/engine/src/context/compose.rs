@@ -23,7 +23,7 @@ use super::report::{Report, disagrees, exceeded};
 use super::rounds;
 use super::segment::{Segment, chain};
 use super::select::{Chooser, Chosen};
-use super::squeeze::squeeze;
+use super::squeeze::{most_saved, squeeze};
 use super::turns::opens_round;
 use crate::tokens::bound::{Class, Tally};
 use crate::tokens::{Counter, Factor};
@@ -109,7 +109,8 @@ fn compose_bounded(inputs: &Inputs<'_>, bounds: &Bounds) -> Result<Prompt> {
         }
         tries += 1;
         if tries == MOST_TRIES {
-            return Err(exceeded(&inputs, prompt.counted_tokens));
+            let beside = prompt.counted_tokens.saturating_sub(inputs.fixed.tokens(inputs.framing));
+            return Err(exceeded(&inputs, beside, beside));
         }
         let over = u128::from(factor.per_mille()) * u128::from(prompt.total_tokens) / u128::from(inputs.limit.max(1));
         factor = Factor::new(u32::try_from(over).unwrap_or(u32::MAX).saturating_add(factor.per_mille() / 100 + 1));
@@ -156,7 +157,7 @@ impl<'a> Composer<'a> {
         if fixed > room {
             let least =
                 Grid { origin: inputs.epoch.origin, grant: 0, step: 1, rounds: 1, parts_turns: false }.window(inputs.history, pending)?;
-            return Err(exceeded(inputs, least.tokens));
+            return Err(composer.exceeded(&least)?);
         }
         composer.held = match inputs.volatile {
             Volatile::Frozen(_) if inputs.append_only && end.carried => composer.block_tokens(),
@@ -266,7 +267,7 @@ impl<'a> Composer<'a> {
                 return Ok((Window { tokens: window.tokens - saved, ..window }, squeezed));
             }
         }
-        Err(exceeded(self.inputs, window.tokens))
+        Err(self.exceeded(&window)?)
     }
 
     /// The tokens that the block needs: as it was sent, or the floors of a fresh one.
@@ -279,7 +280,21 @@ impl<'a> Composer<'a> {
         }
     }
 
+    /// The error of a window that does not fit, however short its newest results are shown.
+    fn exceeded(&self, window: &Window) -> Result<Error> {
+        let (_, messages) = self.newest_results(window)?;
+        let saved = most_saved(&messages, self.inputs.framing, self.inputs.counter);
+        Ok(exceeded(self.inputs, window.tokens, window.tokens.saturating_sub(saved)))
+    }
+
     fn squeeze_to(&self, window: &Window, over: u64) -> Result<Option<BTreeMap<u64, Arc<Stored>>>> {
+        let (indices, messages) = self.newest_results(window)?;
+        let squeezed = squeeze(&messages, over, self.inputs.framing, self.inputs.counter);
+        Ok(squeezed.map(|squeezed| indices.into_iter().zip(squeezed).collect()))
+    }
+
+    /// The messages with results at the end of a window, newest first, with their indices.
+    fn newest_results(&self, window: &Window) -> Result<(Vec<u64>, Vec<Arc<Stored>>)> {
         let mut round = Vec::new();
         for index in window.parts.iter().flat_map(Clone::clone).rev() {
             let stored = self.inputs.history.message(index)?;
@@ -288,9 +303,7 @@ impl<'a> Composer<'a> {
             }
             round.push((index, stored));
         }
-        let (indices, messages): (Vec<u64>, Vec<Arc<Stored>>) = round.into_iter().unzip();
-        let squeezed = squeeze(&messages, over, self.inputs.framing, self.inputs.counter);
-        Ok(squeezed.map(|squeezed| indices.into_iter().zip(squeezed).collect()))
+        Ok(round.into_iter().unzip())
     }
 
     fn saved(&self, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<u64> {

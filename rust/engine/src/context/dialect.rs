@@ -94,7 +94,7 @@ impl CallIds {
 
 /// The name of a called function or of a speaker as vendors take it. A model may make up any, and a request with `""` or `a b` in its
 /// history is refused for ever: a character that is not a letter, digit, `_` or `-` becomes `_`, more than `most` are cut. Dots and colons
-/// stay where a server takes them.
+/// stay where an API documents them, which is Gemini's own.
 pub(super) fn called(name: &str, most: usize, dotted: bool) -> Cow<'_, str> {
     let takes = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character) || dotted && ".:".contains(character);
     if name.is_empty() {

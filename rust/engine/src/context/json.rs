@@ -31,6 +31,19 @@ impl<'a> Object<'a> {
         self.text(key, place)?.ok_or_else(|| place.wrong(key, "must be present and a string", "nothing"))
     }
 
+    /// The same object with another value of `key`.
+    pub(super) fn with(&self, key: &str, value: &str) -> String {
+        let mut out = b"{".to_vec();
+        for (at, (name, raw)) in self.0.iter().enumerate() {
+            out.extend_from_slice(if at > 0 { b"," } else { b"" });
+            write_text(&mut out, name);
+            out.push(b':');
+            out.extend_from_slice(if name == key { value } else { raw.get() }.as_bytes());
+        }
+        out.push(b'}');
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
     /// The object at `key`, if it is there.
     pub(crate) fn object(&self, key: &str, place: Position<'_>) -> Result<Option<Object<'a>>> {
         self.get(key).map(|raw| object(raw).ok_or_else(|| place.wrong(key, "must be an object", raw))).transpose()

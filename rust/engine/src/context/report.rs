@@ -127,19 +127,21 @@ fn row(name: &str, tokens: u64, items: u64) -> SectionUse {
     SectionUse { name: name.into(), grant: None, asked: tokens, granted: tokens, tokens, items }
 }
 
-/// The fixed sections and the newest message, of `newest` counted tokens, do not fit.
-pub(super) fn exceeded(inputs: &Inputs<'_>, newest: u64) -> Error {
+/// The fixed sections and the newest message and round, of `whole` counted tokens and of `least` with their results shortened, do not fit.
+pub(super) fn exceeded(inputs: &Inputs<'_>, whole: u64, least: u64) -> Error {
     let factor = inputs.epoch.factor;
     let fixed = inputs.fixed;
     let text = |text: &Option<Arc<FixedText>>| text.as_ref().map_or(0, |text| factor.bound(text.tokens));
     let tools = fixed.tools.as_ref().map_or(0, |tools| factor.bound(tools.tokens));
     let (system, pinned, summary) = (text(&fixed.system), text(&fixed.pinned), text(&fixed.summary));
-    let needed = factor.bound(fixed.tokens(inputs.framing) + newest);
-    let (limit, newest) = (inputs.limit, factor.bound(newest));
+    let needed = factor.bound(fixed.tokens(inputs.framing) + least);
+    let (limit, newest) = (inputs.limit, factor.bound(least));
+    let frame = needed.saturating_sub(tools + system + pinned + summary + newest);
+    let shortened = if least < whole { format!(", of {} before its results are shortened", factor.bound(whole)) } else { String::new() };
     let message = format!(
         "cannot assemble the prompt: fixed sections and the newest message must fit the limit, got {needed} tokens for {limit} \
-         (tools {tools}, system {system}, pinned {pinned}, summary {summary}, newest message and round {newest}): shorten one of \
-         them, or raise max_input_tokens by {}",
+         (tools {tools}, system {system}, pinned {pinned}, summary {summary}, newest message and round {newest}{shortened}, frame \
+         {frame}): shorten one of them, or raise max_input_tokens by {}",
         needed.saturating_sub(limit)
     );
     Error::new(ErrorKind::BudgetExceeded, message)
@@ -150,6 +152,7 @@ pub(super) fn exceeded(inputs: &Inputs<'_>, newest: u64) -> Error {
         .with("pinned_tokens", pinned as i64)
         .with("summary_tokens", summary as i64)
         .with("newest_tokens", newest as i64)
+        .with("frame_tokens", frame as i64)
 }
 
 /// The sent prompt was counted again, and has more tokens than the stored counts.

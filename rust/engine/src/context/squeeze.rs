@@ -3,6 +3,7 @@
 //! All are held to one number of tokens, the highest at which they fit together, so that a short result is not cut to make
 //! room for a long one.
 
+use std::iter::successors;
 use std::sync::Arc;
 
 use super::escape::{escape, unescape};
@@ -21,6 +22,21 @@ pub(super) fn squeeze(messages: &[Arc<Stored>], over: u64, framing: &Framing, co
     let before: u64 = messages.iter().map(|stored| stored.cost.tokens).sum();
     let after: u64 = squeezed.iter().map(|stored| stored.cost.tokens).sum();
     (after + over <= before).then_some(squeezed)
+}
+
+/// The most tokens that [`squeeze`] takes off messages.
+pub(super) fn most_saved(messages: &[Arc<Stored>], framing: &Framing, counter: &dyn Counter) -> u64 {
+    let texts: Vec<u64> = messages.iter().flat_map(|stored| result_texts(stored)).map(|text| counter.count(text)).collect();
+    let saved = |cap: u64| {
+        let mut saved = 0;
+        for stored in messages {
+            saved += stored.cost.tokens.saturating_sub(shortened(stored, cap, framing, counter)?.cost.tokens);
+        }
+        Some(saved.min(texts.iter().map(|tokens| tokens.saturating_sub(cap)).sum()))
+    };
+    let longest = texts.iter().copied().max().unwrap_or_default();
+    // A marker may take more than the least.
+    successors(Some(LEAST_TOKENS), |cap| Some(cap * 2)).take_while(|cap| *cap < longest).find_map(saved).unwrap_or_default()
 }
 
 fn result_texts(stored: &Stored) -> impl Iterator<Item = &str> {

@@ -4,11 +4,13 @@
 //! frozen. Two spellings of one schema have one hash ([`canonical_json`]), so that reopening a session with the same tools
 //! from another process is not a new version.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::canonical_json::canonical_json;
+use super::dialect::called;
 use super::json::{self, Position};
 use super::message::{Digest, Format};
 use crate::Result;
@@ -37,6 +39,26 @@ pub struct Function {
     pub parameters: Option<Box<str>>,
 }
 
+impl Tool {
+    /// The schema as it was given, with another name of its function: a vendor may not take the one that it has.
+    pub(super) fn given_as(&self, name: &str) -> Cow<'_, str> {
+        let renamed = || {
+            let mut quoted = Vec::with_capacity(name.len() + 2);
+            json::write_text(&mut quoted, name);
+            let (quoted, object) = (String::from_utf8_lossy(&quoted), json::object(&self.given)?);
+            if self.format != Format::OpenAi {
+                return Some(object.with("name", &quoted));
+            }
+            Some(object.with("function", &json::object(object.get("function")?)?.with("name", &quoted)))
+        };
+        let is_other = self.function.as_ref().is_some_and(|function| &*function.name != name);
+        is_other.then(renamed).flatten().map_or(Cow::Borrowed(&*self.given), Cow::Owned)
+    }
+}
+
+/// The most characters of a tool's name at the vendors, and whether dots may stand in it.
+const SPELLINGS: [(usize, bool); 3] = [(64, false), (128, false), (64, true)];
+
 /// The tools of a session, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
@@ -59,6 +81,18 @@ impl Tools {
         check_names(&tools)?;
         let canonical = canonical_json(raw)?;
         Ok((!tools.is_empty()).then(|| Arc::new(Self { tools, meaning: xxh3_128(&canonical), digest: Digest::of_text(raw) })))
+    }
+
+    /// The name of the function that a model called so: a vendor that takes no dots is sent `fs_read` for `fs.read`. The same where
+    /// no function, or more than one, is sent so.
+    #[must_use]
+    pub fn declared<'a>(&'a self, name: &'a str) -> &'a str {
+        let names = || self.tools.iter().filter_map(|tool| tool.function.as_ref()).map(|function| &*function.name);
+        let mut sent_so = names().filter(|own| SPELLINGS.iter().any(|(most, dotted)| called(own, *most, *dotted) == name));
+        match (self.offer(name), sent_so.next(), sent_so.next()) {
+            (false, Some(own), None) => own,
+            _ => name,
+        }
     }
 
     /// Whether a function of that name is among them.
@@ -118,6 +152,34 @@ mod tests {
         assert_eq!(a.as_ref().map(|tools| tools.meaning), b.as_ref().map(|tools| tools.meaning));
         assert_ne!(a, b);
         assert_eq!(Tools::parse(b"[]").unwrap(), None);
+    }
+
+    #[test]
+    fn a_call_by_the_name_that_was_sent_is_one_of_the_tool() {
+        let of = |names: &[&str]| {
+            let tools: Vec<String> = names.iter().map(|name| format!(r#"{{"name":"{name}","input_schema":{{}}}}"#)).collect();
+            Tools::parse(format!("[{}]", tools.join(",")).as_bytes()).unwrap().unwrap()
+        };
+        let tools = of(&["fs.read", "git.log", "git_log", "a:b", "a.b"]);
+        for (called, name) in [("fs_read", "fs.read"), ("fs.read", "fs.read"), ("git_log", "git_log"), ("a_b", "a_b"), ("other", "other")] {
+            assert_eq!(tools.declared(called), name);
+        }
+        let long = "x".repeat(100);
+        assert_eq!(of(&[&long]).declared(&long[..64]), long);
+    }
+
+    #[test]
+    fn a_schema_keeps_everything_but_the_name() {
+        for (given, renamed) in [
+            (
+                r#"{"type":"function","function":{"name":"fs.read","strict":true,"parameters":{"a": 1.0}}}"#,
+                r#"{"type":"function","function":{"name":"fs_read","strict":true,"parameters":{"a": 1.0}}}"#,
+            ),
+            (r#"{"name":"fs.read","input_schema":{},"x":null}"#, r#"{"name":"fs_read","input_schema":{},"x":null}"#),
+        ] {
+            let tool = tool(given, "").unwrap();
+            assert_eq!((tool.given_as("fs_read"), tool.given_as("fs.read")), (renamed.into(), given.into()));
+        }
     }
 
     #[test]

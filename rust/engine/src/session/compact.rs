@@ -363,7 +363,7 @@ fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
         None => Ok((limit / LIMIT_SHARE).clamp(*SUMMARY_TOKENS.start(), *SUMMARY_TOKENS.end()).min(most)),
         Some(asked) if (1..=most).contains(&asked) => Ok(asked),
         Some(asked) => Err(Error::new(
-            ErrorKind::BudgetExceeded,
+            if asked == 0 { ErrorKind::InvalidInput } else { ErrorKind::BudgetExceeded },
             format!("compacting: max_tokens of the summary must be from 1 to {most}, half of the prompts' limit, and it is {asked}: choose another"),
         )
         .with("limit_tokens", limit as i64)),

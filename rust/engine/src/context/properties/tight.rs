@@ -137,7 +137,16 @@ fn an_error_names_every_number() {
     let mut transcript = Transcript::default();
     transcript.push(Message::text(Role::User, &words(1_000)), &FRAMING, &WordCounter).unwrap();
     let error = compose(&Inputs { history: &transcript, ..session.inputs(Volatile::Fresh(&[])) }).unwrap_err();
-    for name in ["needed_tokens", "limit_tokens", "tools_tokens", "system_tokens", "pinned_tokens", "summary_tokens", "newest_tokens"] {
+    for name in [
+        "needed_tokens",
+        "limit_tokens",
+        "tools_tokens",
+        "system_tokens",
+        "pinned_tokens",
+        "summary_tokens",
+        "newest_tokens",
+        "frame_tokens",
+    ] {
         assert!(error.fields().iter().any(|(field, _)| *field == name), "{name}");
     }
     assert!(error.message().contains("newest message and round 2004"), "{error}");
@@ -215,4 +224,27 @@ fn what_exceeds_the_limit_is_told_with_the_newest_message() {
     let Some(crate::Field::Int(needed)) = needed else { panic!("{error}") };
     let enough = compose(&Inputs { limit: needed as u64, ..session.inputs(Volatile::Fresh(&[])) }).unwrap();
     assert_eq!(enough.total_tokens, needed as u64);
+}
+
+/// Neither more nor less is asked for than the prompt needs with its newest results shortened as far as they can be.
+#[test]
+fn what_exceeds_the_limit_is_told_with_shortened_results() {
+    let call = |id: &str| Part::ToolCall(ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into(), custom: false });
+    for lengths in [[900, 3], [900, 400], [3, 4], [60, 49]] {
+        let mut session = Session::new(11, 4_000, Budget::default(), true);
+        session.add(Message::text(Role::User, "go"));
+        session.add(Message { role: Role::Assistant, name: None, parts: vec![call("a"), call("b")] });
+        for (id, length) in ["a", "b"].into_iter().zip(lengths) {
+            session.add(Message::tool_result(id, &words(length), false));
+        }
+        let within = |limit: u64| compose(&Inputs { limit, ..session.inputs(Volatile::Fresh(&[])) });
+        let error = within(20).unwrap_err();
+        let of = |wanted: &str| error.fields().iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone());
+        let Some(crate::Field::Int(needed)) = of("needed_tokens") else { panic!("{error}") };
+        assert!(within(needed as u64).unwrap().total_tokens <= needed as u64);
+        assert!(within(needed as u64 - 1).is_err(), "{lengths:?}: {needed}");
+        let parts = ["tools_tokens", "system_tokens", "pinned_tokens", "summary_tokens", "newest_tokens", "frame_tokens"];
+        let sum: i64 = parts.iter().map(|name| if let Some(crate::Field::Int(tokens)) = of(name) { tokens } else { 0 }).sum();
+        assert_eq!((sum, error.message().contains("before its results are shortened")), (needed, lengths[0] > 48));
+    }
 }

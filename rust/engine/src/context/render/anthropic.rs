@@ -282,12 +282,13 @@ fn say_given(out: &mut impl Parts, marked: bool, raw: &str) {
 fn say_tool(out: &mut impl Parts, tool: &Tool, marked: bool) {
     match &tool.function {
         Some(function) if tool.format != Format::Anthropic => say_marked(out, marked, |out| say_function(out, function)),
-        _ => say_given(out, marked, &tool.given),
+        Some(function) => say_given(out, marked, &tool.given_as(&called(&function.name, 128, false))),
+        None => say_given(out, marked, &tool.given),
     }
 }
 
 fn say_function(out: &mut impl Parts, function: &Function) {
-    say_named(out, function);
+    say_named(out, function, 128, false);
     out.key("input_schema");
     out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
 }

@@ -11,6 +11,7 @@ use super::super::lower::{Piece, pieces};
 use super::super::message::{Message, Role, Shape, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::{Body, Segment};
+use super::rounds::{Step, steps};
 use super::{GO_ON, NOTHING_YET, beginning};
 
 /// The assistant's text between a tool's result and a user, where a server requires one.
@@ -45,12 +46,16 @@ impl<'a> Entry<'a> {
 pub(super) fn entries(segments: &[Segment], shape: Shape) -> Vec<Entry<'_>> {
     let mut entries = Vec::with_capacity(segments.len());
     let mut block = None;
-    for segment in segments {
-        match &segment.body {
-            Body::Tools(_) => {}
-            Body::Text(text) => entries.push(Entry::text(Role::System, &*text.text)),
-            Body::Block(waiting) => block = Some(&*waiting.text),
-            Body::Message(_, stored) => push(&mut entries, &stored.message, shape, &mut block),
+    for step in steps(segments) {
+        match step {
+            Step::Results(message) => entries.extend(message.tool_results().map(Entry::Result)),
+            Step::Rest(message) => push(&mut entries, message, shape, &mut block),
+            Step::Whole(segment) => match &segment.body {
+                Body::Tools(_) => {}
+                Body::Text(text) => entries.push(Entry::text(Role::System, &*text.text)),
+                Body::Block(waiting) => block = Some(&*waiting.text),
+                Body::Message(_, stored) => push(&mut entries, &stored.message, shape, &mut block),
+            },
         }
     }
     if let Some(text) = block {
@@ -59,8 +64,8 @@ pub(super) fn entries(segments: &[Segment], shape: Shape) -> Vec<Entry<'_>> {
     entries
 }
 
+/// What a message says besides results.
 fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, shape: Shape, block: &mut Option<&'a str>) {
-    entries.extend(message.tool_results().map(Entry::Result));
     let mut own: Vec<Piece<'a>> = pieces(message, shape).filter(|piece| !matches!(piece, Piece::Result(_))).collect();
     if own.is_empty() && message.tool_results().next().is_some() {
         return;

@@ -16,6 +16,7 @@ use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResu
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
+use super::rounds::{Step, steps};
 use super::{GO_ON, NOTHING_YET, RequestOptions, beginning, input, say_named};
 use crate::plain::make::Parts;
 
@@ -34,12 +35,16 @@ pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl P
         turns: Vec::new(),
         names: BTreeMap::new(),
     };
-    for segment in &prompt.segments {
-        match &segment.body {
-            Body::Tools(tools) => tools.tools.tools.iter().for_each(|tool| contents.tool(tool)),
-            Body::Text(text) => contents.system.push(&text.text),
-            Body::Block(block) => contents.push(Kind::User, Said::text(&*block.text)),
-            Body::Message(_, stored) => contents.message(&stored.message),
+    for step in steps(&prompt.segments) {
+        match step {
+            Step::Results(message) => contents.results(message),
+            Step::Rest(message) => contents.message(message),
+            Step::Whole(segment) => match &segment.body {
+                Body::Tools(tools) => tools.tools.tools.iter().for_each(|tool| contents.tool(tool)),
+                Body::Text(text) => contents.system.push(&text.text),
+                Body::Block(block) => contents.push(Kind::User, Said::text(&*block.text)),
+                Body::Message(_, stored) => contents.message(&stored.message),
+            },
         }
     }
     match contents.turns.last().map(|turn| turn.kind) {
@@ -121,11 +126,15 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn message(&mut self, message: &'a Message) {
+    fn results(&mut self, message: &'a Message) {
         for result in message.tool_results() {
             let name = self.names.get(&*result.call_id).cloned().unwrap_or_else(|| "tool".into());
             self.push(Kind::Results, Said::Result(result, name));
         }
+    }
+
+    /// What a message says besides results.
+    fn message(&mut self, message: &'a Message) {
         let kind = if message.role == Role::Assistant { Kind::Model } else { Kind::User };
         let instruction = matches!(message.role, Role::System | Role::Developer);
         let mut name = message.name.as_deref();
@@ -264,7 +273,7 @@ fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
 
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
-        say_named(out, function);
+        say_named(out, function, 64, true);
         if let Some(parameters) = &function.parameters {
             // The API's own `parameters` is a dialect of OpenAPI; this field takes JSON Schema.
             out.key("parameters_json_schema");

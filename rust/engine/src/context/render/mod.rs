@@ -9,6 +9,7 @@ mod body;
 mod gemini;
 mod openai;
 mod responses;
+mod rounds;
 mod text;
 
 pub use openai::openai_prefix;
@@ -16,7 +17,7 @@ pub use text::to_text;
 
 use std::borrow::Cow;
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, called};
 use super::json;
 use super::message::{Format, Source, ToolCall};
 use super::prompt::Prompt;
@@ -103,9 +104,9 @@ fn say_text(out: &mut impl Parts, text: &str) {
     out.field("text", text);
 }
 
-/// The name and the description of a function: the same in all formats.
-fn say_named(out: &mut impl Parts, function: &Function) {
-    out.field("name", &function.name);
+/// The name of a function, as [`called`] spells it in calls, and its description: the same in all formats.
+fn say_named(out: &mut impl Parts, function: &Function, most: usize, dotted: bool) {
+    out.field("name", &called(&function.name, most, dotted));
     if let Some(description) = &function.description {
         out.field("description", description);
     }

@@ -70,7 +70,8 @@ fn say_tools(out: &mut impl Parts, tools: &[Tool]) {
     out.list(|out| {
         sent.for_each(|tool| match &tool.function {
             Some(function) if tool.format != FORMAT => say_function(out, function),
-            _ => out.json(&tool.given),
+            Some(function) => out.json(&tool.given_as(&called(&function.name, 64, false))),
+            None => out.json(&tool.given),
         });
     });
 }
@@ -80,7 +81,7 @@ fn say_function(out: &mut impl Parts, function: &Function) {
         say_type(out, "function");
         out.key("function");
         out.map(|out| {
-            say_named(out, function);
+            say_named(out, function, 64, false);
             if let Some(parameters) = &function.parameters {
                 out.key("parameters");
                 out.json(parameters);
@@ -193,7 +194,7 @@ fn say_call(out: &mut impl Parts, call: &ToolCall, dialect: Option<&Dialect>) {
         say_type(out, kind);
         out.key(kind);
         out.map(|out| {
-            out.field("name", &called(&call.name, 64, dialect.is_none_or(|dialect| &*dialect.name != "openai")));
+            out.field("name", &called(&call.name, 64, false));
             out.field(arguments, &if own { Cow::Borrowed(&*call.arguments) } else { input(call) });
         });
     });

@@ -13,6 +13,7 @@ use super::super::message::{Detail, Document, Format, Image, Message, Role, Shap
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
 use super::super::tools::{Function, Tool};
+use super::rounds::{Step, steps};
 use super::{GO_ON, NO_PARAMETERS, NOTHING_YET, RequestOptions, say_named, say_source, say_type};
 use crate::plain::make::Parts;
 
@@ -22,12 +23,16 @@ const IDS: CallIds = CallIds::Any(64);
 pub(super) fn say(prompt: &Prompt, options: RequestOptions<'_>, out: &mut impl Parts) {
     let mut items = Items { shape: Shape { format: Format::Responses, ..prompt.shape }, ..Items::default() };
     let mut block = None;
-    for segment in &prompt.segments {
-        match &segment.body {
-            Body::Tools(tools) => items.tools.extend(tools.tools.tools.iter().filter(|tool| is_sent(tool))),
-            Body::Text(text) => items.plain(Role::System, &*text.text),
-            Body::Block(waiting) => block = Some(&*waiting.text),
-            Body::Message(_, stored) => items.message(&stored.message, block.take()),
+    for step in steps(&prompt.segments) {
+        match step {
+            Step::Results(message) => items.results(message),
+            Step::Rest(message) => items.message(message, block.take()),
+            Step::Whole(segment) => match &segment.body {
+                Body::Tools(tools) => items.tools.extend(tools.tools.tools.iter().filter(|tool| is_sent(tool))),
+                Body::Text(text) => items.plain(Role::System, &*text.text),
+                Body::Block(waiting) => block = Some(&*waiting.text),
+                Body::Message(_, stored) => items.message(&stored.message, block.take()),
+            },
         }
     }
     if let Some(text) = block {
@@ -134,12 +139,15 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The input of the model: results first, then a message of parts.
-    fn given(&mut self, message: &'a Message, pieces: impl Iterator<Item = Piece<'a>>, block: Option<&'a str>) {
+    fn results(&mut self, message: &'a Message) {
         for result in message.tool_results() {
             let custom = self.custom.contains(&&*result.call_id);
             self.push(Role::Tool, Item::Output(result, custom));
         }
+    }
+
+    /// The input of the model besides results, as a message of parts.
+    fn given(&mut self, message: &'a Message, pieces: impl Iterator<Item = Piece<'a>>, block: Option<&'a str>) {
         let own = pieces.filter(|piece| !matches!(piece, Piece::Call(_) | Piece::Result(_)));
         let mut parts: Vec<Piece<'_>> = block.map(|text| Piece::Text(text.into())).into_iter().chain(own).collect();
         if parts.is_empty() {
@@ -251,7 +259,7 @@ fn say_tool(out: &mut impl Parts, tool: &Tool) {
 fn say_function(out: &mut impl Parts, function: &Function) {
     out.map(|out| {
         say_type(out, "function");
-        say_named(out, function);
+        say_named(out, function, 64, false);
         out.key("parameters");
         out.json(function.parameters.as_deref().unwrap_or(NO_PARAMETERS));
         // Where it is left out, schemas of this API are strict, and most are not written for that.

@@ -1,9 +1,13 @@
 //! The tool calls that wait for a result, with everything that a worker needs to run them after a crash.
 
+use std::sync::Arc;
+
 use crate::Result;
 use crate::context::message::ToolCall;
-use crate::session::session::Session;
-use crate::session::transcript::message::MessageRecord;
+use crate::context::tools::Tools;
+use crate::session::session::{Session, Status};
+use crate::session::transcript::{blob, message::MessageRecord};
+use crate::store::pages::Pages;
 
 /// A call that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub struct OpenCall {
 }
 
 impl Session<'_> {
-    /// The calls without a result, in their order. Reads the messages of one round.
+    /// The calls without a result, in their order, each by the name that its tool was declared with. Reads the messages of one round.
     pub fn open_calls(&self) -> Result<Vec<OpenCall>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -24,10 +28,19 @@ impl Session<'_> {
                 let message = MessageRecord::expect(pages, status.place, index)?.whole(pages, status.place)?;
                 if message.tool_results().next().is_none() {
                     let waits = |call: &&ToolCall| open.contains(&call.id);
-                    return Ok(message.tool_calls().filter(waits).map(|call| OpenCall { message: index, call: call.clone() }).collect());
+                    let tools = tools(pages, &status)?;
+                    let name = |call: &ToolCall| tools.as_ref().map_or(&*call.name, |tools| tools.declared(&call.name)).into();
+                    let waiting = message.tool_calls().filter(waits);
+                    return Ok(waiting.map(|one| OpenCall { message: index, call: ToolCall { name: name(one), ..one.clone() } }).collect());
                 }
             }
             Ok(Vec::new())
         })
     }
+}
+
+/// The tools of a session as it is now.
+fn tools<P: Pages>(pages: &P, status: &Status) -> Result<Option<Arc<Tools>>> {
+    let Some(given) = status.epoch.tools else { return Ok(None) };
+    Tools::parse(&blob::get(pages, status.place.partition, given.hash)?)
 }
