@@ -452,8 +452,10 @@ def test_an_answer_prints_one_short_line(memspan_engine: memspan.Engine) -> None
     """It printed the turn with every message, call and prompt of it: kilobytes in a log."""
     assistant, _ = made(memspan_engine, ["All is well. " * 500])
     reply = assistant.respond("u", "look", id="webhook-1")
-    text, learned = ("All is well. " * 5)[:60], len(reply.learned)
-    assert repr(reply) == f'AssistantReply("{text}...", model={reply.model!r}, turn=0, rounds=0, learned={learned})'
+    text = ("All is well. " * 5)[:60]
+    assert {one.action for one in reply.learned} == {"discarded"}
+    assert repr(reply) == f'AssistantReply("{text}...", model={reply.model!r}, turn=0, rounds=0)'
+    assert repr(assistant.respond("u", "I live in Porto.")).endswith(", learned=1)")
     assert repr(assistant.respond("u", "look", id="webhook-1")).endswith("stored=True)")
 
 

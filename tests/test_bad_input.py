@@ -91,6 +91,16 @@ def test_arguments_of_remember(kept: memspan.Scope, arguments: dict[str, Any]) -
         kept.remember_many([{"text": "Prefers coffee"} | arguments])
 
 
+def test_what_cannot_be_written_is_named_with_its_key(kept: memspan.Scope) -> None:
+    for metadata in ({"a": 1, "tags": {"b": [object()]}}, {"tags": 2**70}, {"tags": "\ud800"}):
+        with pytest.raises(memspan.InvalidInput, match='reading metadata, in "tags": '):
+            kept.remember("Prefers coffee", metadata=metadata)
+    with pytest.raises(memspan.InvalidInput, match="reading metadata: every key"):
+        kept.remember("Prefers coffee", metadata={"tags": 1, 5: 2})  # type: ignore[dict-item]
+    with pytest.raises(memspan.InvalidInput, match=', in "content": JSON has no number'):
+        kept.session("s-1", model="gpt-4o").add({"role": "user", "content": [{"type": "text", "text": float("nan")}]})
+
+
 def test_an_unknown_option_is_pythons_own_error(kept: memspan.Scope) -> None:
     with pytest.raises(TypeError, match="colour"):
         kept.remember("x", colour="red")  # type: ignore[call-arg]

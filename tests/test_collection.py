@@ -292,6 +292,8 @@ def test_a_row_that_fails_is_named(docs: memspan.Collection) -> None:
         docs.add_many([("a", "x"), memspan.NewDocument("b", "y"), {"id": "", "text": "z"}])
     assert caught.value.fields["row"] == 2
     assert len(docs) == 2
+    with pytest.raises(memspan.InvalidInput, match="and this is a tuple of 1"):
+        docs.add_many([("y",)])  # type: ignore[list-item]
 
 
 def test_an_embedder_of_the_callers_that_fails(tmp_path: Path) -> None:

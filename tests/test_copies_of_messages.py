@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import memspan
+    from memspan.testing import FakeClock
 
 NUMBER = "KX-449120"
 SAID = f"My customer number at Fluvia is {NUMBER}."
@@ -187,6 +188,42 @@ def test_rewinding_is_of_one_session(user: memspan.Scope, session: memspan.Sessi
     session.rewind(0)
     assert (len(session.messages), len(copy.messages)) == (0, 4)
     assert {hit.session_id for hit in user.search_transcripts(ASKED) if NUMBER in hit.text} == {"copy"}
+
+
+def test_a_fork_keeps_what_was_learnt_from_a_message_that_it_has(user: memspan.Scope) -> None:
+    """The memory was forgotten with the other session's message, and learning from the fork did not bring it back."""
+    session = user.session("talk", model="gpt-4o")
+    session.add_many([said("I'm allergic to peanuts."), said("I live in Porto.")])
+    user.learn(session)
+    copy, short = session.fork("copy"), session.fork("short", at=1)
+    session.rewind(0)
+    assert {(memory.session, memory.message) for memory in user.memories()} == {("copy", 0), ("copy", 1)}
+    assert {one.action for one in user.learn(copy)} == {"duplicate"}
+    copy.rewind(0)
+    assert [(memory.session, memory.text) for memory in user.memories()] == [("short", "The user is allergic to peanuts.")]
+    assert len(user.search_transcripts("Porto")) == 0
+    short.redact(0)
+    assert list(user.memories()) == []
+    own = short.fork("own")
+    own.add(said("I play the cello."))
+    user.learn(own)
+    own.rewind(1)
+    assert list(user.memories()) == []
+
+
+def test_a_fork_forgets_nothing_that_a_deleted_session_of_its_id_taught(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    gone = user.session("copy", model="gpt-4o")
+    gone.add(said("I play the cello."))
+    user.learn(gone)
+    gone.delete()
+    memspan_clock.advance(seconds=1)
+    session = user.session("talk", model="gpt-4o")
+    session.add(said("I'm allergic to peanuts."))
+    user.learn(session)
+    copy = session.fork("copy")
+    copy.rewind(0)
+    session.rewind(0)
+    assert [memory.text for memory in user.memories()] == ["I play the cello."]
 
 
 def line(number: int) -> str:

@@ -578,6 +578,8 @@ def test_only_what_waits_can_be_rejected(user: memspan.Scope) -> None:
     user.learn([{"role": "user", "content": "My boss said I hate Python."}])
     [waiting] = user.quarantined()
     assert (user.reject(waiting.id), user.reject(waiting.id), user.quarantined()) == (True, False, ())
+    with pytest.raises(memspan.InvalidInput, match="this one is forgotten"):  # it said that no memory has the id
+        user.approve(waiting.id)
 
 
 def test_a_time_that_is_none_names_its_message(user: memspan.Scope) -> None:
@@ -653,5 +655,9 @@ def test_a_message_that_nobody_can_have_said_is_refused(user: memspan.Scope, mes
 def test_looking_up_what_expired_says_that_it_may_have(user: memspan.Scope, memspan_clock: FakeClock) -> None:
     one = user.remember("The code is 1234", ttl_seconds=60).memory
     memspan_clock.advance(minutes=2)
+    with pytest.raises(memspan.InvalidInput, match="this one is expired"):  # it said that it is current
+        user.revise(one.id, text="The code is 5678")
+    with pytest.raises(memspan.InvalidInput, match="this one is expired"):
+        user.approve(one.id)
     with pytest.raises(memspan.NotFound, match="forgotten or expired"):
         user.get(one.id)

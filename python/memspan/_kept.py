@@ -5,7 +5,7 @@ They are frozen values like those of `memspan._results`. A field is made when it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from memspan._copies import of_engine
 from memspan._results import quoted, short
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Memory", "Message", "Passage", "PromptFacts", "Recalled", "Remembered"]
 
 _HitT = TypeVar("_HitT")
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 
 
 @of_module("memspan")
@@ -251,7 +252,7 @@ class Message(Kept):
     """
 
     index: int
-    role: Literal["system", "developer", "user", "assistant", "tool"]
+    role: Role
     given: dict[str, Any]
     text: str
     format: Format

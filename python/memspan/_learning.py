@@ -6,11 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from memspan import _core, _records
 from memspan._borne_out import borne_out
 from memspan._fence import is_mapping, kind_of
+from memspan._kept import Role
 from memspan._refining import Asked, refined
 from memspan._results import short
 from memspan._values import dataclass, field
@@ -176,7 +177,7 @@ def _identity(key: str | None, begin: int) -> str | None:
 
 # A day that learning puts behind its words, "on Monday (2025-05-05)": no speaker has said it.
 _DAYS = re.compile(r" \((?:week of )?\d{4}-\d\d[-\d]*(?: [a-z]+ [-\d]+)?\)")
-_ROLES = ("system", "developer", "user", "assistant", "tool")
+_ROLES: tuple[str, ...] = get_args(Role)
 _WITHOUT_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 """What a message may have in the place of a content: an assistant's, as OpenAI's API gives it."""
 

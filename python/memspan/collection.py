@@ -507,8 +507,12 @@ def _arguments(row: object) -> dict[str, Any]:
     if isinstance(row, tuple) and len(row) == 2:  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
         return {"id": row[0], "text": row[1]}
     raise InvalidInput(
-        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {_kind(row)}: convert it"  # pyright: ignore[reportUnknownArgumentType]
+        f"adding documents: a row is a NewDocument, a mapping or a pair of id and text, and this is {_shape(row)}: convert it"  # pyright: ignore[reportUnknownArgumentType]
     )
+
+
+def _shape(row: object) -> str:
+    return f"a tuple of {len(row)}" if isinstance(row, tuple) else _kind(row)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _kind(value: object) -> str:

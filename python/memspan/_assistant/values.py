@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._results import short
 from memspan._values import dataclass, field, of_module
+from memspan.life import Learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ class AssistantReply:
     learned: tuple[Any, ...] = field(default=(), hash=False)
 
     def __repr__(self) -> str:
-        parts = {"stored": self.stored, "stopped": self.stopped, "learned": len(self.learned)}
+        parts = {"stored": self.stored, "stopped": self.stopped, "learned": len(Learned(decisions=self.learned).stored)}
         more = "".join(f", {name}={value!r}" for name, value in parts.items() if value)
         return f"AssistantReply({short(self.text)}, model={self.model!r}, turn={self.turn.number}, rounds={self.rounds}{more})"
 

@@ -226,10 +226,33 @@ pub(super) fn from_origin<P: Pages>(pages: &P, partition: Partition, origin: &Or
     Ok(numbers.into_iter().collect())
 }
 
+/// Messages of a session that are taken back.
+pub(crate) struct TakenBack<'a, P> {
+    /// Its id.
+    pub session: &'a str,
+    /// When it was made.
+    pub begun: i64,
+    /// The messages.
+    pub messages: Range<u64>,
+    /// When a message was added that it has from another session, which may have taught before this one was made.
+    pub copied: &'a dyn Fn(&P, u64) -> Result<Option<i64>>,
+    /// Another session that has a message too, and keeps it.
+    pub kept_in: &'a dyn Fn(&P, u64) -> Result<Option<String>>,
+}
+
+impl<P: Pages> TakenBack<'_, P> {
+    /// Whether a memory that this session taught at that time may be of that message, and not of a deleted session of its id.
+    fn taught(&self, pages: &P, message: u64, at: i64, clock: i64) -> Result<bool> {
+        // Of a session from the future nobody knows when it was made.
+        let since = at >= self.begun || self.begun > clock.saturating_add(AHEAD);
+        Ok(since || (self.copied)(pages, message)?.is_some_and(|added| at >= added))
+    }
+}
+
 /// A memory as far as it says where it comes from.
 struct Traced {
-    /// It was said in one of the messages that are asked for.
-    said: bool,
+    /// The message that is asked for in which it was said, and when it was stored.
+    said: Option<(u64, i64)>,
     /// A model's sentence made of others.
     made: bool,
     reinforced: usize,
@@ -240,43 +263,52 @@ impl Traced {
     /// Whether it goes with `gone`: it was said in those messages, and by nobody again who is not of them; or it was made of one of them.
     fn goes_with(&self, gone: &BTreeSet<u32>) -> bool {
         let parents = self.derived_from.iter().filter(|parent| gone.contains(parent)).count();
-        if self.made { parents > 0 } else { self.said && self.reinforced <= parents }
+        if self.made { parents > 0 } else { self.said.is_some() && self.reinforced <= parents }
     }
 }
 
-/// Forgets what was learnt from the messages of a session from `messages` on, or from that one, and from nothing else. A memory that was
-/// said again elsewhere stays: who said it last is not known. So does what a program remembered itself, too, and what a deleted session of
-/// that id taught, before `begun`. Costs a look at every memory of the scope, where anything was learnt from them.
+/// Forgets what was learnt from messages that are taken back, and from nothing else. A memory that was said again elsewhere stays: who said
+/// it last is not known. So does what a program remembered itself, too, what a deleted session of that id taught, and what another session
+/// still says, whose it is from now on. Costs a look at every memory of the scope, where anything may have been learnt from them.
 pub(crate) fn forget_said<P: PagesMut>(
     pages: &mut P,
     partition: Partition,
     seed: Seed,
-    (session, begun, messages): (&str, i64, Range<u64>),
+    taken: &TakenBack<'_, P>,
     reason: &str,
     clock: i64,
 ) -> Result<()> {
-    if super::heard::mark(&*pages, partition, seed, session)?.next <= messages.start {
+    let first = taken.messages.start;
+    if super::heard::mark(&*pages, partition, seed, taken.session)?.next <= first && (taken.copied)(&*pages, first)?.is_none() {
         return Ok(());
     }
     let said = |memory: &Memory| {
-        // Of a session from the future nobody knows when it was made.
-        let since = memory.created_at >= begun || begun > clock.saturating_add(AHEAD);
-        let own = memory.provenance.session.as_deref() == Some(session) && since;
+        let from = &memory.provenance;
         // Where nobody wrote it on the program's behalf, the program told it too.
-        own && memory.provenance.writer.is_some() && memory.provenance.message.is_some_and(|message| messages.contains(&message))
+        let own = from.session.as_deref() == Some(taken.session) && from.writer.is_some();
+        from.message.filter(|message| own && taken.messages.contains(message)).map(|message| (message, memory.created_at))
     };
     let (mut current, mut ended) = (BTreeMap::new(), BTreeMap::new());
     let trace = |known: &mut BTreeMap<u32, Traced>, memory: Memory| {
-        let made = memory.provenance.writer.as_deref() == Some(CONSOLIDATION);
-        if said(&memory) || made {
+        let (made, said) = (memory.provenance.writer.as_deref() == Some(CONSOLIDATION), said(&memory));
+        if said.is_some() || made {
             let reinforced = memory.provenance.reinforced as usize;
-            known.insert(memory.number, Traced { said: said(&memory), made, reinforced, derived_from: memory.provenance.derived_from });
+            known.insert(memory.number, Traced { said, made, reinforced, derived_from: memory.provenance.derived_from });
         }
         Continue(())
     };
     record::each_current(&*pages, partition, 0, &mut |memory| trace(&mut current, memory))?;
     record::each_ended(&*pages, partition, &mut |memory| trace(&mut ended, memory))?;
     ended.append(&mut current); // the newest revision of each
+    for (number, traced) in &mut ended {
+        let Some((message, at)) = traced.said else { continue };
+        if !taken.taught(&*pages, message, at, clock)? {
+            traced.said = None;
+        } else if let Some(other) = (taken.kept_in)(&*pages, message)? {
+            traced.said = None;
+            hand_over(pages, partition, *number, taken.session, &other)?;
+        }
+    }
     let mut gone = BTreeSet::new();
     loop {
         let goes = |(number, traced): (&u32, &Traced)| traced.goes_with(&gone).then_some(*number);
@@ -291,6 +323,19 @@ pub(crate) fn forget_said<P: PagesMut>(
     }
     let numbers: Vec<u32> = gone.into_iter().collect();
     forget_many(pages, partition, seed, (&numbers, Which::WithWords), reason, clock).map(drop)
+}
+
+/// Says of each revision of a memory that another session taught it, which has the same message.
+fn hand_over(pages: &mut impl PagesMut, partition: Partition, number: u32, session: &str, other: &str) -> Result<()> {
+    let mut revisions = record::history(&*pages, partition, number)?;
+    revisions.extend(record::current(&*pages, partition, number)?);
+    for mut memory in revisions {
+        if memory.provenance.session.as_deref() == Some(session) {
+            memory.provenance.session = Some(other.to_owned());
+            record::put(pages, partition, &memory)?;
+        }
+    }
+    Ok(())
 }
 
 /// The conditions that `forget_stale` takes.

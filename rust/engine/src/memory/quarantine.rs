@@ -12,6 +12,7 @@ use super::remember::Prepared;
 use super::writer::PartitionWriter;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
+use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 use crate::{Error, Result};
@@ -73,7 +74,7 @@ pub(super) fn approve<P: PagesMut>(
     prepared: &Prepared,
 ) -> Result<Remembered> {
     let mut writer = PartitionWriter::open(pages, scope, clock, embedding)?;
-    let mut waiting = waiting(&writer, id)?;
+    let mut waiting = waiting(&*writer.pages, writer.partition, writer.seed, id, writer.clock)?;
     let remembered = prepared.write(&mut writer)?;
     if remembered.action == Action::Rejected {
         return Ok(Remembered { memory: waiting, ..remembered });
@@ -90,16 +91,19 @@ pub(super) fn approve<P: PagesMut>(
     Ok(remembered)
 }
 
-/// The memory of that id, which waits.
-fn waiting<P: PagesMut>(writer: &PartitionWriter<'_, P>, id: &str) -> Result<Memory> {
-    let memory = super::read::find(&*writer.pages, writer.partition, writer.seed, id)?;
-    let memory = memory.filter(|memory| !memory.is_expired(writer.clock)).ok_or_else(|| super::read::no_such_memory(id))?;
-    if memory.state() == State::Quarantined { Ok(memory) } else { Err(waits_not(&memory, id, ["approving", "approved", ""])) }
+/// The memory of that id, which waits to be approved.
+///
+/// # Errors
+/// `NotFound` where there is none, `InvalidInput` where it waits for nobody.
+pub(super) fn waiting<P: Pages>(pages: &P, partition: Partition, seed: Seed, id: &str, clock: i64) -> Result<Memory> {
+    let memory = super::read::find(pages, partition, seed, id)?.ok_or_else(|| super::read::no_such_memory(id))?;
+    let state = memory.state_at(clock);
+    if state == State::Quarantined { Ok(memory) } else { Err(waits_not(state, id, ["approving", "approved", ""])) }
 }
 
 /// The error of a memory that waits for nobody: what was being done, what cannot be done to it, what to do instead.
-fn waits_not(memory: &Memory, id: &str, [doing, done, instead]: [&str; 3]) -> Error {
-    let state = memory.state().name();
+fn waits_not(state: State, id: &str, [doing, done, instead]: [&str; 3]) -> Error {
+    let state = state.name();
     Error::invalid(format!(
         "{doing} {id:?}: only what is quarantined can be {done}, and this one is {state}: take ids from quarantined(){instead}"
     ))
@@ -109,7 +113,7 @@ fn waits_not(memory: &Memory, id: &str, [doing, done, instead]: [&str; 3]) -> Er
 pub(super) fn reject<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, clock: i64) -> Result<bool> {
     match super::read::get(pages, scope, id, clock)? {
         Some(memory) if memory.state() != State::Quarantined => {
-            Err(waits_not(&memory, id, ["rejecting", "rejected", ", or call forget()"]))
+            Err(waits_not(memory.state(), id, ["rejecting", "rejected", ", or call forget()"]))
         }
         _ => super::forget::forget(pages, scope, id, Some("rejected"), clock),
     }

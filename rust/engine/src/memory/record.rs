@@ -133,6 +133,15 @@ impl Memory {
         self.ending.as_ref().map_or(State::Current, |ending| ending.state)
     }
 
+    /// The same, where its time to live may be over.
+    #[must_use]
+    pub fn state_at(&self, now: i64) -> State {
+        match self.state() {
+            State::Current | State::Quarantined if self.is_expired(now) => State::Expired,
+            state => state,
+        }
+    }
+
     /// When this revision was written, by the clock, as far as that is known at `now`: the scope's own time is believed once it is past.
     #[must_use]
     pub fn written_at(&self, now: i64) -> i64 {

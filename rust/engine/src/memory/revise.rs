@@ -61,10 +61,11 @@ pub(super) fn write<P: PagesMut>(
     let Some(partition) = scope.find(pages)? else { return Err(super::read::no_such_memory(id)) };
     let mut writer = PartitionWriter::at(pages, partition, scope.seed(pages.secret()), clock, embedding)?;
     let old = super::read::find(writer.pages, partition, writer.seed, id)?.ok_or_else(|| super::read::no_such_memory(id))?;
-    if old.state() != State::Current || old.is_expired(writer.clock) {
+    let state = old.state_at(writer.clock);
+    if state != State::Current {
         return Err(Error::new(
             ErrorKind::InvalidInput,
-            format!("revising {id:?}: only a current memory can be revised, and this one is {}: remember() a new one", old.state().name()),
+            format!("revising {id:?}: only a current memory can be revised, and this one is {}: remember() a new one", state.name()),
         ));
     }
     let mut memory = revised(&old, revision, &mut writer)?;

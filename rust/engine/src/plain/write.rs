@@ -6,6 +6,7 @@ use rmp::encode;
 
 use super::{Plain, Whole};
 use crate::limits::MAX_METADATA_DEPTH;
+use crate::units::clip::first_chars;
 use crate::{Error, Result};
 
 /// How deep lists and maps may stand in one another in JSON: what any parser of a provider takes.
@@ -68,7 +69,7 @@ pub trait Given: Sized {
 
 /// Writes a value; `what` names it in errors.
 pub fn write<G: Given>(what: &str, form: Form, given: &G) -> std::result::Result<Vec<u8>, G::Error> {
-    let mut writer = Writer { what, form, bytes: Vec::with_capacity(if form == Form::Json { 256 } else { 0 }) };
+    let mut writer = Writer { what, key: None, form, bytes: Vec::with_capacity(if form == Form::Json { 256 } else { 0 }) };
     writer.value(given, 1)?;
     Ok(writer.bytes)
 }
@@ -76,6 +77,8 @@ pub fn write<G: Given>(what: &str, form: Form, given: &G) -> std::result::Result
 // Writing to a vector cannot fail, which is why results of the writers below are dropped.
 struct Writer<'a> {
     what: &'a str,
+    /// The key of the outermost map whose value is being written, for errors.
+    key: Option<String>,
     form: Form,
     bytes: Vec<u8>,
 }
@@ -117,8 +120,14 @@ impl Writer<'_> {
         self.either("{", |bytes| drop(encode::write_map_len(bytes, entries.len() as u32)));
         for (at, (key, value)) in entries.iter().enumerate() {
             self.either(if at > 0 { "," } else { "" }, |_| {});
+            self.key = self.key.take().filter(|_| depth > 1);
             match key.look(self.form)? {
-                Ok(Plain::Text(name)) => self.text(&name),
+                Ok(Plain::Text(name)) => {
+                    self.text(&name);
+                    if depth == 1 {
+                        self.key = Some(name.to_string());
+                    }
+                }
                 Err(Cannot::Surrogate) => return Err(self.wrong(&self.form.rule(Cannot::Surrogate, "")).into()),
                 _ => return Err(self.wrong(&format!("every key must be a str, and {}: make it a str", key.in_words())).into()),
             }
@@ -175,6 +184,7 @@ impl Writer<'_> {
     }
 
     fn wrong(&self, rule: &str) -> Error {
-        Error::invalid(format!("reading {}: {rule}", self.what))
+        let place = self.key.as_ref().map_or_else(String::new, |key| format!(", in {:?}", first_chars(key, 80)));
+        Error::invalid(format!("reading {}{place}: {rule}", self.what))
     }
 }

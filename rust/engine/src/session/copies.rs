@@ -26,6 +26,20 @@ pub(super) fn redact<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, index:
     Ok(done)
 }
 
+/// The id of another session that has a message of this one.
+pub(super) fn elsewhere<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Option<String>> {
+    let Some(place) = of(pages, own, record, index)?.into_iter().nth(1) else { return Ok(None) };
+    Ok(SessionRecord::read(pages, place)?.map(|other| other.id))
+}
+
+/// When a message was added that a session has from another one; `None` of its own.
+pub(super) fn added_at<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Option<i64>> {
+    if record.origin_of(index).is_none() {
+        return Ok(None);
+    }
+    Ok(MessageRecord::read(pages, own, index)?.map(|message| message.added_at))
+}
+
 /// The sessions that have a message, the given one first. Hidden ones are left out: a fork that is not whole yet ends as soon as the session
 /// that it copies is changed.
 fn of<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Vec<SessionKey>> {

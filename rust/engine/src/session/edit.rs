@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::copies;
 use super::key::SessionKey;
 use super::ledger::{self, Call};
 use super::policy::Policy;
@@ -21,7 +22,7 @@ use crate::Result;
 use crate::context::image::Cost;
 use crate::context::message::{Part, REDACTED, Role, ToolCall};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
-use crate::memory::forget;
+use crate::memory::forget::{self, TakenBack};
 use crate::scope::Head;
 use crate::store::chunks;
 use crate::store::identity::Seed;
@@ -71,7 +72,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 
     fn rewind_to(&mut self, at: u64) -> Result<()> {
         let before = self.tally_before(at)?;
-        self.forget_said(at..u64::MAX, "its message was taken back")?;
+        self.forget_said(at..u64::MAX, "its message was taken back", true)?;
         let (messages, turns) = (self.record.tally.messages, self.record.tally.turns);
         for index in (at..messages).rev() {
             remove_message(self.pages, self.place, self.seed, index, &mut self.words)?;
@@ -137,7 +138,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         if record.state == MessageState::Redacted {
             return Ok(false);
         }
-        self.forget_said(index..index + 1, "its message was redacted")?;
+        self.forget_said(index..index + 1, "its message was redacted", false)?;
         let stored = record.stored(&*self.pages, self.place)?;
         self.forget_words(&mut record)?;
         release_blobs(self.pages, self.place, &record)?;
@@ -175,16 +176,17 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         Ok(true)
     }
 
-    /// Forgets what was learnt from these messages alone.
-    fn forget_said(&mut self, messages: Range<u64>, reason: &str) -> Result<()> {
-        forget::forget_said(
-            self.pages,
-            self.place.partition,
-            self.seed,
-            (&self.record.id, self.record.created_at, messages),
-            reason,
-            self.told,
-        )
+    /// Forgets what was learnt from these messages alone; where copies count, also in sessions that have the same.
+    fn forget_said(&mut self, messages: Range<u64>, reason: &str, copies_count: bool) -> Result<()> {
+        let (place, record) = (self.place, &self.record);
+        let taken = TakenBack {
+            session: &record.id,
+            begun: record.created_at,
+            messages,
+            copied: &|pages: &P, index| copies::added_at(pages, place, record, index),
+            kept_in: &|pages: &P, index| if copies_count { copies::elsewhere(pages, place, record, index) } else { Ok(None) },
+        };
+        forget::forget_said(self.pages, place.partition, self.seed, &taken, reason, self.told)
     }
 
     fn forget_words(&mut self, record: &mut MessageRecord) -> Result<()> {

@@ -221,7 +221,10 @@ impl Core {
 
     /// Remembers what waited, as the user's own word.
     pub fn approve(&self, scope: &Scope, id: &str, now: i64) -> Result<Remembered> {
-        let memory = self.get(scope, id, now)?.ok_or_else(|| read::no_such_memory(id))?;
+        let memory = self.store.read(|pages| {
+            let partition = scope.find(pages)?.ok_or_else(|| read::no_such_memory(id))?;
+            quarantine::waiting(pages, partition, scope.seed(pages.secret()), id, now)
+        })?;
         let embedder = Arc::clone(self.embedders.now());
         let prepared = self.prepared(&embedder, scope, quarantine::approved(&memory, now))?;
         let (scope, id) = (scope.clone(), id.to_owned());
