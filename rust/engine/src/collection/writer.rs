@@ -20,8 +20,9 @@ use crate::units::clock::told;
 pub(super) const STEP_PARTS: usize = 256;
 /// Chunks that one transaction writes.
 pub(super) const STEP_CHUNKS: usize = 32;
-/// Chunks that one transaction removes: each leaves a page for each of its words.
-pub(super) const STEP_REMOVED: usize = 16;
+/// Chunks that one transaction removes: each leaves a page for each of its words, and neighbours share most of these pages. With 16 the
+/// removal of a document of 10,000 chunks wrote them three times as often and took 2.6 times as long; no step took longer for it.
+pub(super) const STEP_REMOVED: usize = 64;
 
 /// A chunk, analysed before its transaction begins.
 #[derive(Debug, Clone)]
