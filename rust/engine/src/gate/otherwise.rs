@@ -72,10 +72,11 @@ impl Change {
         let own = words(text);
         let s = &Sentence { text, words: &own };
         let is_unsure = |word: &Word| among(&UNSURE, &word.lower) || word.lower.ends_with("n't");
-        if own.len() > 2 * MOST_TOLD || own.iter().any(is_unsure) || !changes(s) {
+        let given_up = given_up(s);
+        if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s) {
             return None;
         }
-        Some(Self { over: over(s), gone: gone(s), content: content(s), values: values(s) })
+        Some(Self { over: given_up.map_or_else(|| over(s), |over| vec![over]), gone: gone(s), content: content(s), values: values(s) })
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone
@@ -185,6 +186,20 @@ fn over(s: &Sentence<'_>) -> Vec<Vec<String>> {
     out.retain(|over| !over.is_empty() && !over.iter().any(|word| is_being(word)));
     out.dedup();
     out
+}
+
+/// The words of what the user was doing or was to do: "I'm not | flying to Rome | anymore", "we're no longer | flying to Rome".
+fn given_up(s: &Sentence<'_>) -> Option<Vec<String>> {
+    let not = s.behind(0, &["i'm not", "we're not", "i am not", "we are not"]);
+    let begin = not.or_else(|| s.behind(0, &["i'm no longer", "we're no longer", "i am no longer", "we are no longer"]))?;
+    let end = (begin..=s.words.len()).find(|at| is_last(s, *at) || s.behind(*at, &["any more", "anymore", "any longer"]).is_some())?;
+    let is_over = not.is_none() || s.behind(end, &["any more", "anymore", "any longer"]).is_some_and(|behind| is_last(s, behind));
+    let words = s.words.get(begin..end)?;
+    let act = words.first().filter(|act| is_over && act.lower.ends_with("ing"))?;
+    let mut over: Vec<String> = words[1..].iter().filter(|word| is_content(word)).map(|word| bare(&word.lower)).collect();
+    let names = (1..=MOST_OVER).contains(&over.len()) && !over.iter().any(|word| is_being(word));
+    over.push(bare(&act.lower));
+    names.then_some(over)
 }
 
 /// Whether the user is the subject of a verb, or nobody is named: "oh and | cancelled Netflix".
@@ -311,6 +326,8 @@ mod tests {
             ("oh and Henrik left, Aisha's running the team these days", "my manager Henrik wants the demo on Thursdays"),
             ("Dona Gra\u{e7}a retires in June", "The accountant is Dona Gra\u{e7}a"),
             ("I gave up on Spanish and started Italian", "I'm learning Spanish."),
+            ("I'm not flying to Rome anymore.", "I'm flying to Rome on November 20 (2026-11-20)."),
+            ("We're no longer renting the flat in Porto", "We are renting a flat in Porto for June"),
         ] {
             assert!(is_of(change, known), "{change} / {known}: {:?}", Change::of(change));
         }
@@ -367,6 +384,9 @@ mod tests {
             ("I left the keys at home", "my keys are red"),
             ("Helen moved to Harrogate", "Helen is allergic to nuts"),
             ("That's all for now.", "all is well"),
+            ("I'm not flying to Rome anymore.", "I was born in Rome."),
+            ("I'm not flying to Rome.", "I'm flying to Rome on November 20 (2026-11-20)."),
+            ("I'm not feeling well anymore.", "I'm feeling great today."),
         ] {
             assert!(!is_of(change, known), "{change} / {known}: {:?}", Change::of(change));
         }

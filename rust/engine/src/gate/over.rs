@@ -57,6 +57,9 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
         let (value, _) = s.value(begin)?;
         let condition = is_condition(&value);
         let says_what = begin > at || ["a", "an", "the"].contains(&s.word(at)) || of_class("diet", &value) || condition;
+        if !says_what && s.word(at).ends_with("ing") && at + 1 < s.words.len() {
+            return Some(Reading { category: Category::Semantic, ..reading }); // "I'm not flying to Rome anymore": see `otherwise`
+        }
         reading.category = if begin > at || condition { Category::Semantic } else { reading.category };
         reading.ends = Some(value);
         return says_what.then_some(reading);

@@ -25,7 +25,9 @@ struct Dated {
 
 /// The date whose words begin at `here`. Where it ends what began so many days from today, it is behind that.
 pub(super) fn read(words: &[Word], here: usize, today: i64, began: Option<i64>) -> Option<Named> {
-    let Some(found) = dated(words, here) else { return numbered(words, here, today) };
+    let Some(found) = dated(words, here) else {
+        return numbered(words, here, today).or_else(|| in_digits(words, here, today));
+    };
     let such = |year: i64, of_month: i64| valid(year, found.month, of_month);
     let first = match found.year {
         Some(year) => such(year, found.first)?,
@@ -149,6 +151,33 @@ fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
     Some(named(here, 2, today, day, None))
 }
 
+/// A date in digits that all countries read alike: "2026/12/03", "11/24/2026", and behind a word that leads to one "24.11.2026" and "11/24". One
+/// that is written as it is stored, "2026-12-03", stays as it is.
+fn in_digits(words: &[Word], here: usize, today: i64) -> Option<Named> {
+    const LED_BY: [&str; 11] = ["on", "by", "until", "till", "since", "before", "after", "from", "due", "is", "to"];
+    let word = words[here].lower.as_str();
+    let sign = word.chars().find(|sign| ['/', '.'].contains(sign)).filter(|_| word.starts_with(|digit: char| digit.is_ascii_digit()))?;
+    let parts: Vec<i64> = word.split(sign).map(|part| part.parse().ok().filter(|_| part.len() <= 4)).collect::<Option<_>>()?;
+    let is_led = here > 0 && among(&LED_BY, &words[here - 1].lower);
+    let is_year = |year: &i64| (1900..2100).contains(year);
+    let of = |a: i64, b: i64| match (a > 12, b > 12) {
+        (true, false) => Some((b, a)),
+        (false, true) => Some((a, b)),
+        _ => None,
+    };
+    let day = match (sign, &parts[..]) {
+        ('/', [year, month, of_month]) if is_year(year) => valid(*year, *month, *of_month)?,
+        ('.', [of_month, month, year]) if is_led && is_year(year) => valid(*year, *month, *of_month)?,
+        ('/', [a, b, year]) if is_year(year) => of(*a, *b).and_then(|(month, of_month)| valid(*year, month, of_month))?,
+        ('/', [a, b]) if is_led && word != "24/7" && !is_yearly(words) => {
+            let (month, of_month) = of(*a, *b)?;
+            chosen(words, here, today, |year| valid(year, month, of_month), 8)?
+        }
+        _ => return None,
+    };
+    Some(named(here, 1, today, day, None))
+}
+
 /// The first and the last day of a word: "3", "3rd", "3-9", and whether the first is an ordinal.
 #[allow(clippy::type_complexity)] // a day, another one behind its word, and what kind of number it is
 fn days(word: &str) -> Option<(i64, Option<(&'static str, i64)>, bool)> {
@@ -197,6 +226,15 @@ mod tests {
             ("The birthday party is on December 5", "The birthday party is on December 5 (2025-12-05)"),
             ("We're away from May 3 to 9", "We're away from May 3 to 9 (2025-05-03 to 2025-05-09)"),
             ("We meet on May 3 and 9 June", "We meet on May 3 (2025-05-03) and 9 June (2025-06-09)"),
+            ("The dentist is on 2026/12/03", "The dentist is on 2026/12/03 (2026-12-03)"),
+            ("Signed on 24.11.2024 in Rome", "Signed on 24.11.2024 (2024-11-24) in Rome"),
+            ("My flight is on 11/24.", "My flight is on 11/24 (2025-11-24)."),
+            ("We flew on 24/11", "We flew on 24/11 (2024-11-24)"),
+            ("Due by 1/31, not 2/1.", "Due by 1/31 (2025-01-31), not 2/1."),
+            (
+                "We are on 24/7 duty from 9/5 to 3/4, version 1.2.2024, 3/16 cups",
+                "We are on 24/7 duty from 9/5 to 3/4, version 1.2.2024, 3/16 cups",
+            ),
             ("The fair is May 3-9", "The fair is May 3-9 (2025-05-03 to 2025-05-09)"),
             ("It is on the 3rd and 4th of December", "It is on the 3rd and 4th of December (2025-12-03 and 2025-12-04)"),
             ("the trip of December 20 to January 3", "the trip of December 20 (2025-12-20) to January 3 (2026-01-03)"),

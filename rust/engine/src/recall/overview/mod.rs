@@ -140,6 +140,8 @@ mod tests {
             ("Could you recap last week?", Done),
             ("Tell me what happened between 20 May and 30 May.", Done),
             ("What do I have next week?", Ahead),
+            ("What do I have coming up?", Ahead),
+            ("what's on my calendar", Ahead),
             ("Am I busy on Friday?", Ahead),
             ("What's on tomorrow?", Ahead),
             ("what will happen on May 25?", Ahead),

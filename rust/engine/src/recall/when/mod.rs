@@ -151,7 +151,8 @@ pub fn within(text: &str) -> Vec<String> {
 
 /// Calls `of` with each word in small letters, and whether it is of a time, which does not depend on what day it is.
 fn each_word(text: &str, mut of: impl FnMut(String, bool)) {
-    days(&words::split(text), 0, false, |word, is_of_time| of(word.lower.clone(), is_of_time));
+    let words = words::split(text);
+    days(&words, 0, is_ahead(&words), |word, is_of_time| of(word.lower.clone(), is_of_time));
 }
 
 /// Whether a question asks for what is to come: "Do I have anything on Friday?", "What are my plans for May?"
@@ -185,18 +186,31 @@ fn is_ahead(words: &[Word<'_>]) -> bool {
 /// All expressions of a text together, of a question for what is to come as far as they can lie ahead; `of` is given each word, and whether it
 /// is of one.
 fn days(words: &[Word<'_>], today: i64, is_ahead: bool, mut of: impl FnMut(&Word<'_>, bool)) -> Option<Days> {
-    let (mut all, mut at): (Option<Days>, usize) = (None, 0);
+    let (mut all, mut is_soon, mut at): (Option<Days>, bool, usize) = (None, false, 0);
     while at < words.len() {
         let found = expression(words, at, today);
         let found = found.map(|(days, used)| (if is_ahead { coming(words, at, (days, used), today) } else { days }, used));
         if let Some((days, _)) = found {
             all = Some(all.map_or(days, |others| others.and(days)));
         }
-        let used = found.map_or(1, |(_, used)| used);
-        words[at..].iter().take(used).for_each(|word| of(word, found.is_some()));
-        at += used;
+        let soon = soon(words, at).filter(|_| is_ahead && found.is_none());
+        is_soon |= soon.is_some();
+        let used = found.map(|(_, used)| used).or(soon);
+        words[at..].iter().take(used.unwrap_or(1)).for_each(|word| of(word, used.is_some()));
+        at += used.unwrap_or(1);
     }
-    all
+    all.or_else(|| is_soon.then(|| Days::new(today, today + MOST_DAYS)))
+}
+
+/// The words at a place that ask for the days to come, whichever they are: "coming up", "upcoming", "on my calendar".
+fn soon(words: &[Word<'_>], at: usize) -> Option<usize> {
+    let name = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match (name(at), name(at + 1)) {
+        ("coming", "up") => Some(2),
+        ("upcoming", _) => Some(1),
+        ("calendar" | "agenda", _) if at > 0 && matches!(name(at - 1), "my" | "our" | "the") => Some(1),
+        _ => None,
+    }
 }
 
 /// The days that an expression names, or, where these are over and it has no side of its own, the next ones.

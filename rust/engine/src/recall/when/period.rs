@@ -360,7 +360,13 @@ fn dated(words: &[Word<'_>], at: usize, lead: usize, today: i64) -> Option<(Days
     // "my plans for May"
     let is_planned = || words[lead].lower == "for" && lead < at && super::is_of_ahead(before(lead));
     let led = LEADS.contains(&before(at)) || lead < at && LEADS.contains(&words[lead].lower.as_str()) || is_planned();
+    let in_digits = || {
+        let is_on = matches!(words[lead].lower.as_str(), "on" | "for" | "around") && lead < at || led;
+        let (month, of_month) = word.day_of_year().filter(|_| is_on)?;
+        Some((Days::one(of_year(None, month, of_month, today)?), 1))
+    };
     day_first(words, at, today)
+        .or_else(in_digits)
         .or_else(|| month_first(words, at, led, today))
         .or_else(|| weekday_alone(words, at, &before, today))
         .or_else(|| quarter_or_season(words, at, led, today))

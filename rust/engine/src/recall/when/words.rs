@@ -75,6 +75,16 @@ impl Word<'_> {
         self.lower.strip_prefix('q').and_then(|number| digits(number, 1, 1)).filter(|number| (1..=4).contains(number))
     }
 
+    /// A month and a day in it without a year, where one of the two cannot be a month: `11/24`, `24/11`. `24/7` is none.
+    pub fn day_of_year(&self) -> Option<(i64, i64)> {
+        let (a, b) = self.lower.split_once('/').filter(|_| self.lower != "24/7")?;
+        let (month, of_month) = match (digits(a, 1, 2)?, digits(b, 1, 2)?) {
+            (a, b) if a > 12 => (b, a),
+            (a, b) => (a, b),
+        };
+        ((1..=12).contains(&month) && of_month > 12 && of_month <= 31).then_some((month, of_month))
+    }
+
     /// A date in digits: `2026-03-01` (a time may follow), `2026-03`, `2026/03/01`, `3/2026`, `15.6.2025`, `2025-q2`, and
     /// `6/15/2025` where one of the two cannot be a month.
     pub fn date(&self) -> Option<Days> {
@@ -121,22 +131,22 @@ fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
 
 /// Words of which every expression of time without a digit has one, besides the names of months and weekdays.
 #[rustfmt::skip]
-const TELLING: [&str; 19] = [
+const TELLING: [&str; 22] = [
     "today", "tonight", "now", "yesterday", "tomorrow", "last", "previous", "past", "this", "current", "next", "coming", "ago",
-    "spring", "summer", "autumn", "fall", "winter", "weekend",
+    "spring", "summer", "autumn", "fall", "winter", "weekend", "upcoming", "calendar", "agenda",
 ];
 
 /// The first three letters of all these names: most words of a question begin like none of them.
-const HEADS: [[u8; 3]; 38] = heads();
+const HEADS: [[u8; 3]; 41] = heads();
 
-const fn heads() -> [[u8; 3]; 38] {
-    let mut heads = [[0; 3]; 38];
+const fn heads() -> [[u8; 3]; 41] {
+    let mut heads = [[0; 3]; 41];
     let mut at = 0;
     while at < heads.len() {
         let name = match at {
-            0..19 => TELLING[at],
-            19..31 => MONTHS[at - 19],
-            _ => WEEKDAYS[at - 31],
+            0..22 => TELLING[at],
+            22..34 => MONTHS[at - 22],
+            _ => WEEKDAYS[at - 34],
         };
         let (head, _) = name.as_bytes().split_at(3);
         heads[at].copy_from_slice(head);
