@@ -211,6 +211,33 @@ def test_a_fork_keeps_what_was_learnt_from_a_message_that_it_has(user: memspan.S
     assert list(user.memories()) == []
 
 
+@pytest.mark.parametrize("taken", ["redact", "rewind"])
+@pytest.mark.parametrize("gone", ["rewind", "delete"])
+@pytest.mark.parametrize("learnt_from", ["talk", "copy"])
+@pytest.mark.parametrize("is_read", [False, True])
+def test_what_was_handed_over_goes_with_the_last_message_that_said_it(
+    memspan_engine: memspan.Engine, user: memspan.Scope, learnt_from: str, gone: str, taken: str, is_read: bool
+) -> None:
+    talk = user.session("talk", model="gpt-4o")
+    talk.add(said("I'm allergic to peanuts."))
+    copy = talk.fork("copy")
+    first, last = (talk, copy) if learnt_from == "talk" else (copy, talk)
+    user.learn(first)
+    if gone == "rewind":
+        first.rewind(0)
+    else:
+        first.delete()
+    assert [memory.session for memory in user.memories()] == [last.id]
+    if is_read:
+        assert {one.action for one in user.learn(last)} == {"duplicate"}
+    if taken == "redact":
+        last.redact(0)
+    else:
+        last.rewind(0)
+    assert list(user.memories()) == []
+    assert memspan_engine.check().sound
+
+
 def test_a_fork_forgets_nothing_that_a_deleted_session_of_its_id_taught(user: memspan.Scope, memspan_clock: FakeClock) -> None:
     gone = user.session("copy", model="gpt-4o")
     gone.add(said("I play the cello."))

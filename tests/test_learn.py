@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -661,3 +661,27 @@ def test_looking_up_what_expired_says_that_it_may_have(user: memspan.Scope, mems
         user.approve(one.id)
     with pytest.raises(memspan.NotFound, match="forgotten or expired"):
         user.get(one.id)
+
+
+def test_a_cache_takes_no_place_of_a_database(user: memspan.Scope) -> None:
+    """Redis was of one class with Postgres, and ended it."""
+    for text, left in (("We use Postgres for everything.", 1), ("We use Redis now.", 2), ("We use MariaDB now.", 2)):
+        user.learn([{"role": "user", "content": text}])
+        assert len(list(user.memories())) == left, text
+
+
+def test_a_plan_that_is_given_up_disputes_it(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    """It waited for approval, and the plan stood alone."""
+    user.learn([{"role": "user", "content": "I'm flying to Rome on 12/24."}])
+    memspan_clock.advance(days=1)
+    [decision] = user.learn([{"role": "user", "content": "I'm not flying to Rome anymore."}])
+    assert decision.action == "added"
+    assert [bool(memory.disputes) for memory in user.memories()] == [True, True]
+    for limit in (1, 2, 5):
+        assert user.recall("Am I flying to Rome?", limit=limit)[0].memory.text == "I'm not flying to Rome anymore."
+
+
+def test_what_is_coming_up_is_told(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    day = (memspan_clock() + timedelta(days=9)).strftime("%Y/%m/%d")
+    user.learn([{"role": "user", "content": f"The dentist is on {day}."}, {"role": "user", "content": "I like tea."}])
+    assert [hit.memory.text[:14] for hit in user.recall("What do I have coming up?")] == ["The dentist is"]

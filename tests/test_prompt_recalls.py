@@ -785,3 +785,33 @@ def test_two_questions_of_one_message_find_the_values_of_both(store: Path) -> No
         text = str(session.assemble().messages)
         assert "Dr. Vogt" in text
         assert "Moritz" in text
+
+
+def test_a_message_is_marked_whatever_the_question_finds_of_what_took_its_place(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    """The mark needed the newer memory among what was recalled: a cancelled meeting was shown as if it stood."""
+    for number, text in enumerate(["I have a meeting with Karin on Thursday at 14:00.", "The meeting with Karin was cancelled."]):
+        session = user.session(f"s-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": text}, created_at=memspan_clock())
+        user.learn(session)
+        memspan_clock.advance(days=1)
+    asking = user.session("asks", model="gpt-4o")
+    for question in ("what's on Thursday at 14:00?", "what do I have on Thursday?", "do I have any meetings?"):
+        asking.add({"role": "user", "content": question})
+        items = [line for line in asking.assemble().text.splitlines() if "on Thursday at 14:00." in line]
+        assert items, question
+        assert all("newer_on=" in line for line in items), (question, items)
+        asking.rewind(0)
+
+
+def test_the_right_value_of_somebody_stands_before_what_else_is_told_of_them(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    """ "My sister Elin's birthday" was taken for somebody else's where the question says "my sister's"."""
+    for text in (
+        "My sister Elin's birthday is on May 14.",
+        "My sister Elin moved to Berlin.",
+        "The rent is 9,800 kronor.",
+        "My landlord is Mr Persson.",
+    ):
+        user.remember(text)
+        memspan_clock.advance(days=1)
+    assert user.recall("when is my sister's birthday?")[0].memory.text == "My sister Elin's birthday is on May 14."
+    assert user.recall("how much is my rent?")[0].memory.text == "The rent is 9,800 kronor."

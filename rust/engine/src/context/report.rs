@@ -131,12 +131,19 @@ fn row(name: &str, tokens: u64, items: u64) -> SectionUse {
 pub(super) fn exceeded(inputs: &Inputs<'_>, whole: u64, least: u64) -> Error {
     let factor = inputs.epoch.factor;
     let fixed = inputs.fixed;
-    let text = |text: &Option<Arc<FixedText>>| text.as_ref().map_or(0, |text| factor.bound(text.tokens));
-    let tools = fixed.tools.as_ref().map_or(0, |tools| factor.bound(tools.tokens));
-    let (system, pinned, summary) = (text(&fixed.system), text(&fixed.pinned), text(&fixed.summary));
-    let needed = factor.bound(fixed.tokens(inputs.framing) + least);
-    let (limit, newest) = (inputs.limit, factor.bound(least));
-    let frame = needed.saturating_sub(tools + system + pinned + summary + newest);
+    let text = |text: &Option<Arc<FixedText>>| text.as_ref().map_or(0, |text| text.tokens);
+    let tools = fixed.tools.as_ref().map_or(0, |tools| tools.tokens);
+    let limit = inputs.limit;
+    // What fits by its bound may be a token too long when it is shortened to that.
+    let needed = factor.bound(fixed.tokens(inputs.framing) + least).max(limit + 1);
+    // Each is bounded where it stands in the sum, so that they add up to it.
+    let mut sum = 0;
+    let [tools, system, pinned, summary, newest] =
+        [tools, text(&fixed.system), text(&fixed.pinned), text(&fixed.summary), least].map(|tokens| {
+            sum += tokens;
+            factor.bound(sum) - factor.bound(sum - tokens)
+        });
+    let frame = needed - factor.bound(sum);
     let shortened = if least < whole { format!(", of {} before its results are shortened", factor.bound(whole)) } else { String::new() };
     let message = format!(
         "cannot assemble the prompt: fixed sections and the newest message must fit the limit, got {needed} tokens for {limit} \

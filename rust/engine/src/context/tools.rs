@@ -83,6 +83,19 @@ impl Tools {
         Ok((!tools.is_empty()).then(|| Arc::new(Self { tools, meaning: xxh3_128(&canonical), digest: Digest::of_text(raw) })))
     }
 
+    /// Whether no two functions have one name where a vendor bends the names that it does not take.
+    ///
+    /// # Errors
+    /// `InvalidInput` where two do.
+    pub fn check_spellings(&self) -> Result<()> {
+        let functions = || self.tools.iter().filter_map(|tool| tool.function.as_ref());
+        let mut sent: Vec<_> = functions().map(|function| (called(&function.name, 64, false), &*function.name)).collect();
+        sent.sort_unstable();
+        let Some(pair) = sent.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
+        let rule = "names of tools must differ in their first 64 letters, digits, _ and -, where other characters are sent as _";
+        Err(Position { doing: DOING, at: "tools" }.error(rule, &format!("{} and {}", pair[0].1, pair[1].1), "rename one of the two"))
+    }
+
     /// The name of the function that a model called so: a vendor that takes no dots is sent `fs_read` for `fs.read`. The same where
     /// no function, or more than one, is sent so.
     #[must_use]
@@ -164,6 +177,8 @@ mod tests {
         for (called, name) in [("fs_read", "fs.read"), ("fs.read", "fs.read"), ("git_log", "git_log"), ("a_b", "a_b"), ("other", "other")] {
             assert_eq!(tools.declared(called), name);
         }
+        assert!(tools.check_spellings().unwrap_err().message().contains("a.b and a:b"));
+        assert!(of(&["fs.read", "fs_write"]).check_spellings().is_ok());
         let long = "x".repeat(100);
         assert_eq!(of(&[&long]).declared(&long[..64]), long);
     }

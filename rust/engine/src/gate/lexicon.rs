@@ -62,5 +62,5 @@ pub const CLASSES: [(&str, &[&str]); 11] = [
     ("hot drink", &["tea", "coffee", "espresso", "matcha"]),
     ("seat", &["aisle", "window"]),
     ("diet", &["vegetarian", "vegan", "pescatarian", "omnivore", "keto", "halal", "kosher"]),
-    ("database", &["postgres", "postgresql", "mysql", "sqlite", "mongodb", "redis", "cockroachdb", "dynamodb", "clickhouse"]),
+    ("database", &["postgres", "postgresql", "mysql", "mariadb", "sqlite", "mongodb", "cockroachdb", "dynamodb"]),
 ];

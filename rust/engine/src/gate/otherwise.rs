@@ -84,7 +84,9 @@ impl Change {
     #[must_use]
     pub fn is_of(&self, text: &str) -> bool {
         let own = words(text);
-        let has_word = |word: &String| own.iter().any(|one| bare(&one.lower) == *word);
+        // "I switched from Volvo to a Polestar" says itself that the Volvo is gone.
+        let is_left = |at: usize| at > 0 && own[at - 1].lower == "from" && own[at..].iter().any(|word| word.lower == "to");
+        let has_word = |word: &String| (0..own.len()).any(|at| bare(&own[at].lower) == *word && !is_left(at));
         let has_all = |all: &Vec<String>| all.iter().all(has_word);
         let of_another = || own.iter().take(MOST_SUBJECT).any(|word| is_being(&bare(&word.lower)));
         let in_role = || own.iter().any(|word| among(&ROLES, &word.lower));
@@ -384,6 +386,8 @@ mod tests {
             ("I left the keys at home", "my keys are red"),
             ("Helen moved to Harrogate", "Helen is allergic to nuts"),
             ("That's all for now.", "all is well"),
+            ("We sold the Volvo.", "I switched from Volvo to a Polestar 2."),
+            ("I sold the Android.", "I switched from Android to an iPhone 15."),
             ("I'm not flying to Rome anymore.", "I was born in Rome."),
             ("I'm not flying to Rome.", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("I'm not feeling well anymore.", "I'm feeling great today."),

@@ -282,6 +282,37 @@ pub(crate) fn forget_said<P: PagesMut>(
     if super::heard::mark(&*pages, partition, seed, taken.session)?.next <= first && (taken.copied)(&*pages, first)?.is_none() {
         return Ok(());
     }
+    let traced = traced(pages, partition, seed, taken, clock)?;
+    let mut gone = BTreeSet::new();
+    loop {
+        let goes = |(number, traced): (&u32, &Traced)| traced.goes_with(&gone).then_some(*number);
+        let more: Vec<u32> = traced.iter().filter_map(goes).filter(|number| !gone.contains(number)).collect();
+        if more.is_empty() {
+            break;
+        }
+        gone.extend(more);
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<u32> = gone.into_iter().collect();
+    forget_many(pages, partition, seed, (&numbers, Which::WithWords), reason, clock).map(drop)
+}
+
+/// Gives what was learnt from the messages of a session that is deleted to another one that has them. Nothing is forgotten.
+pub(crate) fn leave_said<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, taken: &TakenBack<'_, P>, clock: i64) -> Result<()> {
+    traced(pages, partition, seed, taken, clock).map(drop)
+}
+
+/// The memories that were said in messages that are taken back, and those that a model made of any. What another session has too is said there
+/// from now on.
+fn traced<P: PagesMut>(
+    pages: &mut P,
+    partition: Partition,
+    seed: Seed,
+    taken: &TakenBack<'_, P>,
+    clock: i64,
+) -> Result<BTreeMap<u32, Traced>> {
     let said = |memory: &Memory| {
         let from = &memory.provenance;
         // Where nobody wrote it on the program's behalf, the program told it too.
@@ -307,22 +338,10 @@ pub(crate) fn forget_said<P: PagesMut>(
         } else if let Some(other) = (taken.kept_in)(&*pages, message)? {
             traced.said = None;
             hand_over(pages, partition, *number, taken.session, &other)?;
+            super::heard::reach(pages, partition, seed, &other, message)?;
         }
     }
-    let mut gone = BTreeSet::new();
-    loop {
-        let goes = |(number, traced): (&u32, &Traced)| traced.goes_with(&gone).then_some(*number);
-        let more: Vec<u32> = ended.iter().filter_map(goes).filter(|number| !gone.contains(number)).collect();
-        if more.is_empty() {
-            break;
-        }
-        gone.extend(more);
-    }
-    if gone.is_empty() {
-        return Ok(());
-    }
-    let numbers: Vec<u32> = gone.into_iter().collect();
-    forget_many(pages, partition, seed, (&numbers, Which::WithWords), reason, clock).map(drop)
+    Ok(ended)
 }
 
 /// Says of each revision of a memory that another session taught it, which has the same message.

@@ -55,6 +55,15 @@ pub fn put_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, ses
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, body.bytes()))
 }
 
+/// Says of a session that a message of it taught something, though it was not read so far. It is read from its beginning then.
+pub(super) fn reach(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str, message: u64) -> Result<()> {
+    if mark(&*pages, partition, seed, session)?.next > message {
+        return Ok(());
+    }
+    // No session has so many changes.
+    put_mark(pages, partition, seed, session, LearnMark { next: message + 1, edits: i64::MAX as u64, created_at: 0 })
+}
+
 /// Forgets how far a session was learnt from: it is deleted.
 pub fn drop_mark(pages: &mut impl PagesMut, partition: Partition, seed: Seed, session: &str) -> Result<()> {
     pages.delete(mark_key(partition, seed, session).as_slice()).map(drop)

@@ -36,6 +36,7 @@ pub mod revise;
 mod revisions;
 pub mod slots;
 mod succession;
+pub(crate) mod superseded;
 mod to_embed;
 mod writer;
 

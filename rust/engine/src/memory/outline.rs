@@ -38,6 +38,8 @@ pub(crate) struct Outline<'b> {
     pub metadata: &'b [u8],
     /// Whether it is not current any more.
     pub is_ended: bool,
+    /// Whether another memory says otherwise.
+    pub is_disputed: bool,
     /// The tokens of its text, as far as they are kept.
     pub tokens: Tokens<'b>,
 }
@@ -57,6 +59,7 @@ impl<'b> Outline<'b> {
             occurred_at: memory.occurred_at,
             metadata: &memory.metadata,
             is_ended: memory.ending.is_some(),
+            is_disputed: !memory.provenance.disputes.is_empty(),
             tokens: Tokens::default(),
         }
     }
@@ -77,9 +80,10 @@ impl<'b> Outline<'b> {
         let metadata = r.raw()?;
         r.pass(2)?; // supersedes, request
         let is_ended = r.uint()? != State::Current as u64;
-        r.pass(4 + Provenance::FIELDS)?; // the rest of its ending
+        r.pass(4 + Provenance::FIELDS - 1)?; // the rest of its ending, and where it comes from
+        let is_disputed = r.has_any()?;
         let tokens = Tokens { distinct: r.bin()?, repeats: r.bin()? };
-        Ok(Self { number, given_id, text, kind, slot, trust, source, revision, occurred_at, metadata, is_ended, tokens })
+        Ok(Self { number, given_id, text, kind, slot, trust, source, revision, occurred_at, metadata, is_ended, is_disputed, tokens })
     }
 
     /// The id by which a caller names it.

@@ -29,7 +29,6 @@ pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], reque
                 }
                 None if at + 1 < request.limit && fits(request, hits, &newer) => {
                     hits.insert(at + 1, behind(&hits[at], newer));
-                    hits.truncate(request.limit);
                 }
                 _ => {}
             }

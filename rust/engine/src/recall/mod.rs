@@ -79,7 +79,7 @@ use explain::LexicalQuery;
 use own::Own;
 use priors::Moment;
 use ranking::CROWDED_UP_TO;
-use ranking::memories::{BEYOND, SAME_UP_TO};
+use ranking::memories::{BEYOND, DISPUTED_AMONG, SAME_UP_TO};
 
 /// A question.
 #[derive(Debug, Clone)]
@@ -289,14 +289,19 @@ fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mu
     }
     contenders::sort(&mut contenders);
     contenders::newest_of_equals(&mut contenders);
-    let (chosen, is_crowded) = chosen(request, &recall, contenders);
+    // What disputes one of the best comes before it from wherever it stands, also where few are asked for.
+    let of_now = !request.filter.limits_time() && request.filter.preferred.is_none();
+    let disputes = of_now && contenders.iter().take(request.limit.saturating_add(BEYOND)).any(|one| one.memory.is_disputed);
+    let most = if disputes { request.limit.max(DISPUTED_AMONG) } else { request.limit };
+    let (chosen, is_crowded) = chosen((request, most), &recall, contenders);
     recall.hits.reserve_exact(chosen.len());
     for one in chosen {
         recall.hits.extend(ranked.hit(one)?);
     }
-    if !request.filter.limits_time() && request.filter.preferred.is_none() {
+    if disputes {
         disputed::lift(&mut recall.hits);
         disputed::bring(snapshot, &recall.partitions, request, &mut recall.hits)?;
+        recall.hits.truncate(request.limit);
     }
     let is_cut = ranked.is_cut();
     recall.degraded = found.degraded;
@@ -344,8 +349,8 @@ fn looked_closer(
 
 /// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies
 /// took more places than are set aside for them, while some stay free.
-fn chosen<'m>(request: &Request, recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
-    let mut chosen = Chosen::new(request.limit, &contenders);
+fn chosen<'m>((request, most): (&Request, usize), recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
+    let mut chosen = Chosen::new(most, &contenders);
     let best = contenders.iter().find(|one| one.parts.is_fairly_relevant());
     let best = best.map(|best| (best.scope, best.memory.text, *best.parts));
     // Behind an answer that is sure enough the next nearest is worth more than nothing.

@@ -284,6 +284,8 @@ pub mod memories {
     /// Candidates beyond the limit that are looked at closer. On LoCoMo (development split) R@10 of turns is 77.2 at 30 and 77.0 at 16,
     /// which costs a recall a seventh less (2026-11-22).
     pub const BEYOND: usize = 16;
+    /// Hits among which one is looked for that disputes another, also where fewer are asked for: all that are looked at closer for ten. Set.
+    pub const DISPUTED_AMONG: usize = SAME_UP_TO + BEYOND;
     /// The loss of a memory just outside the asked time: enough to come behind its like from within.
     pub const TIME_STEP: f64 = 0.1;
     /// The loss of one far from it. On LoCoMo (development split, the 35 questions with a date) R@10 is 82.9 at 0, 85.7 at .3, 88.6 from

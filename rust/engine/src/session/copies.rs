@@ -26,10 +26,53 @@ pub(super) fn redact<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, index:
     Ok(done)
 }
 
-/// The id of another session that has a message of this one.
-pub(super) fn elsewhere<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Option<String>> {
-    let Some(place) = of(pages, own, record, index)?.into_iter().nth(1) else { return Ok(None) };
-    Ok(SessionRecord::read(pages, place)?.map(|other| other.id))
+/// A session that may have messages of another one.
+pub(super) type Relative = (SessionKey, SessionRecord);
+
+/// The id of the first of these sessions that has a message of this one.
+pub(super) fn elsewhere<P: Pages>(
+    pages: &P,
+    (own, record): (SessionKey, &SessionRecord),
+    relatives: &[Relative],
+    index: u64,
+) -> Result<Option<String>> {
+    let Some(message) = MessageRecord::read(pages, own, index)?.filter(|_| index < record.tally.messages) else { return Ok(None) };
+    for (place, other) in relatives {
+        if has(pages, (*place, other), index, said_in(record, index), &message)? {
+            return Ok(Some(other.id.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// The sessions that may have messages of this one: one is a fork of the other, or both are of a third. Hidden ones are left out: a fork that
+/// is not whole yet ends as soon as the session that it copies is changed. Costs a look at every session of the scope.
+pub(super) fn relatives<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord) -> Result<Vec<Relative>> {
+    let names =
+        |of: &SessionRecord| -> Vec<String> { of.origins.iter().map(|origin| origin.session.clone()).chain([of.id.clone()]).collect() };
+    let (own_names, mut relatives) = (names(record), Vec::new());
+    for session in 1..=SessionsHead::read(pages, own.partition)?.sessions {
+        let place = SessionKey { session, ..own };
+        let Some(other) = SessionRecord::read(pages, place)?.filter(|other| place != own && other.state != SessionState::Hidden) else {
+            continue;
+        };
+        if names(&other).iter().any(|name| own_names.contains(name)) {
+            relatives.push((place, other));
+        }
+    }
+    Ok(relatives)
+}
+
+/// Whether another session has a message that was said in a session.
+fn has<P: Pages>(
+    pages: &P,
+    (place, other): (SessionKey, &SessionRecord),
+    index: u64,
+    said_in: &str,
+    message: &MessageRecord,
+) -> Result<bool> {
+    let may_have_it = index < other.tally.messages && self::said_in(other, index) == said_in;
+    Ok(may_have_it && MessageRecord::read(pages, place, index)?.is_some_and(|copy| is_same(&copy, message)))
 }
 
 /// When a message was added that a session has from another one; `None` of its own.
@@ -40,17 +83,12 @@ pub(super) fn added_at<P: Pages>(pages: &P, own: SessionKey, record: &SessionRec
     Ok(MessageRecord::read(pages, own, index)?.map(|message| message.added_at))
 }
 
-/// The sessions that have a message, the given one first. Hidden ones are left out: a fork that is not whole yet ends as soon as the session
-/// that it copies is changed.
+/// The sessions that have a message, the given one first.
 fn of<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Vec<SessionKey>> {
     let mut places = vec![own];
     let Some(message) = MessageRecord::read(pages, own, index)?.filter(|_| index < record.tally.messages) else { return Ok(places) };
-    let said_in = said_in(record, index);
-    for session in 1..=SessionsHead::read(pages, own.partition)?.sessions {
-        let place = SessionKey { session, ..own };
-        let Some(other) = SessionRecord::read(pages, place)?.filter(|_| place != own) else { continue };
-        let may_have_it = other.state != SessionState::Hidden && index < other.tally.messages && self::said_in(&other, index) == said_in;
-        if may_have_it && MessageRecord::read(pages, place, index)?.is_some_and(|copy| is_same(&copy, &message)) {
+    for (place, other) in relatives(pages, own, record)? {
+        if has(pages, (place, &other), index, said_in(record, index), &message)? {
             places.push(place);
         }
     }

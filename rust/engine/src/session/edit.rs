@@ -179,14 +179,32 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     /// Forgets what was learnt from these messages alone; where copies count, also in sessions that have the same.
     fn forget_said(&mut self, messages: Range<u64>, reason: &str, copies_count: bool) -> Result<()> {
         let (place, record) = (self.place, &self.record);
+        let relatives = if copies_count { copies::relatives(&*self.pages, place, record)? } else { Vec::new() };
         let taken = TakenBack {
             session: &record.id,
             begun: record.created_at,
             messages,
             copied: &|pages: &P, index| copies::added_at(pages, place, record, index),
-            kept_in: &|pages: &P, index| if copies_count { copies::elsewhere(pages, place, record, index) } else { Ok(None) },
+            kept_in: &|pages: &P, index| copies::elsewhere(pages, (place, record), &relatives, index),
         };
         forget::forget_said(self.pages, place.partition, self.seed, &taken, reason, self.told)
+    }
+
+    /// Gives what was learnt from its messages to sessions that have them too: it is deleted.
+    pub(super) fn leave_said(&mut self) -> Result<()> {
+        let (place, record) = (self.place, &self.record);
+        let relatives = copies::relatives(&*self.pages, place, record)?;
+        if relatives.is_empty() {
+            return Ok(());
+        }
+        let taken = TakenBack {
+            session: &record.id,
+            begun: record.created_at,
+            messages: 0..u64::MAX,
+            copied: &|pages: &P, index| copies::added_at(pages, place, record, index),
+            kept_in: &|pages: &P, index| copies::elsewhere(pages, (place, record), &relatives, index),
+        };
+        forget::leave_said(self.pages, place.partition, self.seed, &taken, self.told)
     }
 
     fn forget_words(&mut self, record: &mut MessageRecord) -> Result<()> {

@@ -43,7 +43,9 @@ pub(super) struct GivenTools {
 pub(super) fn read_tools(given: Option<&[u8]>) -> Result<Option<GivenTools>> {
     let Some(given) = given else { return Ok(None) };
     check_size("tools", given.len())?;
-    Ok(Tools::parse(given)?.map(|parsed| GivenTools { given: given.to_vec(), parsed }))
+    let Some(parsed) = Tools::parse(given)? else { return Ok(None) };
+    parsed.check_spellings()?;
+    Ok(Some(GivenTools { given: given.to_vec(), parsed }))
 }
 
 fn check_size(what: &'static str, bytes: usize) -> Result<()> {

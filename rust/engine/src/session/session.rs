@@ -285,6 +285,7 @@ impl Session<'_> {
                 }
                 return Ok(None);
             }
+            writer.leave_said()?;
             writer.record.state = SessionState::Hidden;
             let place = writer.place;
             super::key::unname(writer.pages, place.partition, writer.seed, id)?;

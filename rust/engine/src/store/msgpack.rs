@@ -294,6 +294,11 @@ impl<'b> Reader<'b> {
         Ok(length)
     }
 
+    /// Passes over an array; whether there is anything in it.
+    pub fn has_any(&mut self) -> Result<bool> {
+        Ok(!matches!(self.raw()?, [] | [0x90]))
+    }
+
     /// The MessagePack bytes of one value of any type; empty where it is missing or nil.
     pub fn raw(&mut self) -> Result<&'b [u8]> {
         if !self.begin()? {

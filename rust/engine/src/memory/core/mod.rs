@@ -27,6 +27,7 @@ use crate::memory::quarantine;
 use crate::memory::read::{self, Listing};
 use crate::memory::record::Memory;
 use crate::memory::slots::{self, Slot};
+use crate::memory::superseded::{self, ByMessage, Superseded};
 use crate::scope::{self, Head, Scope, Witness};
 use crate::store::environment::WriteTransaction;
 use crate::store::keys::Partition;
@@ -74,6 +75,7 @@ pub struct Core {
     screening: Screening,
     rules: [KindRule; 7],
     accesses: Arc<AccessBuffer>,
+    superseded: Superseded,
     witness: Option<Arc<dyn Witness>>,
 }
 
@@ -108,6 +110,7 @@ impl Core {
             screening: Screening::default(),
             rules: [KindRule::default(); 7],
             accesses: Arc::default(),
+            superseded: Superseded::default(),
             witness: None,
         })
     }
@@ -132,6 +135,17 @@ impl Core {
         graph.check()?;
         self.graph = graph;
         Ok(())
+    }
+
+    /// The superseded memories of a scope by the messages that taught them. Reads all that ended, once for each state of the scope.
+    pub(crate) fn superseded<P: Pages>(&self, pages: &P, partition: Partition) -> Result<Arc<ByMessage>> {
+        let sequence = superseded::sequence(pages, partition)?;
+        if let Some(kept) = self.store.unforked(|| self.superseded.kept(partition, sequence)) {
+            return Ok(kept);
+        }
+        let found = Arc::new(superseded::read(pages, partition)?);
+        self.store.unforked(|| self.superseded.keep(partition, sequence, &found));
+        Ok(found)
     }
 
     /// Sets what is done with secrets and personal data in what is to be stored. Nothing, where nobody says otherwise.

@@ -97,7 +97,7 @@ impl Asked {
 
     /// Whether it is about somebody else.
     pub(super) fn is_wrong(&self, one: &Seen) -> bool {
-        if self.names_others() { one.required(self).is_empty() } else { !one.own(self) }
+        if self.names_others() { one.required(self).is_empty() } else { !one.own(self) && !one.is_of_thing(self) }
     }
 
     /// Whether the question names somebody who is not the user.
@@ -134,6 +134,14 @@ impl Asked {
         let parts = slot.split(|letter: char| !letter.is_alphanumeric()).map(|part| normal(without_s(part)));
         let mut asked = parts.filter(|part| self.words.contains(part)).peekable();
         asked.peek().is_none() || asked.any(|part| new.words().bare.iter().any(|word| normal(without_s(word)) == part))
+    }
+
+    /// Whether a newer memory names the thing of somebody of which the older one tells and for which the question asks: "My sister Elin moved"
+    /// says nothing newer of "Elin's birthday".
+    fn keeps_thing(&self, new: &Seen, old: &Seen) -> bool {
+        let owned = old.words().bare.windows(2).filter(|pair| without_s(pair[0]).len() < pair[0].len());
+        let mut asked = owned.map(|pair| normal(without_s(pair[1]))).filter(|thing| self.words.contains(thing));
+        asked.all(|thing| new.words().bare.iter().any(|word| normal(without_s(word)) == thing))
     }
 
     /// Whether a newer memory is as much of now as an older one, where the question does not ask for its manner: wishes, days of the week
@@ -202,6 +210,7 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
+            && self.keeps_thing(new, old)
             && self.keeps_manner(new, old)
             && (new.manner().says_change || is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))

@@ -102,6 +102,12 @@ impl<'w, 'h> Seen<'w, 'h> {
         }
     }
 
+    /// Whether it begins with a thing, and speaks of nobody: "The rent is 900 euros" may be the rent of anybody.
+    pub(super) fn is_of_thing(&self, asked: &Asked) -> bool {
+        let begins = || bare_words(self.text).next().is_some_and(|word| is_any(word, &["the", "our"]));
+        begins() && names(self.text).is_empty() && self.persons().is_empty() && self.others(asked).is_empty()
+    }
+
     fn begin(&self) -> Option<&'h str> {
         let begin = || bare_words(self.text).find(|word| !is_any(word, &["the", "a", "an", "our"]));
         *self.begin.get_or_init(begin)
@@ -130,7 +136,10 @@ impl<'w, 'h> Seen<'w, 'h> {
     pub(super) fn others(&self, asked: &Asked) -> &[String] {
         let has = |other: &String| asked.names.contains(other) || asked.persons.contains(other) || asked.words.contains(other);
         let found = || if self.may_have(embedding::OWN | APOSTROPHE) { others(self.words()) } else { Vec::new() };
-        let is_asked = |other: &String| has(other) || !asked.names.is_empty() && is_called(self.words(), other, &asked.names);
+        let of = |one: &String, names: &[String]| !names.is_empty() && is_called(self.words(), one, names);
+        // "my sister Elin's birthday", of which a question for Elin's or for my sister's birthday asks.
+        let by_role = |other: &String| asked.persons.iter().any(|person| of(person, std::slice::from_ref(other)));
+        let is_asked = |other: &String| has(other) || of(other, &asked.names) || by_role(other);
         self.others.get_or_init(|| found().into_iter().filter(|other| !is_asked(other)).collect())
     }
 }

@@ -332,8 +332,23 @@ fn gather<'s, P: Pages>(
         let (replaced, room) = (&replaced[..], room.tokens);
         let (excerpts, asking, of_now) = (OnceCell::new(), *asking, recall::is_of_now(&request.filter, question));
         let record = &record;
-        let asked =
-            Asked { scope, place, record, start, left_out, question, excerpts, asking, now: ask.now, preferred, room, replaced, of_now };
+        let superseded = &*engine.superseded(pages, place.partition)?;
+        let asked = Asked {
+            superseded,
+            scope,
+            place,
+            record,
+            start,
+            left_out,
+            question,
+            excerpts,
+            asking,
+            now: ask.now,
+            preferred,
+            room,
+            replaced,
+            of_now,
+        };
         let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
         for one in corrections.into_iter().chain(passages.corrections) {
             if !answer.corrections.contains(&one) {

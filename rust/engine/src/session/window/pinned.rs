@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::replaced::Replaced;
+use super::replaced::{Replaced, successor};
 use crate::Result;
 use crate::context::limit::section;
 use crate::context::{Form, Item, MemoryRef};
@@ -23,7 +23,7 @@ use crate::store::pages::Pages;
 use crate::units::calendar::iso_date;
 
 /// A memory that nobody vouches for (a web page, an upload) is never pinned, whatever its kind: it would speak with the user's voice.
-const LEAST_TRUST: u8 = 1;
+pub(super) const LEAST_TRUST: u8 = 1;
 
 /// The memories that are pinned in some scopes now.
 #[derive(Debug, Clone, Default)]
@@ -112,25 +112,6 @@ impl Pinned {
     fn shown(&self, memory: &MemoryRef) -> Option<&Item> {
         self.items.iter().find(|item| item.memory == Some(*memory))
     }
-}
-
-/// So many memories that took one slot after another are followed.
-const MOST_SUCCESSORS: usize = 256;
-
-/// The current memory that took the place of one that was replaced, where there is one that somebody vouches for; `None` of one that is
-/// current itself.
-fn successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
-    let (partition, mut number) = (memory.partition as Partition, memory.memory as u32);
-    for _ in 0..MOST_SUCCESSORS {
-        if let Some(current) = record::current(pages, partition, number)? {
-            let is_other = (current.number, current.revision) != (memory.memory as u32, memory.revision as u32);
-            return Ok(Some(current).filter(|current| is_other && current.trust >= LEAST_TRUST && !current.is_expired(now)));
-        }
-        let last = record::history(pages, partition, number)?.pop();
-        let Some(next) = last.and_then(|last| last.ending).and_then(|ending| ending.superseded_by) else { break };
-        number = next;
-    }
-    Ok(None)
 }
 
 /// The current memory that took the place of one that was replaced; `None` where nothing holds any more that did, so that a prompt cannot

@@ -1,10 +1,12 @@
 //! Messages that told a value which was replaced since: beside the current memory they would say otherwise, and mostly in the very words of
 //! the question.
 
+use super::pinned::LEAST_TRUST;
 use crate::Result;
 use crate::compaction::units::sentences;
-use crate::context::{Message, Role};
-use crate::memory::{Memory, Provenance, record};
+use crate::context::{MemoryRef, Message, Role};
+use crate::memory::superseded::ByMessage;
+use crate::memory::{Memory, Provenance, State, record};
 use crate::session::key::SessionKey;
 use crate::session::transcript::message::MessageRecord;
 use crate::session::transcript::words::text_of;
@@ -43,6 +45,25 @@ pub(in crate::session) struct Replaced {
     until: i64,
     /// When what holds now began to hold, microseconds since 1970 (UTC).
     pub newer_at: i64,
+}
+
+/// So many memories that took one slot after another are followed.
+const MOST_SUCCESSORS: usize = 256;
+
+/// The current memory that took the place of one that was replaced, where there is one that somebody vouches for; `None` of one that is
+/// current itself.
+pub(super) fn successor<P: Pages>(pages: &P, memory: MemoryRef, now: i64) -> Result<Option<Memory>> {
+    let (partition, mut number) = (memory.partition as Partition, memory.memory as u32);
+    for _ in 0..MOST_SUCCESSORS {
+        if let Some(current) = record::current(pages, partition, number)? {
+            let is_other = (current.number, current.revision) != (memory.memory as u32, memory.revision as u32);
+            return Ok(Some(current).filter(|current| is_other && current.trust >= LEAST_TRUST && !current.is_expired(now)));
+        }
+        let last = record::history(pages, partition, number)?.pop();
+        let Some(next) = last.and_then(|last| last.ending).and_then(|ending| ending.superseded_by) else { break };
+        number = next;
+    }
+    Ok(None)
 }
 
 /// The session and the message that a value was learnt from.
@@ -116,6 +137,21 @@ impl Replaced {
             }
         }
         Ok(())
+    }
+
+    /// Those of superseded memories that this message taught, whatever the question finds of what took their place.
+    pub fn taught<P: Pages>(pages: &P, superseded: &ByMessage, said: &Said<'_>, now: i64) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for number in superseded.get(&(Box::from(said.session), said.index)).into_iter().flatten() {
+            let older = record::history(pages, said.partition, *number)?.pop().filter(|older| older.state() == State::Superseded);
+            let Some(older) = older.filter(|older| said.behind(&source(older)) == Some(0)) else { continue };
+            let memory = MemoryRef { partition: said.partition.into(), memory: u64::from(*number), revision: older.revision.into() };
+            if let Some(current) = successor(pages, memory, now)? {
+                let newer_at = current.occurred_at;
+                found.push(Self::new(said.partition, &older, &current, (newer_at, newer_at.min(written_at(&current)))));
+            }
+        }
+        Ok(found)
     }
 
     fn new(partition: Partition, older: &Memory, current: &Memory, times: (i64, i64)) -> Self {

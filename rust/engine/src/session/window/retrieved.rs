@@ -21,6 +21,7 @@ use crate::context::limit::section;
 use crate::context::{DocumentRef, Explained, Form, History, Item, Message, MessageRef, Role, Why};
 use crate::embedding;
 use crate::memory::Core;
+use crate::memory::superseded::ByMessage;
 use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, FILLS, SURE_ENOUGH, WELL_SURE};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
@@ -85,6 +86,8 @@ pub(in crate::session) struct Asked<'a> {
     pub room: u64,
     /// Messages that told what does not hold any more.
     pub replaced: &'a [Replaced],
+    /// The messages of the scope that taught what was superseded since.
+    pub superseded: &'a ByMessage,
     /// The question is about what holds now: these stand behind what replaced it.
     pub of_now: bool,
 }
@@ -300,7 +303,9 @@ impl Asked<'_> {
         let (session, at) = (&*told.session_id, told.record.said_at());
         let behind = || said_before(pages, found.place, found.index);
         let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by, behind: &behind };
-        let newer = self.replaced.iter().filter(|one| one.is_told(&said, &excerpt::part(&told.text, span))).map(|one| one.newer_at).max();
+        let part = excerpt::part(&told.text, span);
+        let taught = Replaced::taught(pages, self.superseded, &said, self.now)?;
+        let newer = self.replaced.iter().chain(&taught).filter(|one| one.is_told(&said, &part)).map(|one| one.newer_at).max();
         let score = score.map(|score| if newer.is_some() && self.of_now { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
