@@ -216,7 +216,7 @@ def test_a_fork_keeps_what_was_learnt_from_a_message_that_it_has(user: memspan.S
 @pytest.mark.parametrize("learnt_from", ["talk", "copy"])
 @pytest.mark.parametrize("is_read", [False, True])
 def test_what_was_handed_over_goes_with_the_last_message_that_said_it(
-    memspan_engine: memspan.Engine, user: memspan.Scope, learnt_from: str, gone: str, taken: str, is_read: bool
+    memspan_engine: memspan.Engine, user: memspan.Scope, *, learnt_from: str, gone: str, taken: str, is_read: bool
 ) -> None:
     talk = user.session("talk", model="gpt-4o")
     talk.add(said("I'm allergic to peanuts."))

@@ -136,14 +136,6 @@ impl Asked {
         asked.peek().is_none() || asked.any(|part| new.words().bare.iter().any(|word| normal(without_s(word)) == part))
     }
 
-    /// Whether a newer memory names the thing of somebody of which the older one tells and for which the question asks: "My sister Elin moved"
-    /// says nothing newer of "Elin's birthday".
-    fn keeps_thing(&self, new: &Seen, old: &Seen) -> bool {
-        let owned = old.words().bare.windows(2).filter(|pair| without_s(pair[0]).len() < pair[0].len());
-        let mut asked = owned.map(|pair| normal(without_s(pair[1]))).filter(|thing| self.words.contains(thing));
-        asked.all(|thing| new.words().bare.iter().any(|word| normal(without_s(word)) == thing))
-    }
-
     /// Whether a newer memory is as much of now as an older one, where the question does not ask for its manner: wishes, days of the week
     /// and parts of the thing say less.
     pub(super) fn keeps_manner(&self, new: &Seen, old: &Seen) -> bool {
@@ -210,7 +202,6 @@ impl Asked {
             && new.others(self).iter().all(|other| old.others(self).contains(other))
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
-            && self.keeps_thing(new, old)
             && self.keeps_manner(new, old)
             && (new.manner().says_change || is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
