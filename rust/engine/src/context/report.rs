@@ -134,7 +134,7 @@ pub(super) fn exceeded(inputs: &Inputs<'_>, whole: u64, least: u64) -> Error {
     let text = |text: &Option<Arc<FixedText>>| text.as_ref().map_or(0, |text| text.tokens);
     let tools = fixed.tools.as_ref().map_or(0, |tools| tools.tokens);
     let limit = inputs.limit;
-    // What fits by its bound may be a token too long when it is shortened to that.
+    // A round that fits by its bound may be a token too long when it is shortened to that.
     let needed = factor.bound(fixed.tokens(inputs.framing) + least).max(limit + 1);
     // Each is bounded where it stands in the sum, so that they add up to it.
     let mut sum = 0;

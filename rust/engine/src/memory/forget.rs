@@ -304,8 +304,8 @@ pub(crate) fn leave_said<P: PagesMut>(pages: &mut P, partition: Partition, seed:
     traced(pages, partition, seed, taken, clock).map(drop)
 }
 
-/// The memories that were said in messages that are taken back, and those that a model made of any. What another session has too is said there
-/// from now on.
+/// The memories that were said in messages that are taken back, and those that a model made of any. A message that another session
+/// has too is said there from now on.
 fn traced<P: PagesMut>(
     pages: &mut P,
     partition: Partition,

@@ -19,12 +19,12 @@ pub(crate) type ByMessage = BTreeMap<(Box<str>, u64), Vec<u32>>;
 /// Scopes of which it is kept: when there are more, all are found out anew.
 const KEPT: usize = 256;
 
-/// What is known of each scope, beside the place of the last write that it was found at.
+/// The superseded memories of each scope, beside the place of the last write at which they were found.
 #[derive(Debug, Default)]
 pub(super) struct Superseded(Mutex<BTreeMap<Partition, (u64, Arc<ByMessage>)>>);
 
 impl Superseded {
-    /// What is kept of a scope whose last write has that place.
+    /// The memories that are kept of a scope whose last write has that place.
     pub fn kept(&self, partition: Partition, sequence: u64) -> Option<Arc<ByMessage>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(&partition).filter(|(known, _)| *known == sequence).map(|(_, found)| Arc::clone(found))

@@ -289,7 +289,7 @@ fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mu
     }
     contenders::sort(&mut contenders);
     contenders::newest_of_equals(&mut contenders);
-    // What disputes one of the best comes before it from wherever it stands, also where few are asked for.
+    // A memory that disputes one of the best comes before it from wherever it stands, also where few are asked for.
     let of_now = !request.filter.limits_time() && request.filter.preferred.is_none();
     let disputes = of_now && contenders.iter().take(request.limit.saturating_add(BEYOND)).any(|one| one.memory.is_disputed);
     let most = if disputes { request.limit.max(DISPUTED_AMONG) } else { request.limit };

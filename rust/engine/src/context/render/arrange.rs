@@ -64,7 +64,7 @@ pub(super) fn entries(segments: &[Segment], shape: Shape) -> Vec<Entry<'_>> {
     entries
 }
 
-/// What a message says besides results.
+/// Adds everything that a message says besides results.
 fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, shape: Shape, block: &mut Option<&'a str>) {
     let mut own: Vec<Piece<'a>> = pieces(message, shape).filter(|piece| !matches!(piece, Piece::Result(_))).collect();
     if own.is_empty() && message.tool_results().next().is_some() {

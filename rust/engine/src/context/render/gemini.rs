@@ -133,7 +133,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// What a message says besides results.
+    /// Adds everything that a message says besides results.
     fn message(&mut self, message: &'a Message) {
         let kind = if message.role == Role::Assistant { Kind::Model } else { Kind::User };
         let instruction = matches!(message.role, Role::System | Role::Developer);
