@@ -9,13 +9,15 @@ use super::transcript::message::{MessageRecord, MessageState};
 use super::writer::SessionWriter;
 use crate::Result;
 use crate::scope::Scope;
+use crate::store::identity::Seed;
 use crate::store::pages::{Pages, PagesMut};
 
 /// Takes the text out of a message and of each of its copies; `false` where none had it any more. Costs a look at every session of the scope.
 pub(super) fn redact<P: PagesMut>(pages: &mut P, scope: &Scope, id: &str, index: u64, reason: Option<&str>, now: i64) -> Result<bool> {
     let (own, record) = record::find_in(&*pages, scope, id)?.ok_or_else(|| record::no_such_session(id))?;
     let mut done = false;
-    for place in of(&*pages, own, &record, index)? {
+    let seed = scope.seed(pages.secret());
+    for place in of(&*pages, own, seed, &record, index)? {
         let mut writer = SessionWriter::at(pages, scope, place, now)?;
         let was_there = writer.redact(index, reason)?;
         if was_there || place == own {
@@ -46,19 +48,24 @@ pub(super) fn elsewhere<P: Pages>(
 }
 
 /// The sessions that may have messages of this one: one is a fork of the other, or both are of a third. Hidden ones are left out: a fork that
-/// is not whole yet ends as soon as the session that it copies is changed. Costs a look at every session of the scope.
-pub(super) fn relatives<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord) -> Result<Vec<Relative>> {
+/// is not whole yet ends as soon as the session that it copies is changed. Costs a look at every session of the scope, and decodes forks alone.
+pub(super) fn relatives<P: Pages>(pages: &P, own: SessionKey, seed: Seed, record: &SessionRecord) -> Result<Vec<Relative>> {
     let names =
         |of: &SessionRecord| -> Vec<String> { of.origins.iter().map(|origin| origin.session.clone()).chain([of.id.clone()]).collect() };
     let (own_names, mut relatives) = (names(record), Vec::new());
     for session in 1..=SessionsHead::read(pages, own.partition)?.sessions {
         let place = SessionKey { session, ..own };
-        let Some(other) = SessionRecord::read(pages, place)?.filter(|other| place != own && other.state != SessionState::Hidden) else {
+        let Some(other) = SessionRecord::read_fork(pages, place)?.filter(|other| place != own && other.state != SessionState::Hidden)
+        else {
             continue;
         };
         if names(&other).iter().any(|name| own_names.contains(name)) {
             relatives.push((place, other));
         }
+    }
+    for origin in &record.origins {
+        let found = record::find(pages, own.partition, seed, &origin.session)?;
+        relatives.extend(found.filter(|(place, other)| *place != own && other.origins.is_empty()));
     }
     Ok(relatives)
 }
@@ -84,10 +91,10 @@ pub(super) fn added_at<P: Pages>(pages: &P, own: SessionKey, record: &SessionRec
 }
 
 /// The sessions that have a message, the given one first.
-fn of<P: Pages>(pages: &P, own: SessionKey, record: &SessionRecord, index: u64) -> Result<Vec<SessionKey>> {
+fn of<P: Pages>(pages: &P, own: SessionKey, seed: Seed, record: &SessionRecord, index: u64) -> Result<Vec<SessionKey>> {
     let mut places = vec![own];
     let Some(message) = MessageRecord::read(pages, own, index)?.filter(|_| index < record.tally.messages) else { return Ok(places) };
-    for (place, other) in relatives(pages, own, record)? {
+    for (place, other) in relatives(pages, own, seed, record)? {
         if has(pages, (place, &other), index, said_in(record, index), &message)? {
             places.push(place);
         }

@@ -23,6 +23,7 @@ use crate::context::image::Cost;
 use crate::context::message::{Part, REDACTED, Role, ToolCall};
 use crate::context::{Format, History, Message, Reason, Stored, Tally};
 use crate::memory::forget::{self, TakenBack};
+use crate::memory::heard;
 use crate::scope::Head;
 use crate::store::chunks;
 use crate::store::identity::Seed;
@@ -179,7 +180,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     /// Forgets what was learnt from these messages alone; where copies count, also in sessions that have the same.
     fn forget_said(&mut self, messages: Range<u64>, reason: &str, copies_count: bool) -> Result<()> {
         let (place, record) = (self.place, &self.record);
-        let relatives = if copies_count { copies::relatives(&*self.pages, place, record)? } else { Vec::new() };
+        let relatives = if copies_count { copies::relatives(&*self.pages, place, self.seed, record)? } else { Vec::new() };
         let taken = TakenBack {
             session: &record.id,
             begun: record.created_at,
@@ -193,7 +194,8 @@ impl<P: PagesMut> SessionWriter<'_, P> {
     /// Gives what was learnt from its messages to sessions that have them too: it is deleted.
     pub(super) fn leave_said(&mut self) -> Result<()> {
         let (place, record) = (self.place, &self.record);
-        let relatives = copies::relatives(&*self.pages, place, record)?;
+        let is_learnt_from = heard::mark(&*self.pages, place.partition, self.seed, &record.id)?.next > 0 || !record.origins.is_empty();
+        let relatives = if is_learnt_from { copies::relatives(&*self.pages, place, self.seed, record)? } else { Vec::new() };
         if relatives.is_empty() {
             return Ok(());
         }
