@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow::Continue;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::record::{self, State};
 use crate::Result;
+use crate::process::Shared;
 use crate::scope::Head;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -21,22 +22,22 @@ const KEPT: usize = 256;
 
 /// The superseded memories of each scope, beside the place of the last write at which they were found.
 #[derive(Debug, Default)]
-pub(super) struct Superseded(Mutex<BTreeMap<Partition, (u64, Arc<ByMessage>)>>);
+pub(super) struct Superseded(Shared<BTreeMap<Partition, (u64, Arc<ByMessage>)>>);
 
 impl Superseded {
     /// The memories that are kept of a scope whose last write has that place.
     pub fn kept(&self, partition: Partition, sequence: u64) -> Option<Arc<ByMessage>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(&partition).filter(|(known, _)| *known == sequence).map(|(_, found)| Arc::clone(found))
+        self.0.with(|kept| kept.get(&partition).filter(|(known, _)| *known == sequence).map(|(_, found)| Arc::clone(found)))
     }
 
     /// Keeps what was found.
     pub fn keep(&self, partition: Partition, sequence: u64, found: &Arc<ByMessage>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT && !kept.contains_key(&partition) {
-            kept.clear();
-        }
-        kept.insert(partition, (sequence, Arc::clone(found)));
+        self.0.with(|kept| {
+            if kept.len() >= KEPT && !kept.contains_key(&partition) {
+                kept.clear();
+            }
+            kept.insert(partition, (sequence, Arc::clone(found)));
+        });
     }
 }
 
