@@ -298,3 +298,25 @@ def test_the_snapshots_of_a_parent_are_held_as_of_a_living_process_behind_a_fork
         assert is_held()
         assert in_child(lambda: list(user.memories())) == 0
         assert is_held()
+
+
+def test_a_fork_waits_for_no_prompt_that_waits_for_it(store: Path) -> None:
+    """A look-up of a prompt waited for forks in a read of the store for which the fork waited."""
+    ends = threading.Event()
+    with memspan.open(store, durability="relaxed") as engine:
+        session = engine.user("u").session("s", model="gpt-4o")
+        session.add({"role": "user", "content": "Which code has the door?"})
+
+        def assemble() -> None:
+            while not ends.is_set():
+                session.assemble()
+
+        threads = [threading.Thread(target=assemble, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            assert [in_child(lambda: None) for _ in range(100)] == [0] * 100
+        finally:
+            ends.set()
+            for thread in threads:
+                thread.join(20)
