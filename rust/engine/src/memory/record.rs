@@ -364,6 +364,11 @@ pub fn each_ended<P: Pages + ?Sized>(pages: &P, partition: Partition, visit: &mu
     walk(pages, &Key::new(partition, Table::History).prefix_range(), 5, visit)
 }
 
+/// The body of each of them.
+pub(super) fn each_ended_body<P: Pages + ?Sized>(pages: &P, partition: Partition, visit: &mut Visit<'_>) -> Result<()> {
+    walk_bodies(pages, &Key::new(partition, Table::History).prefix_range(), 5, visit)
+}
+
 /// The current memories from number `first` on, in the order of their numbers, until `visit` breaks.
 pub fn each_current<P: Pages + ?Sized>(
     pages: &P,
@@ -386,7 +391,7 @@ fn walk<P: Pages + ?Sized>(
 }
 
 /// A function that is called with the key of a body, its number and itself.
-type Visit<'v> = dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>> + 'v;
+pub(super) type Visit<'v> = dyn FnMut(&[u8], u32, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
 /// Visits every body in a range of keys with its number, which stands at `at` of the key.
 fn walk_bodies<P: Pages + ?Sized>(pages: &P, range: &std::ops::Range<Vec<u8>>, at: usize, visit: &mut Visit<'_>) -> Result<()> {

@@ -137,15 +137,15 @@ impl Core {
         Ok(())
     }
 
-    /// The superseded memories of a scope by the messages that taught them. Reads all that ended, once for each state of the scope. It is
+    /// The superseded memories of a scope by the messages that taught them. Reads all that ended, where one more did since. It is
     /// called in a read of the store, which a fork waits for: so it may not wait for forks itself.
     pub(crate) fn superseded<P: Pages>(&self, pages: &P, partition: Partition) -> Result<Arc<ByMessage>> {
-        let sequence = superseded::sequence(pages, partition)?;
-        if let Some(kept) = self.superseded.kept(partition, sequence) {
+        let ended = superseded::ended(pages, partition)?;
+        if let Some(kept) = self.superseded.kept(partition, ended) {
             return Ok(kept);
         }
         let found = Arc::new(superseded::read(pages, partition)?);
-        self.superseded.keep(partition, sequence, &found);
+        self.superseded.keep(partition, ended, &found);
         Ok(found)
     }
 
