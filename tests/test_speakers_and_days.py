@@ -45,6 +45,14 @@ def test_what_one_says_of_oneself_is_pinned_for_nobody(team: memspan.Scope) -> N
     assert not [text for text, kind in kinds.items() if kind == "profile"]
 
 
+def test_nobody_ends_the_allergy_of_another(team: memspan.Scope) -> None:
+    for who, text in [("priya", "I'm allergic to nuts."), ("tom", "Priya is not allergic to nuts.")]:
+        team.learn([{"role": "user", "name": who, "content": text}])
+    assert "Priya is allergic to nuts." in texts(team)
+    team.learn([{"role": "user", "name": "priya", "content": "I'm not allergic to nuts, turns out."}])
+    assert "Priya is allergic to nuts." not in texts(team)
+
+
 ENDINGS = [
     ("I work at Acme.", "I left Acme."),
     ("I work at Acme.", "I left Acme for Globex."),

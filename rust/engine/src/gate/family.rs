@@ -119,6 +119,7 @@ pub(super) fn as_oneself(s: &Sentence<'_>, at: usize) -> Option<String> {
     let verb = s.word(at);
     match verb {
         "is" | "are" => behind("I'm", at + 1),
+        "isn't" | "aren't" => behind("I'm not", at + 1),
         "outgrew" | "outgrown" => behind("I outgrew my", at + 2),
         "has" if s.word(at + 1) == "outgrown" => behind("I outgrew my", at + 3),
         "no" if starts(s.words, at, "no longer has").is_some() => behind("I no longer have", at + 3),

@@ -77,6 +77,12 @@ pub(super) fn is_for_condition(words: &[Word]) -> bool {
     words.iter().any(|word| among(&CONDITIONS, &word.lower)) || CONDITION_PHRASES.iter().any(|phrase| has(words, phrase))
 }
 
+/// Whether a text says that somebody is allergic to something.
+#[must_use]
+pub fn is_allergy(text: &str) -> bool {
+    text.contains(" allergic to ") && !text.contains(" not ")
+}
+
 /// How somebody is allergic, and where what they are allergic to begins.
 fn allergy(s: &Sentence<'_>) -> Option<(String, usize)> {
     if let Some(at) = starts(s.words, 0, "i have an allergy to") {

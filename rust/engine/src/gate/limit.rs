@@ -62,7 +62,10 @@ impl Limits {
         let leads = leading(s).is_some();
         let first = if leads { 0 } else { 2 };
         let own = |at: usize| ["i", "my", "we", "our", "i'm", "it", "it's", "you", "they", "the"].contains(&s.word(at));
-        let last = (2..s.words.len()).find(|at| ["and", "but", "so"].contains(&s.word(*at)) && own(at + 1)).unwrap_or(s.words.len());
+        // "I live in Leeds and | play padel on Mondays": the second verb has the limits of its own.
+        let does = |at: usize| ["play", "go", "run", "swim", "train", "teach", "study", "volunteer", "visit"].contains(&s.word(at));
+        let begins = |at: &usize| ["and", "but", "so"].contains(&s.word(*at)) && (own(at + 1) || does(at + 1));
+        let last = (2..s.words.len()).find(begins).unwrap_or(s.words.len());
         let at = |find: &dyn Fn(usize) -> bool| (first..last).find(|at| find(*at));
         // "I left Acme this week" says when, and "I quit smoking for a week" for how long.
         let happened = s.words.iter().take(MOST_BEFORE_VERB).any(|word| among(&HAPPENED, &word.lower));

@@ -75,7 +75,7 @@ pub use by_name::{is_told, told_of, untold};
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;
-pub use health::is_degree;
+pub use health::{is_allergy, is_degree};
 pub use left::leaves;
 pub use limit::Limits;
 pub use medicine::{ends_medicine, takes};
@@ -86,7 +86,7 @@ pub use otherwise::Change;
 pub use over::ends_allergy;
 pub use relates::{Stated, of_slot, related};
 pub use tools::Tool;
-pub use values::{exclude, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
+pub use values::{exclude, holds_beside, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
 pub use words::Beginnings;
 
 use answers::Health;

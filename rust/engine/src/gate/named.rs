@@ -40,7 +40,7 @@ const MOST_WORDS: usize = 14;
 
 /// The health of somebody by name: "Luca is allergic to shellfish". A fact, as that of others whom somebody knows.
 pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
-    const TELLS: [&str; 11] = ["is", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
+    const TELLS: [&str; 12] = ["is", "isn't", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
     let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)))?; // "latex gives me a rash"
     let own = as_oneself(s, behind)?;
     let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
@@ -155,6 +155,9 @@ mod tests {
             let claims = stored(text);
             let is_fact = |claim: &crate::gate::Claim| claim.category == Category::Semantic && claim.reason.starts_with("rule: ");
             assert!(claims.len() == 1 && is_fact(&claims[0]), "{text}: {claims:?}");
+        }
+        for text in ["Noa isn't allergic to eggs.", "Noa is not allergic to eggs."] {
+            assert_eq!(stored(text).remove(0).text, "Noa is not allergic to eggs.", "{text}");
         }
         let claim = stored("Tom is my manager.").remove(0);
         assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some("manager"), "The user's manager is Tom."));

@@ -73,10 +73,10 @@ impl Change {
         let s = &Sentence { text, words: &own };
         let is_unsure = |word: &Word| among(&UNSURE, &word.lower) || word.lower.ends_with("n't");
         let given_up = given_up(s);
-        if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s) {
+        if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s, given_up.is_some()) {
             return None;
         }
-        Some(Self { over: given_up.map_or_else(|| over(s), |over| vec![over]), gone: gone(s), content: content(s), values: values(s) })
+        Some(Self { over: given_up.unwrap_or_else(|| over(s)), gone: gone(s), content: content(s), values: values(s) })
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone
@@ -138,8 +138,8 @@ fn is_name(words: &[Word], at: usize) -> bool {
     word.capital && !is_own && !is_named(&word.lower) && (at > 0 || word.lower.ends_with("'s") || !among(&FILLERS, &word.lower))
 }
 
-/// Whether a sentence says that something is otherwise.
-fn changes(s: &Sentence<'_>) -> bool {
+/// Whether a sentence says that something is otherwise, as one that gives something up does.
+fn changes(s: &Sentence<'_>, gives_up: bool) -> bool {
     let is = |at: usize| {
         let stands_for = ["that's", "it's", "there's", "let's", "what's", "here's", "who's", "this's"].contains(&s.word(at));
         ["is", "are", "i'm", "we're", "am"].contains(&s.word(at)) || s.word(at).ends_with("'s") && !stands_for
@@ -149,7 +149,7 @@ fn changes(s: &Sentence<'_>) -> bool {
     let supposes = ["if", "would", "could", "should", "might", "maybe", "what", "how", "when", "unless", "?"];
     let unsure = s.words.iter().any(|word| supposes.contains(&&*word.lower)) || among(&ASKS, s.word(0));
     let phrase = || GAVE_UP.iter().chain(&GONE).chain(&BECAME).any(|phrase| has(s.words, phrase));
-    !unsure && (phrase() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
+    !unsure && (gives_up || phrase() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
 }
 
 /// Whether a clause is over before a word.
@@ -175,7 +175,7 @@ pub(super) fn tells_of_change(s: &Sentence<'_>) -> bool {
         is_name(s.words, at) || s.words[at].is_number() || is_named(&bare(word)) || Tool::names(word) || is_being(word)
     };
     let names = || (0..s.words.len()).any(names) || !over(s).is_empty();
-    (3..=MOST_TOLD).contains(&plain) && changes(s) && !of_task() && says() && names()
+    (3..=MOST_TOLD).contains(&plain) && changes(s, given_up(s).is_some()) && !of_task() && says() && names()
 }
 
 /// The things that the user has no more: each one behind a verb of [`GAVE_UP`].
@@ -190,18 +190,23 @@ fn over(s: &Sentence<'_>) -> Vec<Vec<String>> {
     out
 }
 
-/// The words of what the user was doing or was to do: "I'm not | flying to Rome | anymore", "we're no longer | flying to Rome".
-fn given_up(s: &Sentence<'_>) -> Option<Vec<String>> {
+/// The words of what the user was doing or was to do: "I'm not | flying to Rome | anymore", "we're no longer | flying to Rome". Who is not
+/// going somewhere after all does not fly there either.
+fn given_up(s: &Sentence<'_>) -> Option<Vec<Vec<String>>> {
+    const ENDS: [&str; 4] = ["any more", "anymore", "any longer", "after all"];
+    const TRIPS: [&str; 8] = ["going", "flying", "driving", "traveling", "travelling", "trip", "flight", "train"];
     let not = s.behind(0, &["i'm not", "we're not", "i am not", "we are not"]);
     let begin = not.or_else(|| s.behind(0, &["i'm no longer", "we're no longer", "i am no longer", "we are no longer"]))?;
-    let end = (begin..=s.words.len()).find(|at| is_last(s, *at) || s.behind(*at, &["any more", "anymore", "any longer"]).is_some())?;
-    let is_over = not.is_none() || s.behind(end, &["any more", "anymore", "any longer"]).is_some_and(|behind| is_last(s, behind));
+    let end = (begin..=s.words.len()).find(|at| is_last(s, *at) || s.behind(*at, &ENDS).is_some())?;
+    let is_over = not.is_none() || s.behind(end, &ENDS).is_some_and(|behind| is_last(s, behind));
     let words = s.words.get(begin..end)?;
     let act = words.first().filter(|act| is_over && act.lower.ends_with("ing"))?;
-    let mut over: Vec<String> = words[1..].iter().filter(|word| is_content(word)).map(|word| bare(&word.lower)).collect();
+    let over: Vec<String> = words[1..].iter().filter(|word| is_content(word)).map(|word| bare(&word.lower)).collect();
     let names = (1..=MOST_OVER).contains(&over.len()) && !over.iter().any(|word| is_being(word));
-    over.push(bare(&act.lower));
-    names.then_some(over)
+    let to_place = || act.lower == "going" && words[1].lower == "to" && words.get(2).is_some_and(|place| place.capital);
+    let acts = if names && to_place() { &TRIPS[..] } else { &[act.lower.as_str()] };
+    let with = |act: &&str| over.iter().cloned().chain([bare(act)]).collect();
+    names.then(|| acts.iter().map(with).collect())
 }
 
 /// Whether the user is the subject of a verb, or nobody is named: "oh and | cancelled Netflix".
@@ -329,6 +334,8 @@ mod tests {
             ("Dona Gra\u{e7}a retires in June", "The accountant is Dona Gra\u{e7}a"),
             ("I gave up on Spanish and started Italian", "I'm learning Spanish."),
             ("I'm not flying to Rome anymore.", "I'm flying to Rome on November 20 (2026-11-20)."),
+            ("I'm not flying to Rome after all.", "I'm flying to Rome on November 20 (2026-11-20)."),
+            ("We're not going to Rome after all", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("We're no longer renting the flat in Porto", "We are renting a flat in Porto for June"),
         ] {
             assert!(is_of(change, known), "{change} / {known}: {:?}", Change::of(change));
@@ -389,6 +396,7 @@ mod tests {
             ("We sold the Volvo.", "I switched from Volvo to a Polestar 2."),
             ("I sold the Android.", "I switched from Android to an iPhone 15."),
             ("I'm not flying to Rome anymore.", "I was born in Rome."),
+            ("I'm not going to Rome after all.", "I was born in Rome."),
             ("I'm not flying to Rome.", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("I'm not feeling well anymore.", "I'm feeling great today."),
         ] {

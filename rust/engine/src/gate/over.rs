@@ -42,9 +42,9 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     }
     // "I don't need any more help" says nothing of what is over.
     let is_last = |at: usize| at >= s.words.len() || s.parted(at) || ["because", "since", "so", "but", "and"].contains(&s.word(at));
-    let over = ["any more", "anymore", "any longer"]
-        .iter()
-        .any(|phrase| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last)));
+    let ends = |phrase: &str| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last));
+    let is_plan = (1..4).any(|at| s.word(at) == "not" && s.word(at + 1).ends_with("ing"));
+    let over = ["any more", "anymore", "any longer"].iter().any(|phrase| ends(phrase)) || is_plan && ends("after all");
     let is = usize::from(["am", "are", "have"].contains(&s.word(1)));
     let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1 + is)) {
         2 + is + usize::from(s.word(1) == "do")

@@ -127,7 +127,10 @@ fn is_part_of_the_time(s: &Sentence<'_>, at: usize) -> bool {
     let lives = ["live", "living", "stay"].contains(&s.word(1)) || ["live", "living"].contains(&s.word(2));
     let is_month = |at: usize| lives && s.word(at - 1) == "in" && MONTHS.contains(&s.word(at));
     let is_seldom = |at: usize| ["part-time", "sometimes", "occasionally", "seasonally"].contains(&s.word(at));
-    (at + 1..s.words.len()).any(|at| is_time(at) || is_month(at) || is_seldom(at))
+    // "I live in Leeds and | play padel on Mondays" says when something else is.
+    let is_other = |at: &usize| ["and", "but"].contains(&s.word(*at)) && s.words.get(at + 1).is_some_and(|next| !next.capital);
+    let end = (at + 1..s.words.len()).find(is_other).unwrap_or(s.words.len());
+    (at + 1..end).any(|at| is_time(at) || is_month(at) || is_seldom(at))
 }
 
 pub(super) fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {

@@ -151,6 +151,10 @@ fn shared(s: &Sentence<'_>, from: usize, slot: Option<&str>) -> Option<String> {
     if s.words[from..].iter().any(|word| ["i", "we"].contains(&word.lower.as_str())) {
         return None;
     }
+    // "I'm vegetarian and | Tom can't eat shellfish" speaks of somebody else.
+    if s.words[from].capital && is_clause(&s.words[from..]) {
+        return None;
+    }
     let rest = behind(s, from);
     let told = |subject: &str| {
         let text = format!("{subject} {rest}");
@@ -219,6 +223,8 @@ mod tests {
             ("We moved to Ghent with the kids", "home", "The user lives in Ghent.", "We moved with the kids"),
             ("I live in Porto with my parents", "home", "The user lives in Porto.", "I live with my parents"),
             ("I'm vegetarian btw, and Joris is allergic to shellfish", "diet", "I'm vegetarian btw", "Joris is allergic to shellfish"),
+            ("I'm vegetarian and Tom can't eat shellfish", "diet", "I'm vegetarian", "Tom can't eat shellfish"),
+            ("I live in Ghent and Tom can't eat gluten", "home", "The user lives in Ghent.", "Tom can't eat gluten"),
             ("I live in Porto and work as a nurse.", "home", "The user lives in Porto.", "The user works as a nurse."),
             ("I live in Ghent and love hiking", "home", "The user lives in Ghent.", "I love hiking"),
             ("I live in Ghent and Joris lives in Lyon", "home", "The user lives in Ghent.", "Joris lives in Lyon"),

@@ -200,6 +200,33 @@ pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
     }
 }
 
+/// Whether a value says how something is, where or when, and an older one of the same attribute says which one it is: "in the garage" and "a
+/// red Golf". Both hold, unless the thing is had no more.
+#[must_use]
+pub fn holds_beside(attribute: &str, new: &str, old: &str) -> bool {
+    const GONE: [&str; 14] = [
+        "gone",
+        "sold",
+        "stolen",
+        "lost",
+        "broken",
+        "dead",
+        "over",
+        "off",
+        "cancelled",
+        "canceled",
+        "retired",
+        "closing",
+        "deprecated",
+        "history",
+    ];
+    let new_words = words(new);
+    let does = new_words.first().is_some_and(|word| word.lower.ends_with("ing") && !word.capital); // "charging in the kitchen"
+    let of_now = does || [ValueKind::State, ValueKind::Time, ValueKind::Place].contains(&kind_of(attribute, new));
+    let which = ![ValueKind::State, ValueKind::Time].contains(&kind_of(attribute, old));
+    of_now && which && (does || !may_follow(attribute, new, old)) && !new_words.iter().any(|word| GONE.contains(&word.lower.as_str()))
+}
+
 /// States of which one has one at a time. Of others, as "allergic to nuts" and "diabetic", both hold.
 const OPPOSED: [&[&str]; 10] = [
     &["sick", "ill", "injured", "hurt", "healthy", "well", "better", "worse", "fine", "recovered"],

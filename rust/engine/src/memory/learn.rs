@@ -243,7 +243,8 @@ fn respell(memory: &mut Memory, known: &Memory) {
 
 /// The effect of a claim on a known memory. Where several speakers share the scope, a memory that is told of the claim's speaker is compared
 /// as if they were the only user. A claim that is told of its speaker ends only such a memory. One that is told of nobody ends a memory that
-/// is told of nobody, and an order such as "stop answering in French" also a wish of its speaker.
+/// is told of nobody, and an order such as "stop answering in French" also a wish of its speaker. What somebody is allergic to ends by no word
+/// of another: "Priya is not allergic to nuts" disputes it where Tom says so.
 fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Learning, lift: Option<&Lift>) -> Effect {
     let lifts = |known: &Memory| lift.is_some_and(|lift| is_lifted(met, memory, known, lift));
     match (said.whose(known), &said.own) {
@@ -252,7 +253,10 @@ fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Le
         (Whose::Own(known), Some(claim)) => {
             said.own(memory).map_or(Effect::Nothing, |memory| compare(met, &memory, claim, &known, learning, true))
         }
-        (Whose::All, None) => compare(met, memory, &said.statement, known, learning, true),
+        (Whose::All, None) => match compare(met, memory, &said.statement, known, learning, true) {
+            Effect::Ends if learning.by.is_some() && denies(learning) && gate::is_allergy(&known.text) => Effect::Disputes,
+            effect => effect,
+        },
         _ => compare(met, memory, &said.statement, known, learning, false),
     }
 }
@@ -307,7 +311,6 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     let is_for_all = value.is_some() && claim.limits.are_none();
     let is_beside = !is_for_all && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
     let replaces = may_replace(memory, known) && met.ended.is_none() && !is_beside;
-    let denies = learning.doubt.as_deref() == Some(gate::DENIAL); // "my budget is not important" gives no value
     let is_over = |named: &String| {
         let of_medicine = ends && gate::ends_medicine(&memory.text);
         let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
@@ -332,13 +335,18 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
         Relation::Same if known.slot == memory.slot && same_event(memory, known) => Effect::SaysTheSame,
         Relation::Same => Effect::Nothing,
         _ if !claim.may_follow(&other) => Effect::Nothing,
-        _ if replaces && !denies && gives_same_attribute(memory, claim, known, &other) => Effect::Ends,
+        _ if replaces && !denies(learning) && gives_same_attribute(memory, claim, known, &other) => Effect::Ends,
         Relation::Contradicts if comparable && replaces => Effect::Ends,
         Relation::Contradicts | Relation::Disputes if comparable && (known.slot != memory.slot || known.slot.is_none()) => Effect::Disputes,
         _ if same_talk(memory, known) && claim.occasion.corrects(&other.occasion) => Effect::Disputes,
         _ if may_end && learning.changed.as_ref().is_some_and(|changed| is_changed(changed, memory, known)) => Effect::Disputes,
         _ => Effect::Nothing,
     }
+}
+
+/// Whether a claim says what is not so: "my budget is not important" gives no value.
+fn denies(learning: &Learning) -> bool {
+    learning.doubt.as_deref() == Some(gate::DENIAL)
 }
 
 /// Whether a memory may be wrong about what a claim says is otherwise than it was. Conditions end by rules of their own alone.

@@ -193,6 +193,9 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
+/// Hits that a search over several sources asks each of them for at least. Their order is not that of all together: with fewer, one that
+/// comes to the front there would be missing.
+pub(crate) const LEAST_ASKED: usize = 10;
 /// Passages of collections that hold every identifier of the question and are nominated for it, at most. All other constants of passages
 /// are those of memories.
 pub(crate) const HOLDERS: usize = 16;

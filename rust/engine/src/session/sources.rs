@@ -19,7 +19,7 @@ use crate::Result;
 use crate::collection::{self, CollectionName};
 use crate::index::vectors::Query;
 use crate::memory::Core;
-use crate::recall::ranking::BEHIND_THE_CURRENT;
+use crate::recall::ranking::{BEHIND_THE_CURRENT, LEAST_ASKED};
 use crate::recall::when::Range;
 use crate::recall::{self, HitExplanation, Question, about, spread, tokens_of};
 use crate::store::keys::Partition;
@@ -108,7 +108,7 @@ pub fn ask(core: &Core, request: &Request) -> Result<Answer> {
     let question = Question::new(&asked.text);
     let vector = asked.vector.clone().or_else(|| about(core, &question));
     // The least score and the most tokens are of the order of all, not of one source.
-    let every = recall::Request { vector, min_score: 0.0, max_tokens: None, ..asked.clone() };
+    let every = recall::Request { vector, min_score: 0.0, max_tokens: None, limit: asked.limit.max(LEAST_ASKED), ..asked.clone() };
     let has = |source: Source| request.sources.contains(&source);
     let (mut answer, recalled) = core.store().read(|pages| {
         let (mut answer, mut recalled) = (Answer::default(), None);

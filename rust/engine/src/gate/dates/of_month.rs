@@ -56,10 +56,22 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     match when(words, here) {
         _ if before == "since" => last,
         When::Unsaid if before == "to" => next, // "it was moved to May 3"
-        When::Passed => last,
+        // "The offer came, starting May 4" tells of what is to come as well.
+        When::Passed if !begins_behind(words, here, before) => last,
         When::Ahead => next,
-        When::Unsaid => [next, last].into_iter().flatten().min_by_key(|day| (day - today).abs()),
+        When::Unsaid | When::Passed => [next, last].into_iter().flatten().min_by_key(|day| (day - today).abs()),
     }
+}
+
+/// Whether something begins on a date, is due then or lasts until then, whatever the verb before says of: "starting May 4", "due on May 4",
+/// "as of May 4", "renewed until May 4", "rented a van for May 4".
+fn begins_behind(words: &[Word], here: usize, before: &str) -> bool {
+    let word = |back: usize| here.checked_sub(back).map_or("", |at| words[at].lower.as_str());
+    let begins = ["starting", "beginning", "due", "effective"];
+    let lasts = ["renewed", "extended", "prescribed", "rented", "leased", "hired", "insured", "valid", "signed"];
+    let is_lasting = || words[..here].iter().rev().take(8).any(|word| lasts.contains(&word.lower.as_str()));
+    let ends = ["until", "till", "for"].contains(&before) && is_lasting();
+    ends || begins.contains(&before) || before == "on" && begins.contains(&word(2)) || before == "of" && word(2) == "as"
 }
 
 /// Whether a sentence tells of what comes on the same day of each year, or more often.
@@ -246,6 +258,15 @@ mod tests {
             ("we are away from January 5 to December 31", "we are away from January 5 (2025-01-05) to December 31 (2025-12-31)"),
             ("away from December 20 to January 3", "away from December 20 (2025-12-20) to January 3 (2026-01-03)"),
             ("I use it since May 3", "I use it since May 3 (2024-05-03)"),
+            ("They gave me an appointment on March 4", "They gave me an appointment on March 4 (2025-03-04)"),
+            ("My contract was renewed until May 4", "My contract was renewed until May 4 (2025-05-04)"),
+            ("I was prescribed antibiotics until January 14", "I was prescribed antibiotics until January 14 (2025-01-14)"),
+            ("I got the offer, starting May 4", "I got the offer, starting May 4 (2025-05-04)"),
+            ("We received the invoice, due on May 4", "We received the invoice, due on May 4 (2025-05-04)"),
+            ("We terminated the lease as of May 4", "We terminated the lease as of May 4 (2025-05-04)"),
+            ("The release slipped to April 27", "The release slipped to April 27 (2025-04-27)"),
+            ("I rented a van for May 4", "I rented a van for May 4 (2025-05-04)"),
+            ("I worked there until May 4", "I worked there until May 4 (2024-05-04)"),
             ("My plan renewed on May 5", "My plan renewed on May 5 (2024-05-05)"),
             ("I finished the course on the 5th.", "I finished the course on the 5th (2024-12-05)."),
             ("It is on December 3 next year", "It is on December 3 next year (2026)"),

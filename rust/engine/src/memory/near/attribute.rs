@@ -2,6 +2,7 @@
 
 use super::words::MOST_NAME;
 use crate::gate;
+use crate::text::slot_key;
 
 /// Words of an attribute's value that are looked at.
 const MOST_VALUE: usize = 8;
@@ -26,9 +27,40 @@ pub(super) fn attribute(text: &str) -> Option<(String, String)> {
     (verb + 1 < words.len() && is_name && !denies).then(|| (name, words[verb + 1..].join(" ")))
 }
 
+/// Whether a sentence says how something is of which another one says which one it is: "My car is in the garage." and "The user's car is a
+/// red Golf." Both hold.
+pub(crate) fn holds_beside(new: &str, old: &str) -> bool {
+    let Some(((name, new), (other, old))) = attribute(new).zip(attribute(old)) else { return false };
+    slot_key(&name) == slot_key(&other) && gate::holds_beside(&name, &new, &old)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_a_thing_is_holds_beside_which_one_it_is() {
+        for (new, old) in [
+            ("My car is in the garage.", "My car is a red Golf."),
+            ("My dentist is closed in August.", "The user's dentist is Dr. Lee."),
+            ("The user's manager is on holiday until May.", "The user's manager is Tom."),
+            ("My laptop is at the repair shop.", "My laptop is a ThinkPad X1."),
+            ("My office is closed on Friday.", "My office is in Ghent."),
+            ("My phone is charging in the kitchen.", "My phone is a Pixel 8."),
+        ] {
+            assert!(holds_beside(new, old), "{new} | {old}");
+        }
+        for (new, old) in [
+            ("My car is a blue Polo.", "My car is a red Golf."),
+            ("My car is sold.", "My car is a red Golf."),
+            ("My bike is in the basement.", "My bike is in the garage."),
+            ("My office is in Rome.", "My office is in Ghent."),
+            ("The meeting is cancelled.", "The meeting is on Thursday."),
+            ("My phone is in the kitchen.", "My car is a red Golf."),
+        ] {
+            assert!(!holds_beside(new, old), "{new} | {old}");
+        }
+    }
 
     #[test]
     fn a_plain_sentence_names_its_attribute() {
