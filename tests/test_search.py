@@ -126,6 +126,18 @@ def test_limits_hold_over_all_sources(user: memspan.Scope) -> None:
     assert len(user.search("deploy", limit=0)) == 0
 
 
+def test_a_shorter_answer_begins_a_longer_one(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u-7")
+    session = user.session("channel", model="gpt-4o")
+    for text in ["We use Jira for tickets.", "We moved to Linear last week.", "I'm vegetarian.", "I live in York."]:
+        session.add({"role": "user", "content": text})
+        user.learn(session)
+    whole = [hit.text for hit in user.search("What do we use?", limit=10)]
+    assert len(whole) > 2
+    for limit in range(1, len(whole)):
+        assert [hit.text for hit in user.search("What do we use?", limit=limit)] == whole[:limit]
+
+
 @pytest.mark.parametrize("sources", [(), ("memory",), ("memories", "web"), "documents"])
 def test_an_unknown_source_is_refused(user: memspan.Scope, sources: object) -> None:
     with pytest.raises(InvalidInput, match="sources= names one or more of"):
