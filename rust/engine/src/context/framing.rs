@@ -194,10 +194,21 @@ impl Framing {
         tools.tools.iter().map(|tool| self.tool(tool, counter)).sum::<u64>() + TOOLS_END
     }
 
+    /// How long names of functions are sent, and whether with their dots ([`called`]). Gemini has an API with dots and one without.
+    fn spellings(&self) -> &'static [(usize, bool)] {
+        match self.format {
+            _ if self.is_bound() => &[(64, false), (64, true)],
+            Format::Anthropic => &[(128, false)],
+            _ => &[(64, false)],
+        }
+    }
+
     fn tool(&self, tool: &Tool, counter: &dyn Counter) -> u64 {
         match &tool.function {
-            Some(function) if self.is_bound() => self.per_tool + function_tokens(function, counter) + repeated(function, counter),
-            Some(function) => self.per_tool + function_tokens(function, counter),
+            Some(function) => {
+                let repeated = if self.is_bound() { repeated(function, counter) } else { 0 };
+                self.per_tool + function_tokens(function, self.spellings(), counter) + repeated
+            }
             None if tool.format == self.format => self.per_tool + counter.count(&tool.given),
             None => 0,
         }
@@ -222,10 +233,11 @@ fn pages(base64: u64) -> u64 {
     (base64 / 4 * 3).div_ceil(3_072).clamp(1, 100)
 }
 
-fn function_tokens(function: &Function, counter: &dyn Counter) -> u64 {
+fn function_tokens(function: &Function, spellings: &[(usize, bool)], counter: &dyn Counter) -> u64 {
     let description = function.description.as_deref().unwrap_or_default();
-    let line = format!("{}:{}", function.name, without_stop(description));
-    counter.count(&line) + schema_tokens(&schema(function), counter)
+    let line = |name: &str| counter.count(&format!("{name}:{}", without_stop(description)));
+    let names = spellings.iter().map(|(most, dotted)| called(&function.name, *most, *dotted));
+    names.map(|name| line(&name)).max().unwrap_or_default() + schema_tokens(&schema(function), counter)
 }
 
 fn schema(function: &Function) -> Value {
