@@ -179,6 +179,17 @@ def test_a_tool_has_one_name_in_its_declaration_and_in_its_calls(user: memspan.S
     assert session.messages[-1].text == "the file"
 
 
+@pytest.mark.parametrize(("model", "declared", "sent"), [("gpt-4o", "größe.lesen", "gr__e_lesen"), ("gpt-4o", "読む", "__")])
+def test_a_declared_tool_is_counted_by_the_name_that_is_sent(user: memspan.Scope, model: str, declared: str, sent: str) -> None:
+    def tokens(name: str) -> int:
+        tool = {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+        session = user.session(f"s-{name}", model=model, tools=[tool])
+        session.add({"role": "user", "content": "go"})
+        return session.assemble().total_tokens
+
+    assert tokens(declared) == tokens(sent)
+
+
 SVG = {"type": "image_url", "image_url": {"url": "data:image/svg+xml,<svg/>"}}
 
 
