@@ -243,8 +243,8 @@ fn respell(memory: &mut Memory, known: &Memory) {
 
 /// The effect of a claim on a known memory. Where several speakers share the scope, a memory that is told of the claim's speaker is compared
 /// as if they were the only user. A claim that is told of its speaker ends only such a memory. One that is told of nobody ends a memory that
-/// is told of nobody, and an order such as "stop answering in French" also a wish of its speaker. What somebody is allergic to ends by no word
-/// of another: "Priya is not allergic to nuts" disputes it where Tom says so.
+/// is told of nobody, and an order such as "stop answering in French" also a wish of its speaker. An allergy ends by no word of another one:
+/// "Priya is not allergic to nuts" disputes it where Tom says so.
 fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Learning, lift: Option<&Lift>) -> Effect {
     let lifts = |known: &Memory| lift.is_some_and(|lift| is_lifted(met, memory, known, lift));
     match (said.whose(known), &said.own) {
