@@ -51,6 +51,11 @@ pub struct Limits {
     leads: bool,
 }
 
+/// Whether somebody does something besides from a word on: "I live in Leeds | and play padel on Mondays".
+pub(super) fn does_besides(s: &Sentence<'_>, at: usize) -> bool {
+    ["and", "but"].contains(&s.word(at)) && ["play", "swim", "train", "teach", "study"].contains(&s.word(at + 1))
+}
+
 impl Limits {
     /// Those of a text of one sentence.
     #[must_use]
@@ -63,8 +68,7 @@ impl Limits {
         let first = if leads { 0 } else { 2 };
         let own = |at: usize| ["i", "my", "we", "our", "i'm", "it", "it's", "you", "they", "the"].contains(&s.word(at));
         // "I live in Leeds and | play padel on Mondays": the second verb has the limits of its own.
-        let does = |at: usize| ["play", "go", "run", "swim", "train", "teach", "study", "volunteer", "visit"].contains(&s.word(at));
-        let begins = |at: &usize| ["and", "but", "so"].contains(&s.word(*at)) && (own(at + 1) || does(at + 1));
+        let begins = |at: &usize| ["and", "but", "so"].contains(&s.word(*at)) && own(at + 1) || does_besides(s, *at);
         let last = (2..s.words.len()).find(begins).unwrap_or(s.words.len());
         let at = |find: &dyn Fn(usize) -> bool| (first..last).find(|at| find(*at));
         // "I left Acme this week" says when, and "I quit smoking for a week" for how long.

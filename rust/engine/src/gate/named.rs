@@ -41,7 +41,8 @@ const MOST_WORDS: usize = 14;
 /// The health of somebody by name: "Luca is allergic to shellfish". A fact, as that of others whom somebody knows.
 pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
     const TELLS: [&str; 12] = ["is", "isn't", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
-    let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)))?; // "latex gives me a rash"
+    let is_all = |behind: usize| s.word(behind) != "isn't" || !["only", "just"].contains(&s.word(behind + 1));
+    let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)) && is_all(*behind))?; // "latex gives me a rash"
     let own = as_oneself(s, behind)?;
     let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
     if let Some(denied) = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not ")) {

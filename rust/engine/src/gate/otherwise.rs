@@ -194,7 +194,7 @@ fn over(s: &Sentence<'_>) -> Vec<Vec<String>> {
 /// going somewhere after all does not fly there either.
 fn given_up(s: &Sentence<'_>) -> Option<Vec<Vec<String>>> {
     const ENDS: [&str; 4] = ["any more", "anymore", "any longer", "after all"];
-    const TRIPS: [&str; 8] = ["going", "flying", "driving", "traveling", "travelling", "trip", "flight", "train"];
+    const TRIPS: [&str; 6] = ["going", "flying", "driving", "traveling", "travelling", "flight"];
     let not = s.behind(0, &["i'm not", "we're not", "i am not", "we are not"]);
     let begin = not.or_else(|| s.behind(0, &["i'm no longer", "we're no longer", "i am no longer", "we are no longer"]))?;
     let end = (begin..=s.words.len()).find(|at| is_last(s, *at) || s.behind(*at, &ENDS).is_some())?;

@@ -43,7 +43,10 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     // "I don't need any more help" says nothing of what is over.
     let is_last = |at: usize| at >= s.words.len() || s.parted(at) || ["because", "since", "so", "but", "and"].contains(&s.word(at));
     let ends = |phrase: &str| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last));
-    let is_plan = (1..4).any(|at| s.word(at) == "not" && s.word(at + 1).ends_with("ing"));
+    const PLANS: [&str; 9] = ["going", "flying", "driving", "traveling", "travelling", "moving", "visiting", "attending", "staying"];
+    let is_act =
+        |at: usize| PLANS.contains(&s.word(at)) && (s.word(at + 1) != "to" || s.words.get(at + 2).is_some_and(|place| place.capital));
+    let is_plan = (1..4).any(|at| s.word(at) == "not" && is_act(at + 1));
     let over = ["any more", "anymore", "any longer"].iter().any(|phrase| ends(phrase)) || is_plan && ends("after all");
     let is = usize::from(["am", "are", "have"].contains(&s.word(1)));
     let at = if over && ["don't", "not", "do", "won't", "can't"].contains(&s.word(1 + is)) {

@@ -4,6 +4,7 @@
 use super::Category;
 use super::beings::is_living;
 use super::lexicon::CLASSES;
+use super::limit::does_besides;
 use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -128,8 +129,7 @@ fn is_part_of_the_time(s: &Sentence<'_>, at: usize) -> bool {
     let is_month = |at: usize| lives && s.word(at - 1) == "in" && MONTHS.contains(&s.word(at));
     let is_seldom = |at: usize| ["part-time", "sometimes", "occasionally", "seasonally"].contains(&s.word(at));
     // "I live in Leeds and | play padel on Mondays" says when something else is.
-    let is_other = |at: &usize| ["and", "but"].contains(&s.word(*at)) && s.words.get(at + 1).is_some_and(|next| !next.capital);
-    let end = (at + 1..s.words.len()).find(is_other).unwrap_or(s.words.len());
+    let end = (at + 1..s.words.len()).find(|at| does_besides(s, *at)).unwrap_or(s.words.len());
     (at + 1..end).any(|at| is_time(at) || is_month(at) || is_seldom(at))
 }
 

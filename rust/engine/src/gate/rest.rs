@@ -95,7 +95,13 @@ fn alone(s: &Sentence<'_>, over: usize, from: usize, slot: Option<&str>, informs
     if let Some(text) = text {
         return Some(Said::Otherwise(text));
     }
-    let (rest, slot) = (&s.words[from..], slot?);
+    // "I'm allergic to nuts and | Noa can't have lactose" has a subject of its own.
+    let rest = &s.words[from..];
+    if slot.is_none() && joined && ["i", "i'm", "i've"].contains(&s.word(0)) && rest[0].capital && is_clause(rest) {
+        let says = rules::read(&Sentence { text: s.text, words: rest }).is_some() || tells(rest) || is_of_user(rest) || informs(rest);
+        return says.then_some(Said::AsItIs);
+    }
+    let slot = slot?;
     // "I'm vegetarian, but I eat fish": an exception goes with the value.
     let is_exception = joined && s.word(from - 1) == "but" && !tells(rest);
     if (joined || s.parted(from)) && !is_exception && is_clause(rest) {
@@ -264,6 +270,7 @@ mod tests {
     #[test]
     fn two_facts_of_health_are_two_claims() {
         for (text, first, second) in [
+            ("I'm allergic to nuts and Penicillin makes me sick", "The user is allergic to nuts.", "Penicillin makes me sick"),
             ("I have asthma and take albuterol every day", "I have asthma", "I take albuterol every day"),
             ("I'm diabetic and allergic to nuts", "I'm diabetic", "The user is allergic to nuts."),
             ("I'm allergic to nuts and diabetic", "The user is allergic to nuts.", "I'm diabetic"),

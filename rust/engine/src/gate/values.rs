@@ -201,10 +201,10 @@ pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
 }
 
 /// Whether a value says how something is, where or when, and an older one of the same attribute says which one it is: "in the garage" and "a
-/// red Golf". Both hold, unless the thing is had no more.
+/// red Golf". Both hold, unless the thing is had no more. Who asks where or when looks for just that, and of some attributes it is the value.
 #[must_use]
-pub fn holds_beside(attribute: &str, new: &str, old: &str) -> bool {
-    const GONE: [&str; 14] = [
+pub fn holds_beside(attribute: &str, [new, old]: [&str; 2], asks_where: bool) -> bool {
+    const GONE: [&str; 16] = [
         "gone",
         "sold",
         "stolen",
@@ -219,12 +219,39 @@ pub fn holds_beside(attribute: &str, new: &str, old: &str) -> bool {
         "closing",
         "deprecated",
         "history",
+        "stopped",
+        "changed",
     ];
-    let new_words = words(new);
-    let does = new_words.first().is_some_and(|word| word.lower.ends_with("ing") && !word.capital); // "charging in the kitchen"
+    const OF_PLACE: [&str; 18] = [
+        "home",
+        "workplace",
+        "hometown",
+        "office",
+        "spot",
+        "location",
+        "place",
+        "address",
+        "seat",
+        "desk",
+        "shift",
+        "schedule",
+        "slot",
+        "base",
+        "job",
+        "work",
+        "hobby",
+        "exercise",
+    ];
+    let own = words(new);
+    let word = |at: usize| own.get(at).map_or("", |word| word.lower.as_str());
+    let does = word(0).ends_with("ing") && !own[0].capital && ["in", "at", "on"].contains(&word(1)); // "charging in the kitchen"
+    let leads = does || among(&PREPOSITIONS, word(0));
+    if leads && (asks_where || OF_PLACE.iter().any(|place| attribute.ends_with(place))) {
+        return false;
+    }
     let of_now = does || [ValueKind::State, ValueKind::Time, ValueKind::Place].contains(&kind_of(attribute, new));
     let which = ![ValueKind::State, ValueKind::Time].contains(&kind_of(attribute, old));
-    of_now && which && (does || !may_follow(attribute, new, old)) && !new_words.iter().any(|word| GONE.contains(&word.lower.as_str()))
+    of_now && which && (does || !may_follow(attribute, new, old)) && !own.iter().any(|word| GONE.contains(&word.lower.as_str()))
 }
 
 /// States of which one has one at a time. Of others, as "allergic to nuts" and "diabetic", both hold.

@@ -63,15 +63,16 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     }
 }
 
-/// Whether something begins on a date, is due then or lasts until then, whatever the verb before says of: "starting May 4", "due on May 4",
-/// "as of May 4", "renewed until May 4", "rented a van for May 4".
+/// Whether something begins on a date, is due then or lasts until then, whatever the verb before says of: "starting May 4", "as of May 4",
+/// "the invoice, due on May 4", "renewed until May 4", "slipped to May 4". What was due or is paid is over.
 fn begins_behind(words: &[Word], here: usize, before: &str) -> bool {
     let word = |back: usize| here.checked_sub(back).map_or("", |at| words[at].lower.as_str());
-    let begins = ["starting", "beginning", "due", "effective"];
-    let lasts = ["renewed", "extended", "prescribed", "rented", "leased", "hired", "insured", "valid", "signed"];
-    let is_lasting = || words[..here].iter().rev().take(8).any(|word| lasts.contains(&word.lower.as_str()));
-    let ends = ["until", "till", "for"].contains(&before) && is_lasting();
-    ends || begins.contains(&before) || before == "on" && begins.contains(&word(2)) || before == "of" && word(2) == "as"
+    let has = |some: &[&str]| words[..here].iter().any(|word| some.contains(&word.lower.as_str()));
+    let clause = words[..here].iter().rev().take(8).take_while(|word| !["and", "but"].contains(&word.lower.as_str()));
+    let is_lasting = || clause.clone().any(|word| ["renewed", "extended", "prescribed"].contains(&word.lower.as_str()));
+    let is_due = || (before == "due" || before == "on" && word(2) == "due") && !has(&["was", "were", "paid", "missed"]);
+    let begins = ["starting", "beginning", "effective"].contains(&before) || before == "of" && word(2) == "as";
+    begins || is_due() || ["until", "till"].contains(&before) && is_lasting() || before == "to" && word(2) == "slipped"
 }
 
 /// Whether a sentence tells of what comes on the same day of each year, or more often.
@@ -265,7 +266,10 @@ mod tests {
             ("We received the invoice, due on May 4", "We received the invoice, due on May 4 (2025-05-04)"),
             ("We terminated the lease as of May 4", "We terminated the lease as of May 4 (2025-05-04)"),
             ("The release slipped to April 27", "The release slipped to April 27 (2025-04-27)"),
-            ("I rented a van for May 4", "I rented a van for May 4 (2025-05-04)"),
+            ("I slipped on March 4", "I slipped on March 4 (2024-03-04)"),
+            ("I gave a talk on March 4", "I gave a talk on March 4 (2024-03-04)"),
+            ("I paid the invoice due on March 4", "I paid the invoice due on March 4 (2024-03-04)"),
+            ("I was hired and worked there until May 4", "I was hired and worked there until May 4 (2024-05-04)"),
             ("I worked there until May 4", "I worked there until May 4 (2024-05-04)"),
             ("My plan renewed on May 5", "My plan renewed on May 5 (2024-05-05)"),
             ("I finished the course on the 5th.", "I finished the course on the 5th (2024-12-05)."),

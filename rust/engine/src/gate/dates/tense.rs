@@ -60,6 +60,7 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
             // "I got an appointment on Thursday" tells of what is to come.
+            true if ["gave", "given"].contains(&word(at)) && (at + 1..here).any(|at| word(at) == "appointment") => Some(When::Unsaid),
             true if among(&APPOINTING, word(at)) && (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
             true => Some(When::Passed),
             false => None,

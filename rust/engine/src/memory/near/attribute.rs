@@ -28,10 +28,10 @@ pub(super) fn attribute(text: &str) -> Option<(String, String)> {
 }
 
 /// Whether a sentence says how something is of which another one says which one it is: "My car is in the garage." and "The user's car is a
-/// red Golf." Both hold.
-pub(crate) fn holds_beside(new: &str, old: &str) -> bool {
+/// red Golf." Both hold where nobody asks where it is.
+pub(crate) fn holds_beside(new: &str, old: &str, asks_where: bool) -> bool {
     let Some(((name, new), (other, old))) = attribute(new).zip(attribute(old)) else { return false };
-    slot_key(&name) == slot_key(&other) && gate::holds_beside(&name, &new, &old)
+    slot_key(&name) == slot_key(&other) && gate::holds_beside(&name, [&new, &old], asks_where)
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
             ("My office is closed on Friday.", "My office is in Ghent."),
             ("My phone is charging in the kitchen.", "My phone is a Pixel 8."),
         ] {
-            assert!(holds_beside(new, old), "{new} | {old}");
+            assert!(holds_beside(new, old, false), "{new} | {old}");
         }
         for (new, old) in [
             ("My car is a blue Polo.", "My car is a red Golf."),
@@ -57,9 +57,15 @@ mod tests {
             ("My office is in Rome.", "My office is in Ghent."),
             ("The meeting is cancelled.", "The meeting is on Thursday."),
             ("My phone is in the kitchen.", "My car is a red Golf."),
+            ("The deploy target is staging.", "The deploy target is prod."),
+            ("My rent is rising to 1000 euros.", "My rent is 900 euros."),
+            ("My job is teaching.", "My job is accountant."),
+            ("My home is in Lisbon.", "My home is Porto."),
+            ("My shift is in the morning.", "My shift is the night shift."),
         ] {
-            assert!(!holds_beside(new, old), "{new} | {old}");
+            assert!(!holds_beside(new, old, false), "{new} | {old}");
         }
+        assert!(!holds_beside("My car is in the garage.", "My car is a red Golf.", true));
     }
 
     #[test]

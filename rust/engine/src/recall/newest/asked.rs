@@ -12,6 +12,7 @@ use super::manner::Manner;
 use super::restated::{is_in_other_state, is_moved, is_restated};
 use super::seen::Seen;
 use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part, part_of};
+use crate::memory::holds_beside;
 use crate::text::{QueryTerm, Role, Sought, folded};
 use crate::units::term_key::TermKey;
 
@@ -111,6 +112,11 @@ impl Asked {
         let (told, old_told) = (new.told(self), old.told(self));
         let covers = || self.contrast.is_question && told.covers(old_told);
         (self.is_of_somebody() || covers() || self.restates(new, old)) && !self.contrast.is_between(told, old_told)
+    }
+
+    /// Whether a newer memory says how something is, and the older one which one it is: "My car is in the garage", "My car is a red Golf".
+    pub(super) fn has_both(&self, new: &Seen, old: &Seen) -> bool {
+        holds_beside(new.text, old.text, self.asks_where || self.asks_when)
     }
 
     /// Whether the question names somebody or asks of the user.

@@ -35,7 +35,7 @@ use super::contenders::Contender;
 use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::words::Words;
-use crate::memory::{Kind, Outline, holds_beside};
+use crate::memory::{Kind, Outline};
 use crate::units::score::SCORE_ONE;
 
 /// Parts of 1 in which scores are shown.
@@ -166,7 +166,7 @@ fn two_newest(
     // Beside an identifier the rest of a question may be too little to tell by whether one answers it, as the word for another state is.
     let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| {
         let may_replace = answers(older) && answers(*at) || asked.restates(new, old);
-        may_replace && asked.is_of_same(new, old) && asked.is_of_one(new, old) && !holds_beside(new.text, old.text)
+        may_replace && asked.is_of_same(new, old) && asked.is_of_one(new, old) && !asked.has_both(new, old)
     };
     let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.may_restate();
     let mut newest = newer.filter(may_be).take_while(may_answer).filter(is_newer).map(|(at, _)| at);
