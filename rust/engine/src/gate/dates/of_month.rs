@@ -64,7 +64,7 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
 }
 
 /// Whether something begins on a date, is due then or lasts until then, whatever the verb before says of: "starting May 4", "as of May 4",
-/// "the invoice, due on May 4", "renewed until May 4", "slipped to May 4". What was due or is paid is over.
+/// "the invoice, due on May 4", "renewed until May 4", "slipped to May 4". Something that was due, or is paid, is over.
 fn begins_behind(words: &[Word], here: usize, before: &str) -> bool {
     let word = |back: usize| here.checked_sub(back).map_or("", |at| words[at].lower.as_str());
     let has = |some: &[&str]| words[..here].iter().any(|word| some.contains(&word.lower.as_str()));
