@@ -37,13 +37,13 @@ pub fn ends_allergy(ended: &str) -> bool {
 
 /// "I don't use Python any more", "I no longer live in Berlin", "I'm not vegan anymore".
 pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
+    const PLANS: [&str; 9] = ["going", "flying", "driving", "traveling", "travelling", "moving", "visiting", "attending", "staying"];
     if !["i", "we", "i'm", "we're", "i've", "we've"].contains(&s.word(0)) {
         return None;
     }
     // "I don't need any more help" says nothing of what is over.
     let is_last = |at: usize| at >= s.words.len() || s.parted(at) || ["because", "since", "so", "but", "and"].contains(&s.word(at));
     let ends = |phrase: &str| (2..s.words.len()).any(|at| starts(s.words, at, phrase).is_some_and(is_last));
-    const PLANS: [&str; 9] = ["going", "flying", "driving", "traveling", "travelling", "moving", "visiting", "attending", "staying"];
     let is_act =
         |at: usize| PLANS.contains(&s.word(at)) && (s.word(at + 1) != "to" || s.words.get(at + 2).is_some_and(|place| place.capital));
     let is_plan = (1..4).any(|at| s.word(at) == "not" && is_act(at + 1));
