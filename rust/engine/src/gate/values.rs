@@ -43,6 +43,10 @@ lists! { "values":
     MANY,
     /// Words of [`KINDS`] that name a thing, of which one says how it is: "our cluster is down". Of the others any word is a value.
     pub(super) THINGS,
+    /// Values that say that the thing is had no more, or is not as it was.
+    GONE,
+    /// Attributes of which a place or a time is the value.
+    OF_PLACE,
 }
 
 /// Of what kind a value is.
@@ -204,54 +208,16 @@ pub fn may_follow(attribute: &str, new: &str, old: &str) -> bool {
 /// red Golf". Both hold, unless the thing is had no more. Who asks where or when looks for just that, and of some attributes it is the value.
 #[must_use]
 pub fn holds_beside(attribute: &str, [new, old]: [&str; 2], asks_where: bool) -> bool {
-    const GONE: [&str; 16] = [
-        "gone",
-        "sold",
-        "stolen",
-        "lost",
-        "broken",
-        "dead",
-        "over",
-        "off",
-        "cancelled",
-        "canceled",
-        "retired",
-        "closing",
-        "deprecated",
-        "history",
-        "stopped",
-        "changed",
-    ];
-    const OF_PLACE: [&str; 18] = [
-        "home",
-        "workplace",
-        "hometown",
-        "office",
-        "spot",
-        "location",
-        "place",
-        "address",
-        "seat",
-        "desk",
-        "shift",
-        "schedule",
-        "slot",
-        "base",
-        "job",
-        "work",
-        "hobby",
-        "exercise",
-    ];
     let own = words(new);
     let word = |at: usize| own.get(at).map_or("", |word| word.lower.as_str());
     let does = word(0).ends_with("ing") && !own[0].capital && ["in", "at", "on"].contains(&word(1)); // "charging in the kitchen"
     let leads = does || among(&PREPOSITIONS, word(0));
-    if leads && (asks_where || OF_PLACE.iter().any(|place| attribute.ends_with(place))) {
+    if leads && (asks_where || among(&OF_PLACE, last(attribute))) {
         return false;
     }
     let of_now = does || [ValueKind::State, ValueKind::Time, ValueKind::Place].contains(&kind_of(attribute, new));
     let which = ![ValueKind::State, ValueKind::Time].contains(&kind_of(attribute, old));
-    of_now && which && (does || !may_follow(attribute, new, old)) && !own.iter().any(|word| GONE.contains(&word.lower.as_str()))
+    of_now && which && (does || !may_follow(attribute, new, old)) && !own.iter().any(|word| among(&GONE, &word.lower))
 }
 
 /// States of which one has one at a time. Of others, as "allergic to nuts" and "diabetic", both hold.

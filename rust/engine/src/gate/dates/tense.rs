@@ -59,7 +59,7 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         let of_present = || before(1) == "be" || in_ed && (among(&AHEAD, before(1)) || among(&AHEAD, before(2)));
         match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
-            // "I got an appointment on Thursday" tells of what is to come.
+            // "They gave me an appointment on Thursday" and "I got tickets for Thursday" tell of what is to come.
             true if ["gave", "given"].contains(&word(at)) && (at + 1..here).any(|at| word(at) == "appointment") => Some(When::Unsaid),
             true if among(&APPOINTING, word(at)) && (at + 1..here).any(|at| among(&APPOINTED, word(at))) => Some(When::Unsaid),
             true => Some(When::Passed),

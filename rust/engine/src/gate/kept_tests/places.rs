@@ -61,5 +61,6 @@ fn where_somebody_is_at_times_takes_no_place_of_where_they_are() {
     ] {
         let claims = kept(text);
         assert_eq!(claims[0].slot.as_deref(), Some(slot), "{text}: {claims:?}");
+        assert_eq!(claims.len(), 1 + usize::from(text.contains(" and ")), "{text}: {claims:?}");
     }
 }
