@@ -25,6 +25,8 @@ lists! { "named":
     OF_SERVICES,
     /// Verbs of whatever has a number in its name.
     OF_THINGS,
+    /// How a ticket, a release or a document with a number ends.
+    ENDS,
     /// Those of whom somebody has one at a time.
     ROLES,
     /// Attributes that everybody knows of a country or a work.
@@ -33,6 +35,8 @@ lists! { "named":
     PASSES,
 }
 
+/// Words behind how something ended.
+const HOW_ENDED: [&str; 12] = ["now", "again", "by", "on", "as", "since", "with", "in", "to", "already", "after", "and"];
 /// Words of a name at most.
 const MOST_NAME: usize = 2;
 /// Words of such a sentence at most.
@@ -82,6 +86,14 @@ pub fn begins_with_name(text: &str) -> bool {
 fn is_identifier(word: &str) -> bool {
     let signs = |sign: char| matches!(sign, '-' | '_') || sign.is_ascii_digit();
     word.contains(signs) && word.chars().any(char::is_alphabetic) && word.len() > 3
+}
+
+/// "INC-219 is resolved", "v2.4.0 is out": how something with a number in its name ended, where it says no more than by whom, when or how.
+pub(super) fn has_ended(s: &Sentence<'_>) -> bool {
+    let behind = ENDS.iter().filter_map(|ends| starts(s.words, 1, ends)).max();
+    let goes_on = |at: usize| s.words.get(at).is_none_or(|next| next.is_mark() || s.parted(at) || among(&HOW_ENDED, &next.lower));
+    let first = s.word(0);
+    is_identifier(first) && first.bytes().any(|byte| byte.is_ascii_digit()) && behind.is_some_and(goes_on)
 }
 
 /// Behind the name of somebody with which a sentence begins: "Luca", "Anna Roe".

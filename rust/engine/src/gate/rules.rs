@@ -13,7 +13,7 @@ use super::limit::{Limits, leading};
 use super::lists::lists;
 use super::manner::manner;
 use super::medicine::changed_medicine;
-use super::named::{health_of_named, of_named};
+use super::named::{has_ended, health_of_named, of_named};
 use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::person::{another, name, person};
@@ -33,6 +33,8 @@ lists! { "rules":
     OPENINGS,
     /// How a decision begins.
     DECIDED,
+    /// How somebody says that they want it otherwise.
+    MINDS,
     /// Words that say how something ended.
     ENDED,
 }
@@ -46,6 +48,9 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         return of_not_all(&rest);
     }
     if let Some(reading) = within_limits(&rest) {
+        return Some(reading);
+    }
+    if let Some(reading) = changed_mind(&rest) {
         return Some(reading);
     }
     let reading = together(&rest)
@@ -84,6 +89,19 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         }
         None => None,
     }
+}
+
+/// "I changed my mind, answer in English please": what holds from now on stands behind it, and an order about how to answer lasts. Of what no
+/// rule reads, it is a decision.
+fn changed_mind(s: &Sentence<'_>) -> Option<Reading> {
+    let at = MINDS.iter().find_map(|opening| starts(s.words, 0, opening)).filter(|at| *at < s.words.len() && s.parted(*at))?;
+    let behind = Sentence { text: s.text, words: &s.words[at..] };
+    if manner(&behind, &behind).is_some() && orders::order(behind.words).is_some_and(|order| order.gives().is_some()) {
+        let text = capital(&behind.between(0, behind.words.len())?);
+        return Some(ordered(&behind, &behind, Reading::new(Category::Constraint, "rule")).text(text));
+    }
+    let says = |reading: &Reading| reading.is_order() || reading.slot.is_some() || reading.replaces.is_some();
+    read(&behind).filter(says).or_else(|| decision(s))
 }
 
 /// "For implants, my dentist is Dr Lee", "in Python, always use tabs": what is read behind a time, a place or a purpose that stands before it.
@@ -209,7 +227,8 @@ fn decision(s: &Sentence<'_>) -> Option<Reading> {
     (at < s.words.len() && s.words.len() >= 4).then(reading)
 }
 
-/// "that fixed it", "the deploy failed": how something ended.
+/// "that fixed it", "the deploy failed", "INC-219 is closed": how something ended.
 fn outcome(s: &Sentence<'_>) -> Option<Reading> {
-    (s.words.len() >= 4 && ENDED.iter().any(|phrase| has(s.words, phrase))).then(|| Reading::new(Category::TaskOutcome, "outcome"))
+    (s.words.len() >= 4 && ENDED.iter().any(|phrase| has(s.words, phrase)) || has_ended(s))
+        .then(|| Reading::new(Category::TaskOutcome, "outcome"))
 }

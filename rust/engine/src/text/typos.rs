@@ -8,6 +8,8 @@
 //! edits     one letter out, in, or another, or two neighbours exchanged: 53 x length + 25 spellings, looked up in the index. A word with
 //!           a capital keeps its first letter: it may be a name, and Tanja is not Anja
 //! chosen    the spelling that most texts have; of equals the first in the alphabet
+//! plurals   a word in small letters without such a spelling, whose singular the vocabulary has whole, is read as that: "allergies" is two
+//!           pieces that say nothing there, and "allergy" is a word
 //! ```
 //!
 //! An index holds hashes and no words, so the spellings of all words that are tried are made from the question and looked up at once. Source: Norvig, "How to write a spelling
@@ -74,7 +76,7 @@ pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies
             break;
         }
         edits(lower.as_bytes(), usize::from(lower != word), &mut spellings);
-        tried.push((start, word, spellings.len()));
+        tried.push(Tried { start, word, end: spellings.len(), singular: singular(word, &is_word) });
     }
     if tried.is_empty() {
         return Ok(None);
@@ -83,18 +85,35 @@ pub(crate) fn repair(question: &str, is_word: impl Fn(&str) -> bool, frequencies
     Ok(replaced(question, &tried, &spellings, &counts))
 }
 
-/// The question with the best spelling of each word that was tried: where it begins, it, and where its spellings end.
-fn replaced(question: &str, tried: &[(usize, &str, usize)], spellings: &[Spelling], counts: &[u64]) -> Option<Repaired> {
+/// A word that is tried: where it begins, where its spellings end, and its singular where that is a word.
+struct Tried<'q> {
+    start: usize,
+    word: &'q str,
+    end: usize,
+    singular: Option<String>,
+}
+
+/// The singular of a plural in small letters, where it is a word.
+fn singular(word: &str, is_word: impl Fn(&str) -> bool) -> Option<String> {
+    let stem = word.strip_suffix('s').filter(|stem| !word.starts_with(|first: char| first.is_ascii_uppercase()) && !stem.ends_with('s'))?;
+    let of_y = || stem.strip_suffix("ie").map(|stem| format!("{stem}y"));
+    let of_e = || stem.strip_suffix('e').map(str::to_owned);
+    [Some(stem.to_owned()), of_y(), of_e()].into_iter().flatten().find(|one| one.len() >= SHORTEST && is_word(one))
+}
+
+/// The question with the best spelling of each word that was tried.
+fn replaced(question: &str, tried: &[Tried<'_>], spellings: &[Spelling], counts: &[u64]) -> Option<Repaired> {
     let (mut text, mut changes, mut copied, mut first) = (String::new(), Vec::new(), 0, 0);
-    for &(start, word, end) in tried {
-        let known = spellings[first..end].iter().zip(&counts[first..end]).filter(|(_, count)| **count > 0);
-        if let Some((best, _)) = known.max_by_key(|(spelling, count)| (*count, std::cmp::Reverse(spelling.as_str()))) {
-            text.push_str(&question[copied..start]);
-            text.push_str(best.as_str());
+    for Tried { start, word, end, singular } in tried {
+        let known = spellings[first..*end].iter().zip(&counts[first..*end]).filter(|(_, count)| **count > 0);
+        let best = known.max_by_key(|(spelling, count)| (*count, std::cmp::Reverse(spelling.as_str())));
+        if let Some(best) = best.map(|(best, _)| best.as_str()).or(singular.as_deref()) {
+            text.push_str(&question[copied..*start]);
+            text.push_str(best);
             copied = start + word.len();
-            changes.push((word.to_owned(), best.as_str().to_owned()));
+            changes.push(((*word).to_owned(), best.to_owned()));
         }
-        first = end;
+        first = *end;
     }
     text.push_str(&question[copied..]);
     (!changes.is_empty()).then_some(Repaired { text, changes })
@@ -230,6 +249,18 @@ mod tests {
             assert_eq!(read(question), None, "{question}");
         }
         assert_eq!(read("elephant zebra"), None, "nothing near is there");
+    }
+
+    #[test]
+    fn a_plural_that_is_no_word_is_read_as_its_singular() {
+        assert_eq!(read("Which boats do I have?").as_deref(), Some("Which boat do I have?"));
+        assert_eq!(read("musems and boats").as_deref(), Some("museum and boat"), "what a text has comes first");
+        assert_eq!(read("Boats, zebras").as_deref(), None, "a name stays, and so does what is no word either way");
+        let is_word = |word: &str| ["allergy", "match", "horse"].contains(&word);
+        assert_eq!(
+            ["allergies", "matches", "horses", "gasses"].map(|word| singular(word, is_word).unwrap_or_default()),
+            ["allergy", "match", "horse", ""]
+        );
     }
 
     #[test]
