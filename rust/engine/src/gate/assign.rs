@@ -11,7 +11,7 @@ use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{COLORS, PREPOSITIONS, THINGS, ValueKind, identifies, kind_of, present, spelled};
 use super::words::{Word, among, starts, words};
-use crate::units::calendar::{MONTHS, is_named};
+use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 
 lists! { "assign":
     /// Words that stand before such a verb.
@@ -80,7 +80,9 @@ fn plain(s: &Sentence<'_>) -> Option<Reading> {
     let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
     let named = name(s, 0, at)?;
     let reading = given(s, &named, at + 1)?;
-    let valued = s.words[at + 1..].iter().any(|word| word.capital || word.lower.bytes().any(|byte| byte.is_ascii_digit()));
+    let is_value =
+        |word: &Word| word.capital || word.lower.bytes().any(|byte| byte.is_ascii_digit()) || WEEKDAYS.contains(&word.lower.as_str());
+    let valued = s.words[at + 1..].iter().any(is_value);
     let kind = among(&KINDS, s.word(named.to - 1)) && !among(&JUDGEMENTS, s.word(at + 1));
     let short = s.words.len() - at <= if kind { 8 } else { 5 }; // "half past 1 in the afternoon"
     let slot = reading.slot.filter(|_| named.owner == "my"); // what is somebody's own has one value

@@ -2,6 +2,7 @@
 
 use super::Category;
 use super::beings::is_living;
+use super::guards::LISTED;
 use super::lexicon::{NO_ATTRIBUTE, PROFILE};
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -75,12 +76,41 @@ fn titled(s: &Sentence<'_>) -> Option<Reading> {
     let named = straight(&s.between(0, colon + 1)?);
     let attribute = present(&named).to_owned();
     let is_config = among(&["name", "title", "role", "language"], &attribute); // keys of any file
-    let alone = !s.text.trim_end().contains('\n') && !s.words[0].capital && !is_config && PROFILE.contains(&attribute.as_str());
+    let alone = !s.text.trim_end().contains('\n')
+        && !is_talk(s.word(colon + 1))
+        && !s.words[0].capital
+        && !is_config
+        && PROFILE.contains(&attribute.as_str());
     let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
     let value = s.between(colon + 1, last).filter(|value| alone && last - colon <= 8 && identifies(&attribute, value))?;
     let text = format!("The user's {attribute} is {value}.");
     Some(Reading::new(Category::Profile, "attribute").text(text).slot(spelled(&attribute)))
 }
+
+/// "Allergies: peanuts, shellfish", "our kids: Mia (7), Oscar (4)": several of the user's by their name alone, in a message of one line.
+pub(super) fn listed(s: &Sentence<'_>) -> Option<Reading> {
+    let first = usize::from(["my", "our"].contains(&s.word(0)));
+    let colon = (first..s.words.len().min(first + 2)).find(|at| s.text[s.words[*at].end..].starts_with(": "))?;
+    let named = s.word(colon);
+    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let asks = s.words.last().is_some_and(|word| word.lower == "?");
+    if !among(&LISTED, named) || asks || !(1..=MOST_LISTED).contains(&(last - colon - 1)) || s.text.trim_end().contains('\n') {
+        return None;
+    }
+    let is_health = named.starts_with("allerg") || named.starts_with("intoleran");
+    let none = ["none", "no", "n/a", "nothing"].contains(&s.word(colon + 1)) || is_talk(s.word(colon + 1));
+    let category = if is_health { Category::Constraint } else { Category::Semantic };
+    let rule = if is_health { "allergy" } else { "a list" };
+    (!none).then(|| Reading { importance: if is_health { 800 } else { 600 }, ..Reading::new(category, rule) })
+}
+
+/// Whether a word behind a colon begins a sentence, and no value: "team: we need to talk".
+fn is_talk(word: &str) -> bool {
+    ["i", "i'm", "we", "we're", "you", "let's", "please", "what", "how", "why", "when", "where", "who"].contains(&word)
+}
+
+/// Words of a list at most.
+const MOST_LISTED: usize = 30;
 
 /// The name of an attribute behind "my" or "our", its verb, and where its value begins: "my birthday's on May 3" has both in one word.
 fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {

@@ -81,6 +81,38 @@ pub(super) fn changed(s: &Sentence<'_>) -> Option<Reading> {
     moved(s).or_else(|| happened(s)).or_else(|| is_now(s)).or_else(|| habit(s)).or_else(|| renewed(s)).or_else(|| contrasted(s))
 }
 
+/// "Changed our flour supplier, it's Moagem Ceres now": whom or what the user has in place of another.
+pub(super) fn replaced(s: &Sentence<'_>) -> Option<Reading> {
+    let verb = s.behind(0, &["i", "we", "i've", "we've", "i just", "we just", "i've just", "we've just"]).unwrap_or(0);
+    let owner = verb + 1;
+    let changes = ["changed", "switched", "swapped", "replaced"].contains(&s.word(verb)) && ["my", "our"].contains(&s.word(owner));
+    let comma = (owner + 2..=owner + 1 + MOST_NAME).find(|at| changes && *at < s.words.len() && s.parted(*at))?;
+    let thing = s.between(owner + 1, comma)?;
+    let at = s.behind(
+        comma,
+        &[
+            "it's",
+            "it is",
+            "it's now",
+            "now it's",
+            "now we have",
+            "now i have",
+            "the new one is",
+            "the new one's",
+            "now with",
+            "we have",
+            "we're with",
+            "we're now with",
+        ],
+    )?;
+    let end = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
+    let value = s.between(at, end).filter(|_| at < end && s.words[at].capital)?;
+    let is = format!("{} {} is {value}", s.word(owner), thing.trim_end_matches([',', ';']));
+    let own = words(&is);
+    let reading = super::attribute::attribute(&Sentence { text: &is, words: &own })?;
+    reading.slot.is_some().then_some(reading)
+}
+
 fn told(category: Category) -> Reading {
     Reading { importance: 600, ..Reading::new(category, "what changed") }
 }

@@ -4,52 +4,12 @@ use super::otherwise::tells_of_change;
 use super::question::{MOST_QUESTION, question, with_question};
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::words::{Span, Word, among, starts, within, words as words_of};
+use super::words::{Span, Word, within, words as words_of};
 use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model};
 
 /// The importance of a change, in thousandths, and how sure it is, as of what a rule reads.
 const CHANGED: u16 = 600;
 const SURE: u16 = 900;
-
-/// Words by which a question speaks of who asks it, or of theirs.
-const OF_SPEAKER: [&str; 20] = [
-    "i",
-    "i'm",
-    "i've",
-    "i'd",
-    "i'll",
-    "me",
-    "my",
-    "mine",
-    "myself",
-    "we",
-    "we're",
-    "we've",
-    "we'd",
-    "we'll",
-    "us",
-    "our",
-    "ours",
-    "ourselves",
-    "im",
-    "ive",
-];
-
-/// Openings of questions that are requests: "what about 7 pm?"
-const REQUESTS: [&str; 2] = ["what about", "what if"];
-/// Openings of questions that ask whether something is there.
-const OF_OTHERS: [&str; 4] = ["is there", "are there", "do you know", "does anyone know"];
-
-/// "Do you know a good plumber?", "is there a pharmacy around Ruzafa?": a question that tells nothing of who asks. "Can you find a hotel for
-/// May 4?" has the form of one, and is a request.
-fn is_of_others(own: &[Word]) -> bool {
-    let opens = |openings: &[&str]| openings.iter().any(|opening| starts(own, 0, opening).is_some());
-    let asks = own.first().is_some_and(|word| among(&WH, &word.lower)) && !opens(&REQUESTS) || opens(&OF_OTHERS);
-    asks && !own.iter().any(|word| among(&OF_SPEAKER, &word.lower))
-}
-
-/// Words that open a question for something.
-const WH: [&str; 8] = ["what", "what's", "where", "where's", "who", "when", "which", "why"];
 
 /// The claim of a reading, with the days that its text names. Doubt takes half of its confidence.
 pub(super) fn claimed(said: &Utterance<'_>, span: Span, words: &[Word], reading: Reading, doubt: Option<&'static str>) -> Claim {
@@ -111,9 +71,6 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     let mut rest: Vec<Span> = if told.is_empty() { questions } else { told }.into_iter().copied().collect();
     let (Some(first), Some(last), false) = (rest.first(), rest.last(), is_rest) else { return };
     let span = (first.start, last.end);
-    if rest.iter().all(|span| asks(&span) && is_of_others(within(own, *span))) {
-        return claims.push(discarded(&said.text[span.0..span.1], span, "a question"));
-    }
     let asked = words_of(said.before);
     let text: Vec<&str> = rest.iter().map(|span| &said.text[span.start..span.end]).collect();
     // A clause that a rule read or a guard kept out says nothing about the rest: "Hi there!" informs no more beside "Call me Ana."

@@ -148,7 +148,8 @@ fn says_how(s: &Sentence<'_>, at: usize) -> bool {
     let at = at + usize::from(is_degree(s.word(at)) || ["also", "lactose", "gluten", "a", "both"].contains(&s.word(at)));
     let over = s.words.get(at + 1).is_none_or(Word::is_mark) || s.words.get(at + 1).is_some_and(|_| s.parted(at + 1));
     let goes_on = || ["and", "so", "but", "too", "since", "to"].contains(&s.word(at + 1));
-    starts(s.words, at, "allergic to").is_some() || among(&CONDITIONS, s.word(at)) && (over || goes_on()) || is_diet(s.word(at))
+    let is_condition = among(&CONDITIONS, s.word(at)) || is_diet(s.word(at));
+    starts(s.words, at, "allergic to").is_some() || is_condition && (over || goes_on())
 }
 
 fn is_diet(word: &str) -> bool {

@@ -41,6 +41,8 @@ lists! { "guards":
     COMPARATIVES,
     /// More words that English is told by.
     MORE,
+    /// Words before a colon behind which several things of the user's are listed.
+    pub(super) LISTED,
 }
 
 /// A longer message is a paste: a book, a log, a file.
@@ -116,7 +118,8 @@ fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
 fn is_labelled(text: &str, words: &[Word]) -> bool {
     let is_time = |word: &&Word| word.is_number() && word.lower.contains([':', '-', '/']) || ["am", "pm"].contains(&word.lower.as_str());
     let place = words.iter().take(3).take_while(is_time).count();
-    let named = |label: &Word| label.capital && has_colon(text, label.end) && !among(&LABELS, &label.lower);
+    let names_nobody = |label: &str| among(&LABELS, label) || among(&LISTED, label);
+    let named = |label: &Word| label.capital && has_colon(text, label.end) && !names_nobody(&label.lower);
     starts(words, 0, "according to").is_some() || words.len() > place + 2 && named(&words[place])
 }
 
@@ -164,6 +167,30 @@ pub fn asks_for_work(words: &[Word]) -> bool {
             && !has(words, "tickets");
     let compares = verb == "make" && ["the", "this", "it", "my", "that"].contains(&next) && words.iter().skip(at + 2).any(is_comparative);
     (asks || counts || compares) && !is_lasting(words)
+}
+
+/// "Don't store this, but I take antidepressants", "my PIN is 4471, don't remember that": nothing of such a message is kept, whatever it says.
+pub fn is_off_record(text: &str, words: &[Word]) -> bool {
+    const NEVER: [&str; 8] =
+        ["don't", "do not", "never", "please don't", "please do not", "you shouldn't", "you don't need to", "no need to"];
+    const KEEP: [&str; 8] = ["store", "save", "remember", "record", "memorize", "memorise", "log", "keep"];
+    const POINTS: [&str; 8] = ["this", "that", "it", "any of this", "any of that", "what i say", "this one", "that one"];
+    const FOLLOWS: [&str; 11] = ["but", "and", "please", "anywhere", "here", "though", "because", "in", "just", "for", "as"];
+    let longest = |at: usize, phrases: &[&str]| phrases.iter().filter_map(|phrase| starts(words, at, phrase)).max();
+    let is_own = |at: usize| at > 0 && ["i", "we", "they", "you", "usually", "just", "also"].contains(&words[at - 1].lower.as_str());
+    let ends = |at: usize| {
+        let over = words.get(at).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower));
+        over || text[words[at - 1].end..words[at].start].contains([',', '.', ':', ';', '\n', '-', '\u{2013}', '\u{2014}', '('])
+    };
+    let in_memory = |at: usize| ["in your memory", "in memory"].iter().any(|place| starts(words, at, place).is_some());
+    let says = |at: usize| {
+        let verb = longest(at, &NEVER)?;
+        let down = || longest(verb, &["write", "note", "jot"]).and_then(|at| longest(at, &POINTS)).and_then(|at| longest(at, &["down"]));
+        let end = longest(verb, &KEEP).and_then(|at| longest(at, &POINTS)).or_else(down)?;
+        let in_place = words.get(end).is_some_and(|next| ["in", "for", "as"].contains(&next.lower.as_str()));
+        (!is_own(at) && ends(end) && (!in_place || in_memory(end))).then_some(())
+    };
+    (0..words.len()).any(|at| says(at).is_some()) || longest(0, &["off the record"]).is_some_and(ends)
 }
 
 /// "shorter", "more formal": another form of what there is, and no value.
@@ -335,10 +362,12 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     }
     let known =
         plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
+    // "allergies: peanuts, shellfish" has a word before its colon that is English.
+    let listed = words.iter().take(2).any(|word| among(&LISTED, &word.lower) && has_colon(text, word.end));
     // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
     let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && !text.contains([':', '/', '@', '+', '(', ')']);
     let no_other = begins && may_be_english(text, words);
-    no_other || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+    no_other || listed && may_be_english(text, words) || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 
 /// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:

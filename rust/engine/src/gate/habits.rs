@@ -22,6 +22,8 @@ lists! { "habits":
     BARE,
     /// Verbs of what is done once as well.
     TASKS,
+    /// Verbs of what somebody does not do for others, or at all.
+    REFUSED,
     /// Words behind one of [`TASKS`] that say where, when or with what.
     WITH,
     /// Places to which one goes again and again.
@@ -47,6 +49,9 @@ lists! { "habits":
 /// The reading of a sentence that says what somebody does again and again, or is on from now on.
 pub(super) fn habit(s: &Sentence<'_>) -> Option<Reading> {
     let reading = |reason| Reading { importance: 600, ..Reading::new(Category::Semantic, reason) };
+    if refuses(s) || is_closed(s) {
+        return Some(reading("what somebody does"));
+    }
     let Some(end) = since(s) else {
         let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
         return does(s, last, true).then(|| reading("what somebody does"));
@@ -98,7 +103,27 @@ fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
         return true;
     }
     let manner = || there || among(&WITH, next) && verb + 2 < end && !among(&AT_ONCE, behind);
-    among(&HABITS, s.word(verb)) || !plain && among(&TASKS, s.word(verb)) && manner()
+    let is_always = (1..verb).any(|at| ["always", "usually"].contains(&s.word(at))) && !s.word(verb).ends_with("ed");
+    among(&HABITS, s.word(verb)) || among(&TASKS, s.word(verb)) && (is_always || !plain && manner())
+}
+
+/// "We don't take cards", "we don't do gluten free, too much cross contamination": what somebody does not do, as a rule.
+fn refuses(s: &Sentence<'_>) -> bool {
+    let not = s.behind(0, &["we don't", "we do not", "i don't", "i do not", "we no longer", "i no longer"]);
+    let Some(verb) = not.filter(|verb| among(&REFUSED, s.word(*verb))) else { return false };
+    let end = (verb + 1..s.words.len()).find(|at| s.parted(*at) || s.words[*at].is_mark()).unwrap_or(s.words.len());
+    let refers = ["any", "much", "well", "too", "very", "a", "an", "the", "my", "our", "what", "how", "enough", "sense", "more", "part"];
+    let passes = |at: usize| among(&ONCE, s.word(at)) || ["yet", "now", "it", "anything", "you", "your"].contains(&s.word(at));
+    end > verb + 1 && !among(&AT_ONCE, s.word(verb + 1)) && !refers.contains(&s.word(verb + 1)) && !(verb + 1..end).any(passes)
+}
+
+/// "We're closed on Mondays".
+fn is_closed(s: &Sentence<'_>) -> bool {
+    let Some(at) = s.behind(0, &["we're", "we are", "i'm", "i am"]) else { return false };
+    let is_days = |at: usize| {
+        s.word(at).strip_suffix('s').is_some_and(|day| WEEKDAYS.contains(&day)) || ["weekends", "holidays"].contains(&s.word(at))
+    };
+    ["closed", "open", "off", "away", "free"].contains(&s.word(at)) && ["on", "at"].contains(&s.word(at + 1)) && is_days(at + 2)
 }
 
 /// Whether it says on which days, or how often: "I do yoga on Mondays", "I see a therapist every week". "I read every file" says neither.

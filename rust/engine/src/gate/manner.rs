@@ -59,7 +59,7 @@ pub(super) fn manner(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> 
     let lasts = is_lasting(whole.words) || again && speaks(s, at);
     let of_one = s.text[s.words.first()?.start..s.words.last()?.end].contains(": ");
     let once = !lasts && s.words[at..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() - at > MOST;
-    if of_one || !(of_answers(s, at) || !once && of_style(s, at)) {
+    if of_one || !(of_answers(s, at) || !once && of_style(s, at) || is_wish(s)) {
         return None;
     }
     let category = if lasts { Category::Constraint } else { Category::Preference };
@@ -101,6 +101,20 @@ fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
         named.is_some_and(|named| among(&ANSWERS, s.word(named))) && orders::order(s.words).is_some()
     });
     s.words.len() >= 3 && (shaped || spoken || omitted || used || wanted)
+}
+
+/// "Short answers please", "British spelling please", "metric units only": how answers are to be, without a verb.
+fn is_wish(s: &Sentence<'_>) -> bool {
+    const NOUNS: [&str; 7] = ["units", "spelling", "spellings", "tone", "english", "currency", "format"];
+    let end = s.words.iter().rposition(|word| !word.is_mark()).unwrap_or(0);
+    let closes = ["please", "only", "always"].contains(&s.word(end)) && (2..=4).contains(&end);
+    let noun = s.word(end.saturating_sub(1));
+    let says_how =
+        !["the", "your", "my", "these", "those", "more", "some", "other", "two", "all", "any", "what", "which"].contains(&s.word(0));
+    closes
+        && says_how
+        && (among(&ANSWERS, noun) || among(&NOUNS, noun))
+        && !s.words[..end].iter().any(|word| word.is_number() || word.is_mark())
 }
 
 /// Whether it asks for a convention or a habit: "stop apologizing", "use metric units", "keep the tone formal".

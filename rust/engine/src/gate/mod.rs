@@ -27,6 +27,7 @@ mod frames;
 mod guards;
 mod habits;
 mod health;
+mod introduction;
 mod left;
 mod lexicon;
 mod limit;
@@ -173,6 +174,7 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
+    let mut last = None;
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     let of_others = others::parts(said.text, &spans, &own);
     for (place, span) in spans.into_iter().enumerate() {
@@ -195,10 +197,25 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
             claims.extend(answer);
             continue;
         }
+        let before = last.replace(span);
+        if let Some(parts) = introduction::introduced(said, span, &own) {
+            claims.extend(parts);
+            continue;
+        }
+        if let Some(claim) = introduction::of_pronoun(said, before, span, &own) {
+            claims.push(claim);
+            continue;
+        }
         by_clauses(said, span, &own, &mut claims, &mut rest);
     }
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
+    if guards::is_off_record(said.text, &own) {
+        return claims
+            .into_iter()
+            .map(|claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it"))
+            .collect();
+    }
     claims
 }
 

@@ -46,7 +46,20 @@ const MOST_WORDS: usize = 14;
 pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
     const TELLS: [&str; 12] = ["is", "isn't", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
     let is_all = |behind: usize| s.word(behind) != "isn't" || !["only", "just"].contains(&s.word(behind + 1));
-    let behind = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)) && is_all(*behind))?; // "latex gives me a rash"
+    let spoken = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)) && is_all(*behind)); // "latex gives me a rash"
+    health_behind(s, spoken.or_else(|| contracted(s))?)
+}
+
+/// The health of somebody by a pronoun: "she's allergic to shellfish", "he can't eat gluten".
+pub(super) fn health_of_somebody(s: &Sentence<'_>) -> Option<Reading> {
+    if !["he", "he's", "she", "she's", "they"].contains(&s.word(0)) || s.words.len() < 2 {
+        return None;
+    }
+    health_behind(s, 1)
+}
+
+/// The same, where somebody is named before a word.
+fn health_behind(s: &Sentence<'_>, behind: usize) -> Option<Reading> {
     let own = as_oneself(s, behind)?;
     let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
     if let Some(denied) = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not ")) {
@@ -66,10 +79,17 @@ pub(super) fn of_named(s: &Sentence<'_>) -> Option<Reading> {
     }
     let s = &Sentence { text: s.text, words: &s.words[..last] };
     let fact = || Reading { importance: 500, ..Reading::new(Category::Semantic, "of a name") };
-    if let Some(reading) = mine(s) {
+    if let Some(reading) = mine(s).or_else(|| reassigned(s)) {
         return Some(reading);
     }
     (owned(s) || does(s)).then(fact)
+}
+
+/// The same of a sentence that says in its middle that it is so now: "INC-482 is now assigned to Chen", "ledger-db now runs on vega-05".
+pub(super) fn now_of_named(s: &Sentence<'_>) -> Option<Reading> {
+    let at = (1..4.min(s.words.len())).find(|at| s.word(*at) == "now")?;
+    let words = [&s.words[..at], &s.words[at + 1..]].concat();
+    of_named(&Sentence { text: s.text, words: &words })
 }
 
 /// Whether a text begins with the name of somebody or something: it may say many things of it, and one value is none of another.
@@ -83,7 +103,7 @@ pub fn begins_with_name(text: &str) -> bool {
 }
 
 /// Whether a word is written as identifiers are: "payments-api", "INV-2031".
-fn is_identifier(word: &str) -> bool {
+pub(super) fn is_identifier(word: &str) -> bool {
     let signs = |sign: char| matches!(sign, '-' | '_') || sign.is_ascii_digit();
     word.contains(signs) && word.chars().any(char::is_alphabetic) && word.len() > 3
 }
@@ -107,17 +127,50 @@ fn somebody(s: &Sentence<'_>) -> Option<usize> {
     (behind > 0 && behind < s.words.len()).then_some(behind)
 }
 
-/// "Tom is my manager": what is the user's, told from its value.
+/// Behind the name of somebody who is contracted with "is" or "has": "Oscar's | allergic to peanuts".
+fn contracted(s: &Sentence<'_>) -> Option<usize> {
+    let last = (0..MOST_NAME.min(s.words.len())).find(|at| s.word(*at).ends_with("'s"))?;
+    let mut name = s.words[..=last].to_vec();
+    name[last].lower = name[last].lower.replace("'s", "");
+    name.push(Word { lower: "is".to_owned(), ..name[last].clone() });
+    let behind = somebody(&Sentence { text: s.text, words: &name })?;
+    (behind == last + 1 && behind < s.words.len()).then_some(behind)
+}
+
+/// "My new manager's Oleg": whom the user has, where the verb is part of the word before the name. "My manager's Dacia" is a thing.
+pub(super) fn mine_contracted(s: &Sentence<'_>) -> Option<Reading> {
+    let begin = s.behind(0, &["my new", "our new", "my", "our"])?;
+    let attribute = s.word(begin).strip_suffix("'s").filter(|attribute| among(&ROLES, attribute))?;
+    let at = begin + 1 + usize::from(s.word(begin + 1) == "now");
+    let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
+    let is_name = (at..last).all(|at| s.words[at].capital && !s.parted(at));
+    let value = s.between(at, last).filter(|value| is_name && last - at <= MOST_NAME + 1 && identifies(attribute, value))?;
+    let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
+    Some(Reading::new(Category::Semantic, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(spelled(attribute)))
+}
+
+/// "Tom is my manager", "Tom is now our new accountant": what is the user's, told from its value.
 fn mine(s: &Sentence<'_>) -> Option<Reading> {
+    const MINE: [&str; 8] = ["is my new", "is our new", "is my", "is our", "is now my new", "is now our new", "is now my", "is now our"];
     let behind = somebody(s)?;
-    let my = starts(s.words, behind, "is my").or_else(|| starts(s.words, behind, "is our"))?;
+    let my = s.behind(behind, &MINE)?;
+    let last = s.words.len() - usize::from(s.words.last().is_some_and(|word| word.lower == "now"));
+    let s = &Sentence { text: s.text, words: &s.words[..last] };
     let (named, end) = s.value(my)?;
     let value = s.between(0, behind)?;
-    let owner = if s.word(my - 1) == "my" { "The user's" } else { "Our" };
+    let owner = if s.words[behind..my].iter().any(|word| word.lower == "my") { "The user's" } else { "Our" };
     let attribute = named.to_lowercase();
     // "Tom is my brother" says nothing of another one.
     (end == s.words.len() && among(&ROLES, &attribute) && identifies(&attribute, &value))
         .then(|| Reading::new(Category::Semantic, "attribute").text(format!("{owner} {named} is {value}.")).slot(spelled(&attribute)))
+}
+
+/// "INC-482 got reassigned to Chen": whose it is from now on.
+fn reassigned(s: &Sentence<'_>) -> Option<Reading> {
+    const REASSIGNED: [&str; 4] = ["was reassigned to", "got reassigned to", "is reassigned to", "has been reassigned to"];
+    let to = s.behind(1, &REASSIGNED).filter(|_| is_identifier(s.word(0)))?;
+    let (what, whom) = (s.between(0, 1)?, s.between(to, s.words.len())?);
+    Some(Reading { importance: 500, ..Reading::new(Category::Semantic, "of a name").text(format!("{what} is now assigned to {whom}.")) })
 }
 
 /// "Mia's teacher is Mrs. Bianchi", "Leo's swimming is on Wednesdays": one value by its name, and no state.

@@ -60,6 +60,8 @@ pub struct Change {
     over: Vec<Vec<String>>,
     /// The names of each one who is there no more.
     gone: Vec<Vec<String>>,
+    /// The names of somebody, and of what they left.
+    left: Vec<Vec<String>>,
     /// Words of content before the first comma.
     content: Vec<String>,
     values: Vec<Value>,
@@ -76,7 +78,7 @@ impl Change {
         if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s, given_up.is_some()) {
             return None;
         }
-        Some(Self { over: given_up.unwrap_or_else(|| over(s)), gone: gone(s), content: content(s), values: values(s) })
+        Some(Self { over: given_up.unwrap_or_else(|| over(s)), gone: gone(s), left: left(s), content: content(s), values: values(s) })
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone
@@ -90,7 +92,7 @@ impl Change {
         let has_all = |all: &Vec<String>| all.iter().all(has_word);
         let of_another = || own.iter().take(MOST_SUBJECT).any(|word| is_being(&bare(&word.lower)));
         let in_role = || own.iter().any(|word| among(&ROLES, &word.lower));
-        if self.over.iter().any(has_all) && !of_another() || self.gone.iter().any(has_all) && in_role() {
+        if self.left.iter().any(has_all) || self.over.iter().any(has_all) && !of_another() || self.gone.iter().any(has_all) && in_role() {
             return true;
         }
         let lacking = self.content.iter().filter(|word| !has_word(word)).count();
@@ -149,7 +151,7 @@ fn changes(s: &Sentence<'_>, gives_up: bool) -> bool {
     let supposes = ["if", "would", "could", "should", "might", "maybe", "what", "how", "when", "unless", "?"];
     let unsure = s.words.iter().any(|word| supposes.contains(&&*word.lower)) || among(&ASKS, s.word(0));
     let phrase = || GAVE_UP.iter().chain(&GONE).chain(&BECAME).any(|phrase| has(s.words, phrase));
-    !unsure && (gives_up || phrase() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
+    !unsure && (gives_up || dead(s).is_some() || phrase() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
 }
 
 /// Whether a clause is over before a word.
@@ -270,7 +272,31 @@ fn gone(s: &Sentence<'_>) -> Vec<Vec<String>> {
         let behind = s.behind(at, &GONE).filter(|behind| is_for_good(s, *behind))?;
         Some((at.saturating_sub(MOST_SUBJECT)..behind).filter(named).map(|at| bare(s.word(at))).collect())
     };
-    (0..s.words.len()).filter_map(of).filter(|names: &Vec<String>| !names.is_empty()).collect()
+    (0..s.words.len()).filter_map(of).filter(|names: &Vec<String>| !names.is_empty()).chain(dead(s)).collect()
+}
+
+/// The name of who died: "Biscuit died on Sunday", "we had to put Rex down". "Sarah's dog died" names another one.
+fn dead(s: &Sentence<'_>) -> Option<Vec<String>> {
+    const DIED: [&str; 6] = ["died", "passed away", "has died", "has passed away", "was put down", "was put to sleep"];
+    let named = |at: usize| is_name(s.words, at) && is_content(&s.words[at]) && !s.word(at).ends_with("'s");
+    let put = |at: usize| s.word(at) == "put" && s.behind(at + 2, &["down", "to sleep"]).is_some();
+    let who = |at: usize| {
+        let before = at.checked_sub(1).filter(|before| named(*before) && s.behind(at, &DIED).is_some());
+        before.or_else(|| Some(at + 1).filter(|name| put(at) && *name < s.words.len() && named(*name)))
+    };
+    (0..s.words.len()).find_map(who).map(|at| vec![bare(s.word(at))])
+}
+
+/// Each one who left something with a name, with that: "Tom left Sky". "Tom left Lisbon yesterday" tells of a trip.
+fn left(s: &Sentence<'_>) -> Vec<Vec<String>> {
+    let named = |at: usize| at < s.words.len() && is_name(s.words, at) && is_content(&s.words[at]);
+    let of = |at: usize| {
+        let end = (at + 1..s.words.len()).find(|end| !named(*end) || parted(s, *end)).unwrap_or(s.words.len());
+        let who = (at.saturating_sub(2)..at).find(|who| (*who..at).all(named))?;
+        let is_left = s.word(at) == "left" && end > at + 1 && end <= at + 1 + MOST_OVER && is_last(s, end);
+        is_left.then(|| (who..end).filter(|word| *word != at).map(|word| bare(s.word(word))).collect())
+    };
+    (1..s.words.len()).filter_map(of).collect()
 }
 
 /// The words of content before the first comma.
@@ -333,6 +359,10 @@ mod tests {
             ("oh and Henrik left, Aisha's running the team these days", "my manager Henrik wants the demo on Thursdays"),
             ("Dona Gra\u{e7}a retires in June", "The accountant is Dona Gra\u{e7}a"),
             ("I gave up on Spanish and started Italian", "I'm learning Spanish."),
+            ("Tom left Sky, he works at BT now", "Tom works at Sky"),
+            ("Biscuit died on sunday", "we've got a cat called Biscuit"),
+            ("our cat Biscuit passed away", "we've got a cat called Biscuit"),
+            ("we had to put Rex down yesterday", "I have a dog named Rex"),
             ("I'm not flying to Rome anymore.", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("I'm not flying to Rome after all.", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("We're not going to Rome after all", "I'm flying to Rome on November 20 (2026-11-20)."),
@@ -395,6 +425,8 @@ mod tests {
             ("That's all for now.", "all is well"),
             ("We sold the Volvo.", "I switched from Volvo to a Polestar 2."),
             ("I sold the Android.", "I switched from Android to an iPhone 15."),
+            ("Tom left Sky.", "Anna works at Sky."),
+            ("Tom left Lisbon yesterday.", "Tom was born in Lisbon."),
             ("I'm not flying to Rome anymore.", "I was born in Rome."),
             ("I'm not going to Rome after all.", "I was born in Rome."),
             ("I'm not flying to Rome.", "I'm flying to Rome on November 20 (2026-11-20)."),

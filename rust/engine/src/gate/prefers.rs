@@ -54,6 +54,9 @@ pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
     let uses = || starts(s.words, 0, "i use").filter(|at| ends_now() && !among(&NO_TASTE, s.word(*at)));
     let opening = PREFERS.iter().find_map(|opening| starts(s.words, 0, opening)).or_else(uses);
     if let Some(at) = opening {
+        // "I prefer Rust for scripts now": the purpose is over before it.
+        let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now").map_or(0, |last| last + 1);
+        let s = &Sentence { text: s.text, words: &s.words[..last.max(at)] };
         if s.negated(at) {
             return Some(Reading::new(Category::Preference, "dislike"));
         }

@@ -2,8 +2,8 @@
 //! in turn. Sentences that no rule reads are left to the model.
 
 use super::assign::assigned;
-use super::attribute::attribute;
-use super::changes::{changed, promoted};
+use super::attribute::{attribute, listed};
+use super::changes::{changed, promoted, replaced};
 use super::constraint::{constraint, is_past, lasting};
 use super::family::of_family;
 use super::guards::{LABELS, is_lasting, limits};
@@ -13,7 +13,7 @@ use super::limit::{Limits, leading};
 use super::lists::lists;
 use super::manner::manner;
 use super::medicine::changed_medicine;
-use super::named::{has_ended, health_of_named, of_named};
+use super::named::{has_ended, health_of_named, mine_contracted, now_of_named, of_named};
 use super::orders;
 use super::over::{no_longer, not_allergic};
 use super::person::{another, name, person};
@@ -57,6 +57,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| of_family(&rest))
         .or_else(|| if told { None } else { health_of_named(&rest) })
         .or_else(|| manner(sentence, &rest))
+        .or_else(|| if sentence.word(0) == "no" { manner(sentence, sentence) } else { None }) // "no emojis please"
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
         .or_else(|| name(&rest)) // before what lasts: "Call me Annie from now on."
@@ -76,6 +77,10 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| outcome(&rest))
         .or_else(|| promoted(&rest))
         .or_else(|| of_oneself(&rest))
+        .or_else(|| mine_contracted(&rest))
+        .or_else(|| replaced(&rest))
+        .or_else(|| listed(sentence))
+        .or_else(|| if told { None } else { now_of_named(&rest) })
         .or_else(|| changed(&rest))
         .or_else(|| if told { None } else { plain(&rest).or_else(|| of_named(&rest)) })
         .or_else(|| of_thing(&rest));
@@ -83,7 +88,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {
         Some(reading) => Some(reading),
-        None if told && rest.words.len() >= 3 => {
+        None if told && (rest.words.len() >= 3 || health_of_named(&rest).is_some()) => {
             let text = rest.between(0, rest.words.len())?;
             Some(Reading { importance: 700, ..Reading::new(Category::Semantic, "asked to remember") }.text(capital(&text)))
         }
@@ -137,6 +142,10 @@ pub fn asked(s: &Sentence<'_>) -> Option<Reading> {
     let at = starts(s.words, at, "please").unwrap_or(at);
     let end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
     let rest = Sentence { text: s.text, words: s.words.get(at..end)? };
+    // "Could you please remember that Tom's vegan?" tells it.
+    if ["remember that", "note that", "keep in mind that"].iter().any(|phrase| starts(rest.words, 0, phrase).is_some()) {
+        return read(&rest);
+    }
     let lasts = is_lasting(rest.words) || switches(&rest) || rest.word(0) == "stop"; // "could you answer in English?" is about one answer
     let reading = manner(&rest, &rest).or_else(|| lasting(&rest, &rest)).or_else(|| order(&rest)).filter(|one| lasts && one.is_order())?;
     let text = format!("{}.", capital(&rest.between(0, rest.words.len())?));

@@ -7,6 +7,7 @@ use super::Category;
 use super::dates;
 use super::lexicon::NUMBERS;
 use super::lists::lists;
+use super::named::is_identifier;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::words::{Word, among, starts};
@@ -62,7 +63,7 @@ fn lasting(s: &Sentence<'_>) -> Option<Reading> {
     let is_counted = |at: usize| s.words.get(at).is_some_and(Word::is_number) || among(&NUMBERS, s.word(at));
     let is_passing = ["need", "needs", "require", "requires"].contains(&s.word(verb)) && !is_counted(behind);
     let tail = s.words.get(behind..).unwrap_or_default();
-    let is_thing = owned && verb > 1 && among(&NOUNS, noun) || among(&BARE, noun) && (verb <= 2 || owned);
+    let is_thing = owned && verb > 1 && (among(&NOUNS, noun) || is_identifier(noun)) || among(&BARE, noun) && (verb <= 2 || owned);
     let whole = (1..s.words.len()).all(|at| !s.parted(at));
     (is_thing && whole && !is_passing && !is_of_task(tail) && !is_of_task(&s.words[1..verb]))
         .then(|| fact(Category::Semantic, "of a thing"))

@@ -178,7 +178,10 @@ pub struct Span {
     pub end: usize,
 }
 
-const ABBREVIATIONS: [&str; 12] = ["mr", "mrs", "ms", "dr", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc"];
+const ABBREVIATIONS: [&str; 26] = [
+    "mr", "mrs", "ms", "dr", "dra", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc", "prof", "sr", "sra", "srta", "jr", "med",
+    "ltd", "co", "corp", "bros", "rev", "capt", "sgt",
+];
 /// Those of them behind which the same sentence goes on, whatever follows.
 const GO_ON: [&str; 5] = ["e.g", "i.e", "vs", "no", "approx"];
 /// Words with a capital that begin a sentence also behind an abbreviation: "... at Acme Inc. | My name is ...".

@@ -8,8 +8,8 @@
 //! edits     one letter out, in, or another, or two neighbours exchanged: 53 x length + 25 spellings, looked up in the index. A word with
 //!           a capital keeps its first letter: it may be a name, and Tanja is not Anja
 //! chosen    the spelling that most texts have; of equals the first in the alphabet
-//! plurals   a word in small letters without such a spelling, whose singular the vocabulary has whole, is read as that: "allergies" is two
-//!           pieces that say nothing there, and "allergy" is a word
+//! plurals   a word in small letters without such a spelling, whose singular the vocabulary has whole, is read as that, and "allergies" as
+//!           "allergy" in any case: its pieces there say less
 //! ```
 //!
 //! An index holds hashes and no words, so the spellings of all words that are tried are made from the question and looked up at once. Source: Norvig, "How to write a spelling
@@ -93,12 +93,12 @@ struct Tried<'q> {
     singular: Option<String>,
 }
 
-/// The singular of a plural in small letters, where it is a word.
+/// The singular of a plural in small letters, where it is a word or ends in "y".
 fn singular(word: &str, is_word: impl Fn(&str) -> bool) -> Option<String> {
     let stem = word.strip_suffix('s').filter(|stem| !word.starts_with(|first: char| first.is_ascii_uppercase()) && !stem.ends_with('s'))?;
-    let of_y = || stem.strip_suffix("ie").map(|stem| format!("{stem}y"));
-    let of_e = || stem.strip_suffix('e').map(str::to_owned);
-    [Some(stem.to_owned()), of_y(), of_e()].into_iter().flatten().find(|one| one.len() >= SHORTEST && is_word(one))
+    let known = |one: &str| (one.len() >= SHORTEST && is_word(one)).then(|| one.to_owned());
+    let of_y = || stem.strip_suffix("ie").filter(|stem| stem.len() + 1 >= SHORTEST).map(|stem| format!("{stem}y"));
+    known(stem).or_else(of_y).or_else(|| stem.strip_suffix('e').and_then(known))
 }
 
 /// The question with the best spelling of each word that was tried.
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn a_plural_that_is_no_word_is_read_as_its_singular() {
         assert_eq!(read("Which boats do I have?").as_deref(), Some("Which boat do I have?"));
-        assert_eq!(read("musems and boats").as_deref(), Some("museum and boat"), "what a text has comes first");
+        assert_eq!(read("museus and boats").as_deref(), Some("museum and boat"), "what a text has comes first");
         assert_eq!(read("Boats, zebras").as_deref(), None, "a name stays, and so does what is no word either way");
-        let is_word = |word: &str| ["allergy", "match", "horse"].contains(&word);
+        let is_word = |word: &str| ["match", "horse"].contains(&word);
         assert_eq!(
             ["allergies", "matches", "horses", "gasses"].map(|word| singular(word, is_word).unwrap_or_default()),
             ["allergy", "match", "horse", ""]

@@ -55,7 +55,7 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     let before = here.checked_sub(1).map_or("", |at| words[at].lower.as_str());
     match when(words, here) {
         _ if before == "since" => last,
-        When::Unsaid if before == "to" => next, // "it was moved to May 3"
+        When::Unsaid if ["to", "until", "till"].contains(&before) => next, // "it was moved to May 3", "delayed until May 3"
         // "The offer came, starting May 4" tells of what is to come as well.
         When::Passed if !begins_behind(words, here, before) => last,
         When::Ahead => next,
@@ -97,7 +97,7 @@ fn dated(words: &[Word], here: usize) -> Option<Dated> {
     let is_plain = begins_with_month && !OTHERWISE.contains(&found.month);
     let is_name = is_capital(end) && !is_ordinal && !begins_with_month; // "3 March Road"
     let is_street = is_name || among(&STREETS, word(end)) || is_elsewhere;
-    let is_sure = year.is_some() || is_ordinal || is_led || is_plain;
+    let is_sure = year.is_some() || is_ordinal || is_led || is_plain || found.last.is_some();
     (is_sure && !is_street).then_some(Dated { used: found.used + usize::from(year.is_some()), year, ..found })
 }
 
@@ -127,13 +127,14 @@ fn day_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool)>
     Some((Dated { used: at + 1 - here, month, first, last: last.or(other), year: None }, is_ordinal))
 }
 
-/// The month that a word names. Short names need a capital or a word that leads to a date, "may" and "march" a capital.
+/// The month that a word names. Short names, "may" and "march" need a capital or a word that leads to a date.
 fn month_at(words: &[Word], at: usize, is_led: bool) -> Option<i64> {
     let word = words.get(at)?;
     let lower = word.lower.as_str();
     let is_short = is_short_month(lower) && (word.capital || is_led);
     let found = MONTHS.iter().position(|name| *name == lower || is_short && name.starts_with(lower))?;
-    (word.capital || !["may", "march"].contains(&lower)).then_some(found as i64 + 1)
+    let is_joined = at > 0 && ["and", "or", "the", "this", "next", "last"].contains(&words[at - 1].lower.as_str()); // "... and may 3 of us rest"
+    (word.capital || is_led && !is_joined || !["may", "march"].contains(&lower)).then_some(found as i64 + 1)
 }
 
 /// "to 9", behind the 3rd of the same month: the word, and the last day.
@@ -278,6 +279,15 @@ mod tests {
             ("It was moved to the 27th.", "It was moved to the 27th (2025-01-27)."),
             ("I quit my job on November 2", "I quit my job on November 2 (2024-11-02)"),
             ("I had to book a hotel for January 10", "I had to book a hotel for January 10 (2025-01-10)"),
+            ("my flight is on march 9", "my flight is on march 9 (2025-03-09)"),
+            ("i'm on call from march 9 to march 16", "i'm on call from march 9 (2025-03-09) to march 16 (2025-03-16)"),
+            (
+                "the oven arrives on 3 march, the audit is on may 3",
+                "the oven arrives on 3 march (2025-03-03), the audit is on may 3 (2025-05-03)",
+            ),
+            ("we march 3 miles and may 3 of us rest?", "we march 3 miles and may 3 of us rest?"),
+            ("The delivery is delayed until the 12th.", "The delivery is delayed until the 12th (2025-01-12)."),
+            ("I'm on holiday 10-24 august", "I'm on holiday 10-24 august (2025-08-10 to 2025-08-24)"),
             ("We met on May 3 Avenue", "We met on May 3 Avenue"),
             ("The office is at 3 March Road", "The office is at 3 March Road"),
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),

@@ -6,6 +6,7 @@ mod orders;
 mod others;
 mod people;
 mod places;
+mod typed;
 mod values;
 
 use super::*;

@@ -301,15 +301,14 @@ fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, bool)> 
         at += 1;
     }
     at += run(&bytes[at..], |byte| byte == b' ');
+    if !bearer && let Some(value) = said_value(&bytes[end..]) {
+        return Some((end + value, false)).filter(|(at, _)| *at < bytes.len());
+    }
     let spaced = at > end;
     let explicit = match bytes.get(at)? {
         b'=' | b':' => {
             at += 1 + usize::from(bytes.get(at + 1) == Some(&b'=')) + usize::from(bytes.get(at + 1) == Some(&b'>'));
             true
-        }
-        _ if spaced && bytes[at..].starts_with(b"is ") => {
-            at += 3;
-            false
         }
         _ if spaced && bytes[at..].starts_with(b"to ") => {
             at += 3;
@@ -324,6 +323,56 @@ fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, bool)> 
     }
     (at < bytes.len()).then_some((at, explicit))
 }
+
+/// Words between a name and its verb: what the secret opens.
+const MOST_OPENED: usize = 6;
+
+/// Where the value begins that a sentence gives, behind the name: "password | is X", "password's X", "password for the wifi is still X",
+/// "password to Netflix was changed to X". The words behind the verb that only say since when are skipped.
+fn said_value(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut opened) = (0, 0);
+    let word = |at: usize| run_of(&bytes[at..], LONGEST_NAME, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    let spaces = |at: usize| run_of(&bytes[at..], 3, |byte| byte == b' ');
+    if let Some(rest) = ["'s ", "\u{2019}s "].iter().find(|verb| bytes.starts_with(verb.as_bytes())) {
+        at = rest.len();
+    } else {
+        loop {
+            let gap = spaces(at);
+            let length = word(at + gap);
+            if gap == 0 || length == 0 || opened > MOST_OPENED {
+                return None;
+            }
+            let read = &bytes[at + gap..at + gap + length];
+            at += gap + length;
+            if IS.iter().any(|is| read.eq_ignore_ascii_case(is.as_bytes())) {
+                break;
+            }
+            let leads = OPENS.iter().any(|leads| read.eq_ignore_ascii_case(leads.as_bytes()));
+            if opened == 0 && !leads {
+                return None;
+            }
+            opened += 1;
+        }
+    }
+    loop {
+        let from = at + spaces(at);
+        let length = word(from);
+        if !SINCE.iter().any(|since| bytes[from..from + length].eq_ignore_ascii_case(since.as_bytes())) {
+            let quotes = run_of(&bytes[from..], 2, |byte| matches!(byte, b'"' | b'\'' | b'`' | b':'));
+            let from = from + quotes;
+            return Some(from + spaces(from));
+        }
+        at = from + length;
+    }
+}
+
+/// Verbs before a value.
+const IS: [&str; 4] = ["is", "was", "got", "has"];
+/// Words behind the name of a secret that say what it opens.
+const OPENS: [&str; 5] = ["for", "to", "of", "on", "at"];
+/// Words before the value.
+const SINCE: [&str; 14] =
+    ["still", "now", "changed", "set", "reset", "updated", "been", "to", "as", "just", "currently", "again", "actually", "simply"];
 
 /// Letters with digits or signs, at least six; a word alone is a word ("password: required", "the password is wrong").
 fn looks_like_password(value: &[u8], explicit: bool) -> bool {

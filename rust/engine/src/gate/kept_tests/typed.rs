@@ -1,0 +1,134 @@
+//! Claims as people type them: contracted, in small letters, as lists, with a name in place of a role.
+
+use super::*;
+
+fn told(text: &str) -> Vec<(String, Category)> {
+    kept(text).into_iter().map(|claim| (claim.text, claim.category)).collect()
+}
+
+#[test]
+fn the_health_of_somebody_is_kept_where_the_verb_is_contracted() {
+    for text in ["Oscar's allergic to peanuts", "Tom's vegan", "Mum's coeliac", "Oscar's got asthma", "Oscar's asthmatic and tired"] {
+        assert_eq!(told(text), [(text.to_owned(), Category::Semantic)], "{text}");
+    }
+    assert_eq!(told("Could you please remember that Tom's vegan?"), [("Tom's vegan".to_owned(), Category::Semantic)]);
+    for text in ["Tom's vegan restaurant is great", "Oscar's allergic reaction was bad", "Anna's allergic to cats, isn't she?"] {
+        assert!(told(text).is_empty(), "{text}: {:?}", told(text));
+    }
+}
+
+#[test]
+fn nothing_is_kept_of_what_is_not_to_be() {
+    for text in [
+        "don't store this, but I take antidepressants",
+        "please don't remember this but I'm pregnant",
+        "don't remember this but my PIN is 4471",
+        "I'm pregnant. Please don't save that.",
+        "My son is Max, but don't write that down.",
+        "Please don't save this: I'm seeing a therapist.",
+        "my alarm code is changed, don't store it here: croquete99",
+        "Off the record: I'm quitting my job at Acme.",
+    ] {
+        assert!(told(text).is_empty(), "{text}: {:?}", told(text));
+    }
+    for text in [
+        "We don't store it in the fridge, my kids are Ann and Bob",
+        "I'm pregnant, don't forget that",
+        "I don't remember that, my son is Max",
+    ] {
+        assert!(!told(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn whom_somebody_has_now_takes_the_slot() {
+    for (text, slot, says) in [
+        ("Oleg is my manager now", "manager", "The user's manager is Oleg."),
+        ("Oleg is my new manager", "manager", "The user's manager is Oleg."),
+        ("my new manager's Oleg", "manager", "The user's manager is Oleg."),
+        ("Dana left, my new manager's Oleg Roe", "manager", "The user's manager is Oleg Roe."),
+        ("Lucy is now our accountant", "accountant", "Our accountant is Lucy."),
+        ("changed our flour supplier, it's Moagem Ceres now", "flour supplier", "Our flour supplier is Moagem Ceres."),
+        ("I prefer rust for scripts now", "programming language for scripts", "I prefer rust for scripts now"),
+        ("we're living in York now", "home", "The user lives in York."),
+        ("our accountant is Sr. Teixeira", "accountant", "Our accountant is Sr. Teixeira."),
+        ("my doctor is Dr. med. Weber", "doctor", "The user's doctor is Dr. med. Weber."),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some(slot), says), "{text}");
+    }
+    for text in ["my manager's Porsche broke down", "changed our tyres, it's cold now"] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+}
+
+#[test]
+fn what_is_of_a_name_now_is_a_fact() {
+    for (text, says) in [
+        ("INC-482 is now assigned to Chen", "INC-482 is now assigned to Chen"),
+        ("INC-482 got reassigned to Chen", "INC-482 is now assigned to Chen."),
+        ("ledger-db now runs on db.r6g.2xlarge", "ledger-db now runs on db.r6g.2xlarge"),
+        ("auth-gw moved to port 10443", "auth-gw moved to port 10443"),
+        ("Chen owns auth-gw", "Chen owns auth-gw"),
+        ("the demo is on thursday", "The demo is on thursday (2025-01-02)."),
+        ("the runbook for ledger-worker lives at wiki/ledger", "the runbook for ledger-worker lives at wiki/ledger"),
+    ] {
+        assert_eq!(told(text), [(says.to_owned(), Category::Semantic)], "{text}");
+    }
+    for text in ["INC-219 is resolved", "PAY-881 is closed", "v2.4.0 is out", "PR-77 was merged by Kim"] {
+        assert_eq!(one(text).category, Category::TaskOutcome, "{text}");
+    }
+    for text in ["OPS-7731 is blocked", "step-3 is out of order", "it is resolved"] {
+        assert!(kept(text).iter().all(|claim| claim.category != Category::TaskOutcome), "{text}: {:?}", kept(text));
+    }
+}
+
+#[test]
+fn a_list_by_its_name_is_kept() {
+    assert_eq!(told("allergies: peanuts, shellfish"), [("allergies: peanuts, shellfish".to_owned(), Category::Constraint)]);
+    for text in ["kids: Mia (7), Oscar (4)", "Prices: flour 0.82, sugar 1.10", "our stack: python 3.12, postgres 16, redis 7"] {
+        assert_eq!(told(text), [(text.to_owned(), Category::Semantic)], "{text}");
+    }
+    for text in ["allergies: none", "team: we need to talk", "stack: what is it?", "Kinder: Mia, Oscar"] {
+        assert!(told(text).is_empty(), "{text}: {:?}", told(text));
+    }
+}
+
+#[test]
+fn what_somebody_does_not_do_as_a_rule_is_kept() {
+    for text in [
+        "we don't do gluten free, too much cross contamination",
+        "we don't take cards",
+        "I always quote prices without VAT to businesses",
+        "we're closed on mondays",
+    ] {
+        assert_eq!(told(text), [(text.to_owned(), Category::Semantic)], "{text}");
+    }
+    for text in ["we don't know the answer", "we don't take that into account", "we don't do it yet", "I don't make sense today"] {
+        assert!(told(text).iter().all(|(_, category)| *category != Category::Semantic), "{text}: {:?}", told(text));
+    }
+}
+
+#[test]
+fn a_wish_without_a_verb_is_one() {
+    for text in ["no emojis please", "short answers please", "British spelling please", "metric units only"] {
+        assert_eq!(told(text), [(text.to_owned(), Category::Preference)], "{text}");
+    }
+    for text in ["two answers please", "the other format please", "no refunds please"] {
+        assert!(told(text).iter().all(|(_, category)| *category != Category::Preference), "{text}: {:?}", told(text));
+    }
+}
+
+#[test]
+fn a_change_of_mind_says_what_holds() {
+    let claim = one("I changed my mind, answer in English please");
+    assert_eq!(
+        (claim.category, claim.slot.as_deref(), claim.text.as_str()),
+        (Category::Constraint, Some("answer language"), "Answer in English please")
+    );
+    let claim = one("We changed our minds, we're using MySQL for billing");
+    assert_eq!(claim.slot.as_deref(), Some("database for billing"));
+    for text in ["I've changed my mind about the Oslo trip", "I changed my mind, make the title shorter"] {
+        assert_eq!(one(text).category, Category::Decision, "{text}");
+    }
+}
