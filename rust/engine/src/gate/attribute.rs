@@ -2,13 +2,13 @@
 
 use super::Category;
 use super::beings::is_living;
-use super::guards::LISTED;
+use super::guards::{LISTED, NO_LIST, OWN_LISTS};
 use super::lexicon::{NO_ATTRIBUTE, PROFILE};
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{identifies, present, spelled};
-use super::words::among;
+use super::words::{Word, among};
 
 /// Whether somebody has several of an attribute at a time: "my allergy is shellfish".
 #[must_use]
@@ -89,28 +89,36 @@ fn titled(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "Allergies: peanuts, shellfish", "our kids: Mia (7), Oscar (4)": several of the user's by their name alone, in a message of one line.
 pub(super) fn listed(s: &Sentence<'_>) -> Option<Reading> {
-    let first = usize::from(["my", "our"].contains(&s.word(0)));
-    let colon = (first..s.words.len().min(first + 2)).find(|at| s.text[s.words[*at].end..].starts_with(": "))?;
+    let colon = usize::from(["my", "our"].contains(&s.word(0)));
     let named = s.word(colon);
-    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
-    let asks = s.words.last().is_some_and(|word| word.lower == "?");
-    if !among(&LISTED, named) || asks || !(1..=MOST_LISTED).contains(&(last - colon - 1)) || s.text.trim_end().contains('\n') {
+    let known = among(&LISTED, named) || colon > 0 && among(&OWN_LISTS, named);
+    if !known || !s.text[s.words[colon].end..].starts_with(": ") || s.text.trim_end().contains('\n') {
         return None;
     }
+    let last = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let values = s.words.get(colon + 1..)?;
+    let says = |word: &Word| among(&NO_LIST, &word.lower) || word.lower == "?";
+    if !(1..=MOST_LISTED).contains(&(last - colon - 1)) || values.iter().any(says) {
+        return None;
+    }
+    // Things stand apart: no run between two signs is a sentence.
+    let parts = (colon + 2..last).filter(|at| s.parted(*at) || s.word(*at) == "and" || s.words[*at].is_number()).count() + 1;
     let is_health = named.starts_with("allerg") || named.starts_with("intoleran");
-    let none = ["none", "no", "n/a", "nothing"].contains(&s.word(colon + 1)) || is_talk(s.word(colon + 1));
+    let none = ["none", "no", "n/a", "nothing"].contains(&s.word(colon + 1));
     let category = if is_health { Category::Constraint } else { Category::Semantic };
     let rule = if is_health { "allergy" } else { "a list" };
-    (!none).then(|| Reading { importance: if is_health { 800 } else { 600 }, ..Reading::new(category, rule) })
+    let is_list = !none && last - colon - 1 <= parts * MOST_OF_ONE && (parts > 1 || is_health);
+    is_list.then(|| Reading { importance: if is_health { 800 } else { 600 }, ..Reading::new(category, rule) })
 }
+
+/// Words of a list at most, and of one of its things.
+const MOST_LISTED: usize = 30;
+const MOST_OF_ONE: usize = 3;
 
 /// Whether a word behind a colon begins a sentence, and no value: "team: we need to talk".
 fn is_talk(word: &str) -> bool {
     ["i", "i'm", "we", "we're", "you", "let's", "please", "what", "how", "why", "when", "where", "who"].contains(&word)
 }
-
-/// Words of a list at most.
-const MOST_LISTED: usize = 30;
 
 /// The name of an attribute behind "my" or "our", its verb, and where its value begins: "my birthday's on May 3" has both in one word.
 fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {

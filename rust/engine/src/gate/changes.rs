@@ -87,7 +87,8 @@ pub(super) fn replaced(s: &Sentence<'_>) -> Option<Reading> {
     let owner = verb + 1;
     let changes = ["changed", "switched", "swapped", "replaced"].contains(&s.word(verb)) && ["my", "our"].contains(&s.word(owner));
     let comma = (owner + 2..=owner + 1 + MOST_NAME).find(|at| changes && *at < s.words.len() && s.parted(*at))?;
-    let thing = s.between(owner + 1, comma)?;
+    const NO_THING: [&str; 9] = ["mind", "variable", "class", "function", "method", "shirt", "order", "clothes", "tone"];
+    let thing = s.between(owner + 1, comma).filter(|_| !among(&NO_THING, s.word(comma - 1)))?;
     let at = s.behind(
         comma,
         &[
@@ -106,7 +107,8 @@ pub(super) fn replaced(s: &Sentence<'_>) -> Option<Reading> {
         ],
     )?;
     let end = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
-    let value = s.between(at, end).filter(|_| at < end && s.words[at].capital)?;
+    let value =
+        s.between(at, end).filter(|_| at < end && s.words[at].capital && !s.words[at..end].iter().any(|word| word.lower == "now"))?;
     let is = format!("{} {} is {value}", s.word(owner), thing.trim_end_matches([',', ';']));
     let own = words(&is);
     let reading = super::attribute::attribute(&Sentence { text: &is, words: &own })?;

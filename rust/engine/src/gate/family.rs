@@ -68,7 +68,7 @@ pub(super) fn of_kin() -> Reading {
 
 /// The word for somebody of whom a sentence speaks, and the place behind their name. The verb may be part of the word before that place:
 /// "my daughter's | allergic to eggs".
-fn subject<'s>(s: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
+pub(super) fn subject<'s>(s: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
     let at_home = s.word(0) == "the" && among(&AT_HOME, s.word(1));
     if !["my", "our"].contains(&s.word(0)) && !at_home {
         return None;

@@ -1,11 +1,13 @@
 //! Why something that was said is not stored, or is stored only after somebody has looked: quotes, questions, what might be, jokes,
 //! code, pastes, the state of a task, instructions to the model, other languages.
 
+use super::attribute::listed;
 use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
 use super::others;
+use super::sentence::Sentence;
 use super::signs::{has_colon, is_picture, parts};
-use super::words::{Span, Word, among, has, starts};
+use super::words::{Span, Word, among, has, starts, within};
 
 lists! { "guards":
     /// Phrases of what might be.
@@ -43,6 +45,10 @@ lists! { "guards":
     MORE,
     /// Words before a colon behind which several things of the user's are listed.
     pub(super) LISTED,
+    /// The same where "my" or "our" stands before them.
+    pub(super) OWN_LISTS,
+    /// Words that no list of things has: those of sentences, and of texts about them.
+    pub(super) NO_LIST,
 }
 
 /// A longer message is a paste: a book, a log, a file.
@@ -118,8 +124,8 @@ fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
 fn is_labelled(text: &str, words: &[Word]) -> bool {
     let is_time = |word: &&Word| word.is_number() && word.lower.contains([':', '-', '/']) || ["am", "pm"].contains(&word.lower.as_str());
     let place = words.iter().take(3).take_while(is_time).count();
-    let names_nobody = |label: &str| among(&LABELS, label) || among(&LISTED, label);
-    let named = |label: &Word| label.capital && has_colon(text, label.end) && !names_nobody(&label.lower);
+    let is_list = || listed(&Sentence { text, words }).is_some();
+    let named = |label: &Word| label.capital && has_colon(text, label.end) && !among(&LABELS, &label.lower) && !is_list();
     starts(words, 0, "according to").is_some() || words.len() > place + 2 && named(&words[place])
 }
 
@@ -169,28 +175,49 @@ pub fn asks_for_work(words: &[Word]) -> bool {
     (asks || counts || compares) && !is_lasting(words)
 }
 
-/// "Don't store this, but I take antidepressants", "my PIN is 4471, don't remember that": nothing of such a message is kept, whatever it says.
-pub fn is_off_record(text: &str, words: &[Word]) -> bool {
-    const NEVER: [&str; 8] =
-        ["don't", "do not", "never", "please don't", "please do not", "you shouldn't", "you don't need to", "no need to"];
-    const KEEP: [&str; 8] = ["store", "save", "remember", "record", "memorize", "memorise", "log", "keep"];
-    const POINTS: [&str; 8] = ["this", "that", "it", "any of this", "any of that", "what i say", "this one", "that one"];
-    const FOLLOWS: [&str; 11] = ["but", "and", "please", "anywhere", "here", "though", "because", "in", "just", "for", "as"];
+/// "Don't store this, but I take antidepressants", "my PIN is 4471, please don't remember that": nothing of such a message is kept, whatever it
+/// says. Only a sentence that asks for it counts: no quotation, code, condition or question.
+pub fn is_off_record(text: &str, spans: &[Span], own: &[Word]) -> bool {
+    const MARKS: [&str; 5] = ["```", "\"\"\"", "\"", "\u{201C}", "`"];
+    if MARKS.iter().any(|mark| text.contains(mark)) {
+        return false;
+    }
+    spans.iter().enumerate().any(|(place, span)| {
+        let (sentence, words) = (&text[span.start..span.end], within(own, *span));
+        let supposes = ["if", "when", "whenever", "says", "said", "told", "tell", "tells", "?"];
+        let is_open = !is_code(sentence) && !sentence.starts_with(['>', '#', '-', '*', '/']);
+        let is_plain = is_open && !words.iter().any(|word| supposes.contains(&&*word.lower));
+        let off_record = || starts(words, 0, "off the record").is_some_and(|at| at < words.len());
+        is_plain && (off_record() || (0..words.len()).any(|at| asks_not_to_keep(text, words, at, place == 0 && at == 0)))
+    })
+}
+
+/// Whether a request not to keep what is said begins at a word. `leads` says whether it is the first of its message.
+fn asks_not_to_keep(text: &str, words: &[Word], at: usize, leads: bool) -> bool {
+    const STORE: [&str; 3] = ["store", "save", "record"];
+    const FOLLOWS: [&str; 8] = ["but", "and", "please", "anywhere", "here", "though", "because", "just"];
     let longest = |at: usize, phrases: &[&str]| phrases.iter().filter_map(|phrase| starts(words, at, phrase)).max();
-    let is_own = |at: usize| at > 0 && ["i", "we", "they", "you", "usually", "just", "also"].contains(&words[at - 1].lower.as_str());
-    let ends = |at: usize| {
-        let over = words.get(at).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower));
-        over || text[words[at - 1].end..words[at].start].contains([',', '.', ':', ';', '\n', '-', '\u{2013}', '\u{2014}', '('])
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let before = at.checked_sub(1).map_or("", word);
+    let is_parted = |at: usize| text[words[at - 1].end..words[at].start].contains([',', ';', ':', '-', '\u{2013}', '\u{2014}', '(', '\n']);
+    let is_ruled = |at: usize| text[words[at - 1].end..words[at].start].contains(':'); // "our rule: do not store that"
+    let begins = at == 0 || before == "please" || is_parted(at) && !is_ruled(at) || before == "but";
+    let Some(verb) = longest(at, &["don't", "do not"]).filter(|_| begins) else { return false };
+    let polite = before == "please" || word(verb - 1) == "please";
+    let written = || longest(verb, &["write this down", "write that down", "write it down", "note this down", "note that down"]);
+    let points: &[&str] = &["this", "that", "any of this", "any of that", "it"];
+    let (stored, remembered) = (longest(verb, &STORE), longest(verb, &["remember", "memorize", "memorise"]));
+    let end = stored.or(remembered).and_then(|at| longest(at, points)).or_else(written);
+    let Some(end) = end else { return false };
+    let in_memory = longest(end, &["in your memory", "in memory", "here", "anywhere"]).is_some();
+    let over = words.get(end).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower)) || is_parted(end);
+    // "Don't remember it" says that somebody has forgotten it, and "don't store it" is said of many things.
+    let is_said = match (remembered, word(end - 1)) {
+        (Some(_), _) => polite || in_memory || leads && end < words.len() && (is_ruled(end) || word(end) == "but"),
+        (None, "it") => polite || in_memory,
+        _ => true,
     };
-    let in_memory = |at: usize| ["in your memory", "in memory"].iter().any(|place| starts(words, at, place).is_some());
-    let says = |at: usize| {
-        let verb = longest(at, &NEVER)?;
-        let down = || longest(verb, &["write", "note", "jot"]).and_then(|at| longest(at, &POINTS)).and_then(|at| longest(at, &["down"]));
-        let end = longest(verb, &KEEP).and_then(|at| longest(at, &POINTS)).or_else(down)?;
-        let in_place = words.get(end).is_some_and(|next| ["in", "for", "as"].contains(&next.lower.as_str()));
-        (!is_own(at) && ends(end) && (!in_place || in_memory(end))).then_some(())
-    };
-    (0..words.len()).any(|at| says(at).is_some()) || longest(0, &["off the record"]).is_some_and(ends)
+    is_said && (over || in_memory)
 }
 
 /// "shorter", "more formal": another form of what there is, and no value.
@@ -363,11 +390,11 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let known =
         plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
     // "allergies: peanuts, shellfish" has a word before its colon that is English.
-    let listed = words.iter().take(2).any(|word| among(&LISTED, &word.lower) && has_colon(text, word.end));
+    let is_list = || listed(&Sentence { text, words }).is_some() && may_be_english(text, words);
     // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
     let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && !text.contains([':', '/', '@', '+', '(', ')']);
     let no_other = begins && may_be_english(text, words);
-    no_other || listed && may_be_english(text, words) || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+    no_other || is_list() || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 
 /// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:

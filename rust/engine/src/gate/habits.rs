@@ -24,6 +24,12 @@ lists! { "habits":
     TASKS,
     /// Verbs of what somebody does not do for others, or at all.
     REFUSED,
+    /// Words behind such a verb with which it says something else: "we don't make progress".
+    IDIOMS,
+    /// Those of [`TASKS`] that are a rule with "always".
+    BILLED,
+    /// Words behind them that say how well it goes.
+    LATE,
     /// Words behind one of [`TASKS`] that say where, when or with what.
     WITH,
     /// Places to which one goes again and again.
@@ -103,7 +109,7 @@ fn does(s: &Sentence<'_>, end: usize, plain: bool) -> bool {
         return true;
     }
     let manner = || there || among(&WITH, next) && verb + 2 < end && !among(&AT_ONCE, behind);
-    let is_always = (1..verb).any(|at| ["always", "usually"].contains(&s.word(at))) && !s.word(verb).ends_with("ed");
+    let is_always = (1..verb).any(|at| ["always", "usually"].contains(&s.word(at))) && among(&BILLED, s.word(verb)) && !among(&LATE, next);
     among(&HABITS, s.word(verb)) || among(&TASKS, s.word(verb)) && (is_always || !plain && manner())
 }
 
@@ -114,7 +120,11 @@ fn refuses(s: &Sentence<'_>) -> bool {
     let end = (verb + 1..s.words.len()).find(|at| s.parted(*at) || s.words[*at].is_mark()).unwrap_or(s.words.len());
     let refers = ["any", "much", "well", "too", "very", "a", "an", "the", "my", "our", "what", "how", "enough", "sense", "more", "part"];
     let passes = |at: usize| among(&ONCE, s.word(at)) || ["yet", "now", "it", "anything", "you", "your"].contains(&s.word(at));
-    end > verb + 1 && !among(&AT_ONCE, s.word(verb + 1)) && !refers.contains(&s.word(verb + 1)) && !(verb + 1..end).any(passes)
+    end > verb + 1
+        && !among(&AT_ONCE, s.word(verb + 1))
+        && !among(&IDIOMS, s.word(verb + 1))
+        && !refers.contains(&s.word(verb + 1))
+        && !(verb + 1..end).any(passes)
 }
 
 /// "We're closed on Mondays".

@@ -22,6 +22,8 @@ lists! { "manner":
     HABITS,
     /// Verbs of what a model is told not to do.
     AVOIDED,
+    /// Words for how answers are.
+    ADJECTIVES,
 }
 
 /// Words that may stand before a wish.
@@ -103,18 +105,15 @@ fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
     s.words.len() >= 3 && (shaped || spoken || omitted || used || wanted)
 }
 
-/// "Short answers please", "British spelling please", "metric units only": how answers are to be, without a verb.
+/// "Short answers please", "British spelling please", "metric units only": how answers are to be, in a message that says nothing else.
 fn is_wish(s: &Sentence<'_>) -> bool {
-    const NOUNS: [&str; 7] = ["units", "spelling", "spellings", "tone", "english", "currency", "format"];
-    let end = s.words.iter().rposition(|word| !word.is_mark()).unwrap_or(0);
+    const NOUNS: [&str; 6] = ["units", "spelling", "spellings", "tone", "english", "language"];
+    let Some(end) = s.words.iter().rposition(|word| !word.is_mark()) else { return false };
     let closes = ["please", "only", "always"].contains(&s.word(end)) && (2..=4).contains(&end);
     let noun = s.word(end.saturating_sub(1));
-    let says_how =
-        !["the", "your", "my", "these", "those", "more", "some", "other", "two", "all", "any", "what", "which"].contains(&s.word(0));
-    closes
-        && says_how
-        && (among(&ANSWERS, noun) || among(&NOUNS, noun))
-        && !s.words[..end].iter().any(|word| word.is_number() || word.is_mark())
+    let says_how = (0..end.saturating_sub(1)).all(|at| among(&ADJECTIVES, s.word(at)));
+    let is_all = s.text[..s.words[0].start].trim().is_empty() && s.text[s.words[end].end..].trim_matches(['.', '!', ' ', '\n']).is_empty();
+    closes && is_all && says_how && (among(&ANSWERS, noun) || among(&NOUNS, noun))
 }
 
 /// Whether it asks for a convention or a habit: "stop apologizing", "use metric units", "keep the tone formal".

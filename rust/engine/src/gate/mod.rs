@@ -177,7 +177,7 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let mut last = None;
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     let of_others = others::parts(said.text, &spans, &own);
-    for (place, span) in spans.into_iter().enumerate() {
+    for (place, span) in spans.iter().copied().enumerate() {
         let text = &said.text[span.start..span.end];
         if let Some((reason, certain)) = kept_out(said, span, &of_others) {
             let health = if certain { None } else { health_of(said, span, &own) };
@@ -210,7 +210,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     }
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
-    if guards::is_off_record(said.text, &own) {
+    let spoken: Vec<Span> = spans.into_iter().filter(|span| kept_out(said, *span, &of_others).is_none()).collect();
+    if guards::is_off_record(said.text, &spoken, &own) {
         return claims
             .into_iter()
             .map(|claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it"))

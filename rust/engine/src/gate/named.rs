@@ -11,6 +11,7 @@ use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
 use super::told::NO_NAMES;
+use super::tools::Tool;
 use super::values::{identifies, spelled};
 use super::words::{Word, among, starts, words};
 use super::{Category, DENIAL};
@@ -36,7 +37,7 @@ lists! { "named":
 }
 
 /// Words behind how something ended.
-const HOW_ENDED: [&str; 12] = ["now", "again", "by", "on", "as", "since", "with", "in", "to", "already", "after", "and"];
+const HOW_ENDED: [&str; 11] = ["now", "again", "by", "on", "as", "since", "with", "in", "already", "after", "and"];
 /// Words of a name at most.
 const MOST_NAME: usize = 2;
 /// Words of such a sentence at most.
@@ -111,13 +112,17 @@ pub(super) fn is_identifier(word: &str) -> bool {
 /// "INC-219 is resolved", "v2.4.0 is out": how something with a number in its name ended, where it says no more than by whom, when or how.
 pub(super) fn has_ended(s: &Sentence<'_>) -> bool {
     let behind = ENDS.iter().filter_map(|ends| starts(s.words, 1, ends)).max();
-    let goes_on = |at: usize| s.words.get(at).is_none_or(|next| next.is_mark() || s.parted(at) || among(&HOW_ENDED, &next.lower));
+    let goes_on = |at: usize| {
+        s.word(at - 1) == "to"
+            || s.word(at - 1) == "into"
+            || s.words.get(at).is_none_or(|next| next.is_mark() || s.parted(at) || among(&HOW_ENDED, &next.lower))
+    };
     let first = s.word(0);
     is_identifier(first) && first.bytes().any(|byte| byte.is_ascii_digit()) && behind.is_some_and(goes_on)
 }
 
 /// Behind the name of somebody with which a sentence begins: "Luca", "Anna Roe".
-fn somebody(s: &Sentence<'_>) -> Option<usize> {
+pub(super) fn somebody(s: &Sentence<'_>) -> Option<usize> {
     let is_name = |word: &Word| {
         let letters = word.lower.chars().all(|letter| letter.is_alphabetic() || letter == '-');
         word.capital && letters && word.lower.len() > 1 && !among(&NOBODY, &word.lower) && !among(&ASKS, &word.lower)
@@ -143,7 +148,7 @@ pub(super) fn mine_contracted(s: &Sentence<'_>) -> Option<Reading> {
     let attribute = s.word(begin).strip_suffix("'s").filter(|attribute| among(&ROLES, attribute))?;
     let at = begin + 1 + usize::from(s.word(begin + 1) == "now");
     let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
-    let is_name = (at..last).all(|at| s.words[at].capital && !s.parted(at));
+    let is_name = (at..last).all(|at| s.words[at].capital && !s.parted(at) && !is_named(s.word(at)) && !Tool::names(s.word(at)));
     let value = s.between(at, last).filter(|value| is_name && last - at <= MOST_NAME + 1 && identifies(attribute, value))?;
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
     Some(Reading::new(Category::Semantic, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(spelled(attribute)))
@@ -195,7 +200,15 @@ fn does(s: &Sentence<'_>) -> bool {
     }
     let first = s.word(0);
     let numbered = first.bytes().any(|byte| byte.is_ascii_digit());
-    is_identifier(first) && (behind_one_of(1, &OF_SERVICES) || numbered && behind_one_of(1, &OF_THINGS))
+    // "checkout-api is on v3.14.0", and not "auth-gw is on fire"
+    let placed =
+        || s.behind(1, &["is on", "is at"]).is_some_and(|at| s.word(at) == "port" || s.word(at).contains('.') && is_identifier(s.word(at)));
+    // "Chen owns auth-gw", and not "Google owns YouTube"
+    let owned = || {
+        let at = somebody(s).and_then(|behind| s.behind(behind, &["owns", "leads", "manages", "runs", "maintains"]));
+        at.is_some_and(|at| s.words.len() == at + 1 && s.word(at).contains(['-', '_']) && is_identifier(s.word(at)))
+    };
+    is_identifier(first) && (behind_one_of(1, &OF_SERVICES) || numbered && behind_one_of(1, &OF_THINGS) || placed()) || owned()
 }
 
 #[cfg(test)]

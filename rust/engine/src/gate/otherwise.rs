@@ -31,6 +31,8 @@ lists! { "otherwise":
     STILL_OVER,
     /// Roles that somebody has for a user, for a time.
     ROLES,
+    /// Animals that people have.
+    PETS,
 }
 
 /// Words of a clause at most of which it is asked whether it tells of a change.
@@ -62,6 +64,8 @@ pub struct Change {
     gone: Vec<Vec<String>>,
     /// The names of somebody, and of what they left.
     left: Vec<Vec<String>>,
+    /// The name of an animal that died.
+    dead: Option<String>,
     /// Words of content before the first comma.
     content: Vec<String>,
     values: Vec<Value>,
@@ -78,7 +82,14 @@ impl Change {
         if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s, given_up.is_some()) {
             return None;
         }
-        Some(Self { over: given_up.unwrap_or_else(|| over(s)), gone: gone(s), left: left(s), content: content(s), values: values(s) })
+        Some(Self {
+            over: given_up.unwrap_or_else(|| over(s)),
+            gone: gone(s),
+            left: left(s),
+            dead: dead(s),
+            content: content(s),
+            values: values(s),
+        })
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone
@@ -92,7 +103,12 @@ impl Change {
         let has_all = |all: &Vec<String>| all.iter().all(has_word);
         let of_another = || own.iter().take(MOST_SUBJECT).any(|word| is_being(&bare(&word.lower)));
         let in_role = || own.iter().any(|word| among(&ROLES, &word.lower));
-        if self.left.iter().any(has_all) || self.over.iter().any(has_all) && !of_another() || self.gone.iter().any(has_all) && in_role() {
+        let works = || own.iter().any(|word| ["work", "works", "working", "job", "employer"].contains(&word.lower.as_str()));
+        let is_animal = || own.iter().any(|word| among(&PETS, &word.lower));
+        if self.left.iter().any(has_all) && works() || self.dead.as_ref().is_some_and(has_word) && is_animal() {
+            return true;
+        }
+        if self.over.iter().any(has_all) && !of_another() || self.gone.iter().any(has_all) && in_role() {
             return true;
         }
         let lacking = self.content.iter().filter(|word| !has_word(word)).count();
@@ -272,19 +288,24 @@ fn gone(s: &Sentence<'_>) -> Vec<Vec<String>> {
         let behind = s.behind(at, &GONE).filter(|behind| is_for_good(s, *behind))?;
         Some((at.saturating_sub(MOST_SUBJECT)..behind).filter(named).map(|at| bare(s.word(at))).collect())
     };
-    (0..s.words.len()).filter_map(of).filter(|names: &Vec<String>| !names.is_empty()).chain(dead(s)).collect()
+    (0..s.words.len()).filter_map(of).filter(|names: &Vec<String>| !names.is_empty()).collect()
 }
 
-/// The name of who died: "Biscuit died on Sunday", "we had to put Rex down". "Sarah's dog died" names another one.
-fn dead(s: &Sentence<'_>) -> Option<Vec<String>> {
+/// The name of an animal that died: "Biscuit died on Sunday", "we had to put Rex down". "Uncle Max died" and "Elvis died in 1977" name others.
+fn dead(s: &Sentence<'_>) -> Option<String> {
     const DIED: [&str; 6] = ["died", "passed away", "has died", "has passed away", "was put down", "was put to sleep"];
     let named = |at: usize| is_name(s.words, at) && is_content(&s.words[at]) && !s.word(at).ends_with("'s");
-    let put = |at: usize| s.word(at) == "put" && s.behind(at + 2, &["down", "to sleep"]).is_some();
-    let who = |at: usize| {
-        let before = at.checked_sub(1).filter(|before| named(*before) && s.behind(at, &DIED).is_some());
-        before.or_else(|| Some(at + 1).filter(|name| put(at) && *name < s.words.len() && named(*name)))
+    let is_one = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |before| s.word(before));
+        let is_other = is_being(before) && !among(&PETS, before) || at > 0 && is_name(s.words, at - 1) || before == "character";
+        named(at) && !is_other
     };
-    (0..s.words.len()).find_map(who).map(|at| vec![bare(s.word(at))])
+    let is_year = |word: &Word| word.is_number() && word.lower.len() == 4;
+    let end = |at: usize| at >= s.words.len() || is_named(s.word(at)) || ["on", "last", "this", "yesterday", "today"].contains(&s.word(at));
+    let put = |at: usize| s.behind(at, &["had to put"]).filter(|name| s.behind(name + 1, &["down", "to sleep"]).is_some_and(end));
+    let who = |at: usize| at.checked_sub(1).filter(|_| s.behind(at, &DIED).is_some_and(|at| is_last(s, at) || end(at))).or_else(|| put(at));
+    let at = (0..s.words.len()).find_map(who).filter(|at| is_one(*at) && !s.words.iter().any(is_year))?;
+    Some(bare(s.word(at)))
 }
 
 /// Each one who left something with a name, with that: "Tom left Sky". "Tom left Lisbon yesterday" tells of a trip.
@@ -426,6 +447,12 @@ mod tests {
             ("We sold the Volvo.", "I switched from Volvo to a Polestar 2."),
             ("I sold the Android.", "I switched from Android to an iPhone 15."),
             ("Tom left Sky.", "Anna works at Sky."),
+            ("I dreamt Tom left Sky.", "Tom works at Sky."),
+            ("Elvis died in 1977", "I have a cat called Elvis."),
+            ("My uncle Max died.", "I have a dog called Max."),
+            ("I had to put Max down, he was too heavy.", "I have a dog called Max."),
+            ("I put Tom down as a reference.", "My manager is Tom."),
+            ("We put Max to sleep at 8 every night", "I have a dog called Max."),
             ("Tom left Lisbon yesterday.", "Tom was born in Lisbon."),
             ("I'm not flying to Rome anymore.", "I was born in Rome."),
             ("I'm not going to Rome after all.", "I was born in Rome."),

@@ -64,7 +64,8 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = at(&LIVES) {
         let (place, end) = s.value(at)?;
         // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
-        return Some(if s.names(at) && !is_tool(s.word(at)) && !is_part_of_the_time(s, at) {
+        let is_age = s.word(at).ends_with("'s") || s.words[at..].iter().any(|word| among(&["times", "world", "age", "era"], &word.lower));
+        return Some(if s.names(at) && !is_age && !is_tool(s.word(at)) && !is_part_of_the_time(s, at) {
             home(s, &place, end)
         } else {
             Reading::new(Category::Semantic, "how somebody lives")

@@ -88,7 +88,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));
     match reading {
         Some(reading) => Some(reading),
-        None if told && (rest.words.len() >= 3 || health_of_named(&rest).is_some()) => {
+        None if told && rest.words.len() >= 3 => {
             let text = rest.between(0, rest.words.len())?;
             Some(Reading { importance: 700, ..Reading::new(Category::Semantic, "asked to remember") }.text(capital(&text)))
         }
@@ -99,7 +99,8 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
 /// "I changed my mind, answer in English please": what holds from now on stands behind it, and an order about how to answer lasts. Of what no
 /// rule reads, it is a decision.
 fn changed_mind(s: &Sentence<'_>) -> Option<Reading> {
-    let at = MINDS.iter().find_map(|opening| starts(s.words, 0, opening)).filter(|at| *at < s.words.len() && s.parted(*at))?;
+    let behind = |at: usize| MINDS.iter().find_map(|opening| starts(s.words, at, opening));
+    let at = behind(0).filter(|at| *at < s.words.len() && s.parted(*at) && behind(*at).is_none())?;
     let behind = Sentence { text: s.text, words: &s.words[at..] };
     if manner(&behind, &behind).is_some() && orders::order(behind.words).is_some_and(|order| order.gives().is_some()) {
         let text = capital(&behind.between(0, behind.words.len())?);
@@ -143,8 +144,12 @@ pub fn asked(s: &Sentence<'_>) -> Option<Reading> {
     let end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
     let rest = Sentence { text: s.text, words: s.words.get(at..end)? };
     // "Could you please remember that Tom's vegan?" tells it.
-    if ["remember that", "note that", "keep in mind that"].iter().any(|phrase| starts(rest.words, 0, phrase).is_some()) {
-        return read(&rest);
+    if let Some(told) = ["remember that", "note that", "keep in mind that"].iter().find_map(|phrase| starts(rest.words, 0, phrase)) {
+        let told = Sentence { text: s.text, words: &rest.words[told..] };
+        let supposes = told.words.iter().any(|word| ["if", "when", "unless"].contains(&word.lower.as_str()));
+        let reading = if supposes || told.words.is_empty() { None } else { read(&told) }?;
+        let text = reading.text.clone().or_else(|| told.between(0, told.words.len()))?;
+        return Some(reading.text(capital(&text)));
     }
     let lasts = is_lasting(rest.words) || switches(&rest) || rest.word(0) == "stop"; // "could you answer in English?" is about one answer
     let reading = manner(&rest, &rest).or_else(|| lasting(&rest, &rest)).or_else(|| order(&rest)).filter(|one| lasts && one.is_order())?;

@@ -178,10 +178,10 @@ pub struct Span {
     pub end: usize,
 }
 
-const ABBREVIATIONS: [&str; 26] = [
-    "mr", "mrs", "ms", "dr", "dra", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc", "prof", "sr", "sra", "srta", "jr", "med",
-    "ltd", "co", "corp", "bros", "rev", "capt", "sgt",
-];
+const ABBREVIATIONS: [&str; 17] =
+    ["mr", "mrs", "ms", "dr", "dra", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc", "prof", "sr", "sra", "srta"];
+/// Abbreviations at the end of a firm's name, behind which a word with a capital begins a sentence.
+const OF_FIRMS: [&str; 4] = ["ltd", "co", "corp", "bros"];
 /// Those of them behind which the same sentence goes on, whatever follows.
 const GO_ON: [&str; 5] = ["e.g", "i.e", "vs", "no", "approx"];
 /// Words with a capital that begin a sentence also behind an abbreviation: "... at Acme Inc. | My name is ...".
@@ -219,7 +219,10 @@ fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let over = || !GO_ON.contains(&word.as_str()) && begins_sentence(&text[at + 1..]);
     // "Dec. 3"
     let is_month = || is_short_month(&word) && text[at + 1..].trim_start_matches(' ').starts_with(|sign: char| sign.is_ascii_digit());
-    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over() || is_month()
+    let behind = || text[at + 1..].trim_start();
+    let is_firm = || OF_FIRMS.contains(&word.as_str()) && behind().starts_with(char::is_lowercase);
+    let is_doctor = || word == "med" && text[start..at].to_ascii_lowercase().ends_with("dr. med"); // "Dr. med. Weber"
+    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over() || is_month() || is_firm() || is_doctor()
 }
 
 /// Whether a text begins with a word that begins a sentence. The "I." of "J. I. Case" begins none.

@@ -133,7 +133,10 @@ fn month_at(words: &[Word], at: usize, is_led: bool) -> Option<i64> {
     let lower = word.lower.as_str();
     let is_short = is_short_month(lower) && (word.capital || is_led);
     let found = MONTHS.iter().position(|name| *name == lower || is_short && name.starts_with(lower))?;
-    let is_joined = at > 0 && ["and", "or", "the", "this", "next", "last"].contains(&words[at - 1].lower.as_str()); // "... and may 3 of us rest"
+    // "... and may 3 of us rest", "a team of 5-10 may grow"
+    const NO_LEADS: [&str; 8] = ["and", "or", "the", "this", "next", "last", "of", "for"];
+    let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at].lower.as_str());
+    let is_joined = before(1) != "of" && (1..=2).any(|back| among(&NO_LEADS, before(back)));
     (word.capital || is_led && !is_joined || !["may", "march"].contains(&lower)).then_some(found as i64 + 1)
 }
 
@@ -288,6 +291,7 @@ mod tests {
             ("we march 3 miles and may 3 of us rest?", "we march 3 miles and may 3 of us rest?"),
             ("The delivery is delayed until the 12th.", "The delivery is delayed until the 12th (2025-01-12)."),
             ("I'm on holiday 10-24 august", "I'm on holiday 10-24 august (2025-08-10 to 2025-08-24)"),
+            ("a team of 5-10 may grow, on the 3rd of may", "a team of 5-10 may grow, on the 3rd of may (2025-05-03)"),
             ("We met on May 3 Avenue", "We met on May 3 Avenue"),
             ("The office is at 3 March Road", "The office is at 3 March Road"),
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),

@@ -132,3 +132,61 @@ fn a_change_of_mind_says_what_holds() {
         assert_eq!(one(text).category, Category::Decision, "{text}");
     }
 }
+
+#[test]
+fn what_is_said_of_other_things_is_read_as_before() {
+    for text in [
+        "If the recipe has nuts, don't store it. My son Leo is 7 and allergic to nuts.",
+        "I live in Oslo and use Vim. Fix this:\n```\n# do not store it, return it\n```",
+        "Sorry, don't remember it. My name is Bob.",
+        "My boss told me: do not store this. I work at Siemens.",
+        "How do I tell Redis: don't store this? I work at Arup.",
+        "I live in Cork. The old couch - don't keep it, sell it.",
+    ] {
+        assert!(!told(text).is_empty(), "{text}");
+    }
+    for text in [
+        "allergies: causes, symptoms",
+        "Allergies: can they be cured",
+        "kids: at foo (bar.js:12), at baz (qux.js:3)",
+        "Team: heute kein Meeting",
+        "Staff: my name is Bob and I'm vegan.",
+        "Hobbies: give me ideas",
+        "stack: TypeError: x is not a function",
+    ] {
+        let own = |claim: &Claim| claim.doubt.is_none() && (claim.reason == "rule: a list" || claim.category == Category::Constraint);
+        assert!(!kept(text).iter().any(own), "{text}: {:?}", kept(text));
+    }
+    for text in [
+        "CSV format please.",
+        "Next answers please.",
+        "Wrong answers only.",
+        "Fix spelling please",
+        "Draft an email to Tom. Friendly tone please.",
+    ] {
+        assert!(told(text).iter().all(|(_, category)| *category != Category::Preference), "{text}: {:?}", told(text));
+    }
+    for text in [
+        "auth-gw is on fire.",
+        "auth-gw is at 90% CPU.",
+        "Google owns YouTube.",
+        "Thread owns the lock.",
+        "Tom owns it.",
+        "Arsenal leads the table.",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.reason != "rule: of a name"), "{text}: {:?}", kept(text));
+    }
+    for text in ["I'm the CFO of Foo Ltd. Never use emojis.", "I work at Foo Ltd. Please answer in German."] {
+        assert!(kept(text).iter().any(|claim| claim.reason.contains("rule: rule") || claim.reason.contains("how to answer")), "{text}");
+    }
+    for text in [
+        "Can you remember that time we spoke about Rome?",
+        "Could you note that in the file?",
+        "Would you remember that Tom is vegan if I told you?",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.reason.starts_with("model: ")), "{text}: {:?}", kept(text));
+    }
+    for text in ["My vet's Monday", "My manager's Slack"] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+}

@@ -239,7 +239,23 @@ fn password(text: &str, at: usize) -> Option<Finding> {
     if !known {
         return None;
     }
-    let (start, explicit) = value_start(bytes, end, name.ends_with("bearer"))?;
+    let plain = value_start(bytes, end, name.ends_with("bearer")).and_then(|(start, explicit)| valued(text, (start, explicit), strong));
+    // A pass is a ticket as well, of which people say what it costs.
+    let said = || said_value(&bytes[end..]).filter(|_| name != "pass").and_then(|start| valued(text, (end + start, false), strong));
+    // "The passcode on my phone is 6-digit", "the password's min-length=12"
+    let is_form = |found: &Finding| {
+        let value = &bytes[found.start..found.end];
+        value.contains(&b'=') || ["digit", "digits", "chars", "characters"].iter().any(|form| value.ends_with(form.as_bytes()))
+    };
+    plain.or_else(|| said().filter(|found| !is_form(found)))
+}
+
+/// The secret whose value begins at a place; `explicit` where a sign says that it is one.
+fn valued(text: &str, (start, explicit): (usize, bool), strong: bool) -> Option<Finding> {
+    let bytes = text.as_bytes();
+    if start >= bytes.len() {
+        return None;
+    }
     let quoted = matches!(bytes.get(start.wrapping_sub(1)), Some(b'"' | b'\'' | b'`'));
     let length = run_of(&bytes[start..], LONGEST_VALUE + 1, is_of_value);
     let rest = &bytes[start + length..];
@@ -301,16 +317,13 @@ fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, bool)> 
         at += 1;
     }
     at += run(&bytes[at..], |byte| byte == b' ');
-    if !bearer && let Some(value) = said_value(&bytes[end..]) {
-        return Some((end + value, false)).filter(|(at, _)| *at < bytes.len());
-    }
     let spaced = at > end;
     let explicit = match bytes.get(at)? {
         b'=' | b':' => {
             at += 1 + usize::from(bytes.get(at + 1) == Some(&b'=')) + usize::from(bytes.get(at + 1) == Some(&b'>'));
             true
         }
-        _ if spaced && bytes[at..].starts_with(b"to ") => {
+        _ if spaced && (bytes[at..].starts_with(b"is ") || bytes[at..].starts_with(b"to ")) => {
             at += 3;
             false
         }
@@ -344,7 +357,8 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
             }
             let read = &bytes[at + gap..at + gap + length];
             at += gap + length;
-            if IS.iter().any(|is| read.eq_ignore_ascii_case(is.as_bytes())) {
+            let has_been = || read.eq_ignore_ascii_case(b"has") && bytes[at..].starts_with(b" been ");
+            if IS.iter().any(|is| read.eq_ignore_ascii_case(is.as_bytes())) || has_been() {
                 break;
             }
             let leads = OPENS.iter().any(|leads| read.eq_ignore_ascii_case(leads.as_bytes()));
@@ -357,7 +371,11 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
     loop {
         let from = at + spaces(at);
         let length = word(from);
-        if !SINCE.iter().any(|since| bytes[from..from + length].eq_ignore_ascii_case(since.as_bytes())) {
+        let read = &bytes[from..from + length];
+        let is = |list: &[&str]| list.iter().any(|one| read.eq_ignore_ascii_case(one.as_bytes()));
+        // "Changed to X", and not "updated 3-Jan-2026"
+        let becomes = || [&b" to "[..], b" as "].iter().any(|behind| bytes[from + length..].starts_with(behind));
+        if !(is(&SINCE) || is(&BECOMES) && becomes()) {
             let quotes = run_of(&bytes[from..], 2, |byte| matches!(byte, b'"' | b'\'' | b'`' | b':'));
             let from = from + quotes;
             return Some(from + spaces(from));
@@ -367,12 +385,13 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Verbs before a value.
-const IS: [&str; 4] = ["is", "was", "got", "has"];
+const IS: [&str; 2] = ["is", "was"];
 /// Words behind the name of a secret that say what it opens.
 const OPENS: [&str; 5] = ["for", "to", "of", "on", "at"];
 /// Words before the value.
-const SINCE: [&str; 14] =
-    ["still", "now", "changed", "set", "reset", "updated", "been", "to", "as", "just", "currently", "again", "actually", "simply"];
+const SINCE: [&str; 10] = ["still", "now", "been", "to", "as", "just", "currently", "again", "actually", "simply"];
+/// Participles before "to" and the value.
+const BECOMES: [&str; 4] = ["changed", "set", "reset", "updated"];
 
 /// Letters with digits or signs, at least six; a word alone is a word ("password: required", "the password is wrong").
 fn looks_like_password(value: &[u8], explicit: bool) -> bool {

@@ -114,6 +114,12 @@ fn checked_types_are_found_wherever_they_stand() {
 fn every_other_type_is_found_by_its_shape_or_its_cue() {
     for (text, what, value) in [
         ("my password is hunter2!", Sensitive::Password, "hunter2"),
+        ("our wifi password's Sunny2026", Sensitive::Password, "Sunny2026"),
+        ("my password for netflix is Sunny2026.", Sensitive::Password, "Sunny2026"),
+        ("the password to the alarm was changed to Sunny2026", Sensitive::Password, "Sunny2026"),
+        ("my password is still Sunny2026", Sensitive::Password, "Sunny2026"),
+        ("the wifi password has been reset to Sunny2026", Sensitive::Password, "Sunny2026"),
+        ("I changed the wifi password to Hunter2024 because the old one was weak.", Sensitive::Password, "Hunter2024"),
         ("the password: 'Tr0ub4dor&3'", Sensitive::Password, "Tr0ub4dor"),
         ("DB_PASSWORD=s3cr3t-pw", Sensitive::Password, "s3cr3t-pw"),
         ("\"api_key\": \"9aF3kLm2Qx7Zp0Tt4Vb8\"", Sensitive::Password, "9aF3kLm2Qx7Zp0Tt4Vb8"),
