@@ -91,7 +91,7 @@ impl Taken {
     }
 }
 
-/// What a part says of its speaker, in sentences: "34" where it is the `first` part, "living in Leeds", "a nurse", "SRE at Finlo".
+/// The sentences that say of the speaker what a part says: "34" where it is the `first` part, "living in Leeds", "a nurse", "SRE at Finlo".
 fn told(part: &Sentence<'_>, first: bool) -> Vec<(String, Taken)> {
     const STATES: [&str; 6] = ["living in", "working at", "working for", "from", "originally from", "married"];
     let part =
@@ -116,7 +116,7 @@ fn told(part: &Sentence<'_>, first: bool) -> Vec<(String, Taken)> {
 /// Words of a part that is a clause of its own: "he has diabetes".
 const OF_A_CLAUSE: [&str; 12] = ["he", "she", "they", "it", "who", "is", "are", "has", "have", "you", "can", "his"];
 
-/// What somebody does by trade, and for whom: "a nurse", "SRE at Finlo on the payments team". A trade ends the words before "at", which name
+/// The trade of somebody, and for whom they work: "a nurse", "SRE at Finlo on the payments team". A trade ends the words before "at", which name
 /// nobody else: "former teacher" and "looking for a nurse" are none of the speaker's.
 fn worked(part: &Sentence<'_>) -> Vec<(String, Taken)> {
     const NONE: [&str; 32] = [
