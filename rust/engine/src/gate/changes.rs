@@ -83,11 +83,11 @@ pub(super) fn changed(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "Changed our flour supplier, it's Moagem Ceres now": whom or what the user has in place of another.
 pub(super) fn replaced(s: &Sentence<'_>) -> Option<Reading> {
+    const NO_THING: [&str; 9] = ["mind", "variable", "class", "function", "method", "shirt", "order", "clothes", "tone"];
     let verb = s.behind(0, &["i", "we", "i've", "we've", "i just", "we just", "i've just", "we've just"]).unwrap_or(0);
     let owner = verb + 1;
     let changes = ["changed", "switched", "swapped", "replaced"].contains(&s.word(verb)) && ["my", "our"].contains(&s.word(owner));
     let comma = (owner + 2..=owner + 1 + MOST_NAME).find(|at| changes && *at < s.words.len() && s.parted(*at))?;
-    const NO_THING: [&str; 9] = ["mind", "variable", "class", "function", "method", "shirt", "order", "clothes", "tone"];
     let thing = s.between(owner + 1, comma).filter(|_| !among(&NO_THING, s.word(comma - 1)))?;
     let at = s.behind(
         comma,

@@ -129,12 +129,12 @@ fn day_first(words: &[Word], here: usize, is_led: bool) -> Option<(Dated, bool)>
 
 /// The month that a word names. Short names, "may" and "march" need a capital or a word that leads to a date.
 fn month_at(words: &[Word], at: usize, is_led: bool) -> Option<i64> {
+    // "... and may 3 of us rest", "a team of 5-10 may grow"
+    const NO_LEADS: [&str; 8] = ["and", "or", "the", "this", "next", "last", "of", "for"];
     let word = words.get(at)?;
     let lower = word.lower.as_str();
     let is_short = is_short_month(lower) && (word.capital || is_led);
     let found = MONTHS.iter().position(|name| *name == lower || is_short && name.starts_with(lower))?;
-    // "... and may 3 of us rest", "a team of 5-10 may grow"
-    const NO_LEADS: [&str; 8] = ["and", "or", "the", "this", "next", "last", "of", "for"];
     let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at].lower.as_str());
     let is_joined = before(1) != "of" && (1..=2).any(|back| among(&NO_LEADS, before(back)));
     (word.capital || is_led && !is_joined || !["may", "march"].contains(&lower)).then_some(found as i64 + 1)
