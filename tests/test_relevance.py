@@ -180,7 +180,7 @@ def shown(user: memspan.Scope, question: str) -> list[str]:
     """The memories that the prompt of a new session shows."""
     session = user.session("asked", model="gpt-4o")
     session.add({"role": "user", "content": question})
-    rows = [row.id for row in session.assemble().explain() if row.section == "recalled" and row.included]
+    rows = [row.id for row in session.assemble().explain() if row.section == "recalled" and row.included and row.tokens > 0]
     session.delete()
     return rows
 

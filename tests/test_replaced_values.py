@@ -212,16 +212,16 @@ def test_a_reply_that_says_something_else_beside_an_older_value_has_no_mark(
 
 
 def test_the_message_of_a_memory_that_was_revised_says_so(user: Scope, memspan_clock: FakeClock) -> None:
-    told = "Our guest wifi password at the office is sunflower-77."
+    told = "Our guest wifi network at the office is sunflower-77."
     _said(user, memspan_clock, "one", told)
     [memory] = user.memories()
     user.revise(memory.id, importance=0.9)
-    assert not any(_marks(user, "what is the guest wifi password?").values())
+    assert not any(_marks(user, "what is the guest wifi network?").values())
     memspan_clock.advance(hours=1)
-    user.revise(memory.id, "Our guest wifi password at the office is marigold-12.")
+    user.revise(memory.id, "Our guest wifi network at the office is marigold-12.")
     user.revise(memory.id, importance=0.8)
-    assert _marks(user, "what is the guest wifi password?")[told]
-    found = [hit.text for hit in user.search("what is the guest wifi password?")]
+    assert _marks(user, "what is the guest wifi network?")[told]
+    found = [hit.text for hit in user.search("what is the guest wifi network?")]
     assert "marigold-12" in found[0]
 
 
