@@ -107,7 +107,10 @@ pub(super) fn listed(s: &Sentence<'_>) -> Option<Reading> {
     let none = ["none", "no", "n/a", "nothing"].contains(&s.word(colon + 1));
     let category = if is_health { Category::Constraint } else { Category::Semantic };
     let rule = if is_health { "allergy" } else { "a list" };
-    let is_list = !none && last - colon - 1 <= parts * MOST_OF_ONE && (parts > 1 || is_health);
+    // "Our team: tired, overworked" names nothing.
+    let names = |word: &Word| word.capital || word.lower.bytes().any(|byte| byte.is_ascii_digit());
+    let named = is_health || named.starts_with("med") || values.iter().any(names);
+    let is_list = named && !none && last - colon - 1 <= parts * MOST_OF_ONE && (parts > 1 || is_health);
     is_list.then(|| Reading { importance: if is_health { 800 } else { 600 }, ..Reading::new(category, rule) })
 }
 

@@ -7,7 +7,7 @@ use super::lists::lists;
 use super::others;
 use super::sentence::Sentence;
 use super::signs::{has_colon, is_picture, parts};
-use super::words::{Span, Word, among, has, starts, within};
+use super::words::{Span, Word, among, has, starts};
 
 lists! { "guards":
     /// Phrases of what might be.
@@ -173,51 +173,6 @@ pub fn asks_for_work(words: &[Word]) -> bool {
             && !has(words, "tickets");
     let compares = verb == "make" && ["the", "this", "it", "my", "that"].contains(&next) && words.iter().skip(at + 2).any(is_comparative);
     (asks || counts || compares) && !is_lasting(words)
-}
-
-/// "Don't store this, but I take antidepressants", "my PIN is 4471, please don't remember that": nothing of such a message is kept, whatever it
-/// says. Only a sentence that asks for it counts: no quotation, code, condition or question.
-pub fn is_off_record(text: &str, spans: &[Span], own: &[Word]) -> bool {
-    const MARKS: [&str; 5] = ["```", "\"\"\"", "\"", "\u{201C}", "`"];
-    if MARKS.iter().any(|mark| text.contains(mark)) {
-        return false;
-    }
-    spans.iter().enumerate().any(|(place, span)| {
-        let (sentence, words) = (&text[span.start..span.end], within(own, *span));
-        let supposes = ["if", "when", "whenever", "says", "said", "told", "tell", "tells", "?"];
-        let is_open = !is_code(sentence) && !sentence.starts_with(['>', '#', '-', '*', '/']);
-        let is_plain = is_open && !words.iter().any(|word| supposes.contains(&&*word.lower));
-        let off_record = || starts(words, 0, "off the record").is_some_and(|at| at < words.len());
-        is_plain && (off_record() || (0..words.len()).any(|at| asks_not_to_keep(text, words, at, place == 0 && at == 0)))
-    })
-}
-
-/// Whether a request not to keep what is said begins at a word. `leads` says whether it is the first of its message.
-fn asks_not_to_keep(text: &str, words: &[Word], at: usize, leads: bool) -> bool {
-    const STORE: [&str; 3] = ["store", "save", "record"];
-    const FOLLOWS: [&str; 8] = ["but", "and", "please", "anywhere", "here", "though", "because", "just"];
-    let longest = |at: usize, phrases: &[&str]| phrases.iter().filter_map(|phrase| starts(words, at, phrase)).max();
-    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let before = at.checked_sub(1).map_or("", word);
-    let is_parted = |at: usize| text[words[at - 1].end..words[at].start].contains([',', ';', ':', '-', '\u{2013}', '\u{2014}', '(', '\n']);
-    let is_ruled = |at: usize| text[words[at - 1].end..words[at].start].contains(':'); // "our rule: do not store that"
-    let begins = at == 0 || before == "please" || is_parted(at) && !is_ruled(at) || before == "but";
-    let Some(verb) = longest(at, &["don't", "do not"]).filter(|_| begins) else { return false };
-    let polite = before == "please" || word(verb - 1) == "please";
-    let written = || longest(verb, &["write this down", "write that down", "write it down", "note this down", "note that down"]);
-    let points: &[&str] = &["this", "that", "any of this", "any of that", "it"];
-    let (stored, remembered) = (longest(verb, &STORE), longest(verb, &["remember", "memorize", "memorise"]));
-    let end = stored.or(remembered).and_then(|at| longest(at, points)).or_else(written);
-    let Some(end) = end else { return false };
-    let in_memory = longest(end, &["in your memory", "in memory", "here", "anywhere"]).is_some();
-    let over = words.get(end).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower)) || is_parted(end);
-    // "Don't remember it" says that somebody has forgotten it, and "don't store it" is said of many things.
-    let is_said = match (remembered, word(end - 1)) {
-        (Some(_), _) => polite || in_memory || leads && end < words.len() && (is_ruled(end) || word(end) == "but"),
-        (None, "it") => polite || in_memory,
-        _ => true,
-    };
-    is_said && (over || in_memory)
 }
 
 /// "shorter", "more formal": another form of what there is, and no value.

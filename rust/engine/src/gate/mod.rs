@@ -36,6 +36,7 @@ mod manner;
 mod medicine;
 mod model;
 mod named;
+mod off_record;
 mod orders;
 mod others;
 mod otherwise;
@@ -211,11 +212,9 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
     let spoken: Vec<Span> = spans.into_iter().filter(|span| kept_out(said, *span, &of_others).is_none()).collect();
-    if guards::is_off_record(said.text, &spoken, &own) {
-        return claims
-            .into_iter()
-            .map(|claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it"))
-            .collect();
+    if let Some(end) = off_record::end(said.text, &spoken, &own) {
+        let out = |claim: &Claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it");
+        claims.iter_mut().filter(|claim| claim.span.0 < end).for_each(|claim| *claim = out(claim));
     }
     claims
 }

@@ -148,7 +148,9 @@ pub(super) fn mine_contracted(s: &Sentence<'_>) -> Option<Reading> {
     let attribute = s.word(begin).strip_suffix("'s").filter(|attribute| among(&ROLES, attribute))?;
     let at = begin + 1 + usize::from(s.word(begin + 1) == "now");
     let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
-    let is_name = (at..last).all(|at| s.words[at].capital && !s.parted(at) && !is_named(s.word(at)) && !Tool::names(s.word(at)));
+    // "My wife's Scouse" says no name.
+    let is_told = s.word(begin - 1) == "new" || s.words[last..].iter().any(|word| word.lower == "now") || at > begin + 1 || last > at + 1;
+    let is_name = is_told && (at..last).all(|at| s.words[at].capital && !s.parted(at) && !is_named(s.word(at)) && !Tool::names(s.word(at)));
     let value = s.between(at, last).filter(|value| is_name && last - at <= MOST_NAME + 1 && identifies(attribute, value))?;
     let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
     Some(Reading::new(Category::Semantic, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(spelled(attribute)))

@@ -46,6 +46,7 @@ fn whom_somebody_has_now_takes_the_slot() {
         ("Oleg is my manager now", "manager", "The user's manager is Oleg."),
         ("Oleg is my new manager", "manager", "The user's manager is Oleg."),
         ("my new manager's Oleg", "manager", "The user's manager is Oleg."),
+        ("my dentist's Dr Lee", "dentist", "The user's dentist is Dr Lee."),
         ("Dana left, my new manager's Oleg Roe", "manager", "The user's manager is Oleg Roe."),
         ("Lucy is now our accountant", "accountant", "Our accountant is Lucy."),
         ("changed our flour supplier, it's Moagem Ceres now", "flour supplier", "Our flour supplier is Moagem Ceres."),
@@ -142,6 +143,12 @@ fn what_is_said_of_other_things_is_read_as_before() {
         "My boss told me: do not store this. I work at Siemens.",
         "How do I tell Redis: don't store this? I work at Arup.",
         "I live in Cork. The old couch - don't keep it, sell it.",
+        "Don't store that, it's wrong. My birthday is May 4.",
+        "No, don't save that, my daughter is called Emma, not Ella.",
+        "Please don't store it, hash it instead. My stack is Django and Postgres.",
+        "We have a rule: please do not record that. I work at Aviva.",
+        "Off the record is a good film. I live in York.",
+        "Don't save that, save this: I'm vegan.",
     ] {
         assert!(!told(text).is_empty(), "{text}");
     }
@@ -153,6 +160,8 @@ fn what_is_said_of_other_things_is_read_as_before() {
         "Staff: my name is Bob and I'm vegan.",
         "Hobbies: give me ideas",
         "stack: TypeError: x is not a function",
+        "our team: tired, overworked, underpaid",
+        "Prices: rising fast, everywhere",
     ] {
         let own = |claim: &Claim| claim.doubt.is_none() && (claim.reason == "rule: a list" || claim.category == Category::Constraint);
         assert!(!kept(text).iter().any(own), "{text}: {:?}", kept(text));
@@ -186,7 +195,7 @@ fn what_is_said_of_other_things_is_read_as_before() {
     ] {
         assert!(kept(text).iter().all(|claim| claim.reason.starts_with("model: ")), "{text}: {:?}", kept(text));
     }
-    for text in ["My vet's Monday", "My manager's Slack"] {
+    for text in ["My vet's Monday", "My manager's Slack", "My wife's Scouse."] {
         assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
     }
 }

@@ -1,0 +1,88 @@
+//! Requests not to keep what is said: "don't store this, but I take antidepressants", "my PIN is 4471, please don't remember that", "off the
+//! record: ...".
+//!
+//! ```text
+//! this      all of its message is kept out, unless the message asks to remember something as well
+//! that      what stands before it in its message; at the beginning of one it speaks of another message, and keeps nothing out
+//! it        only with "here", "anywhere" or "in your memory": many things are not to be stored
+//! remember  only with "please", or at the beginning with "but" or a colon behind it: who does not remember has forgotten
+//! ```
+//!
+//! Quotations, code, conditions, questions, rules ("our rule: do not store that") and the words of others ask for nothing.
+
+use super::guards::is_code;
+use super::words::{Span, Word, among, has, starts, within};
+
+/// Up to which byte nothing of a message is kept; `None` where nobody asks for it. `spans` are its sentences in the user's own words.
+pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
+    const MARKS: [&str; 5] = ["```", "\"\"\"", "\"", "\u{201C}", "`"];
+    if MARKS.iter().any(|mark| text.contains(mark)) {
+        return None;
+    }
+    let ends = spans.iter().filter_map(|span| {
+        let (sentence, words) = (&text[span.start..span.end], within(own, *span));
+        let supposes = ["if", "when", "whenever", "says", "said", "told", "tell", "tells", "?"];
+        let is_open = !is_code(sentence) && !sentence.starts_with(['>', '#', '-', '*', '/']);
+        let is_plain = is_open && !words.iter().any(|word| supposes.contains(&&*word.lower));
+        let leads = text[..span.start].trim().is_empty();
+        let of = |at: usize| of_request(&Said { text, words, leads }, at);
+        let off = |at: usize| at < words.len() && Said { text, words, leads }.has_sign(at, &[',', ':', ';', '-', '\u{2013}', '\u{2014}']);
+        let off_record = || starts(words, 0, "off the record").filter(|at| off(*at)).map(|_| usize::MAX);
+        is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of))).flatten()
+    });
+    let end = ends.max()?;
+    let remembers = ["remember that", "remember this", "save this", "do remember"].iter().any(|phrase| has(own, phrase));
+    (end < usize::MAX || !remembers || has(own, "don't remember") || has(own, "do not remember")).then_some(end)
+}
+
+/// A sentence, and whether it is the first of its message.
+struct Said<'a> {
+    text: &'a str,
+    words: &'a [Word],
+    leads: bool,
+}
+
+impl Said<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.words.get(at).map_or("", |word| word.lower.as_str())
+    }
+
+    /// Behind the longest of some phrases at a word.
+    fn behind(&self, at: usize, phrases: &[&str]) -> Option<usize> {
+        phrases.iter().filter_map(|phrase| starts(self.words, at, phrase)).max()
+    }
+
+    /// Whether one of some signs stands before a word that is not the first.
+    fn has_sign(&self, at: usize, signs: &[char]) -> bool {
+        at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains(signs)
+    }
+}
+
+/// Up to which byte a request that begins at a word keeps things out.
+fn of_request(s: &Said<'_>, at: usize) -> Option<usize> {
+    const FOLLOWS: [&str; 7] = ["but", "please", "anywhere", "here", "though", "ok", "okay"];
+    let begin = at - usize::from(at > 0 && s.word(at - 1) == "please");
+    let before = begin.checked_sub(1).map_or("", |before| s.word(before));
+    let begins =
+        begin == 0 || ["but", "and", "so"].contains(&before) || s.has_sign(begin, &[',', ';', '-', '\u{2013}', '\u{2014}', '(', '\n']);
+    let verb = s.behind(at, &["don't", "do not"]).filter(|_| begins)?;
+    let written = || s.behind(verb, &["write this down", "write that down", "write it down", "note this down", "note that down"]);
+    let (stored, remembered) = (s.behind(verb, &["store", "save", "record"]), s.behind(verb, &["remember", "memorize", "memorise"]));
+    let end = stored.or(remembered).and_then(|at| s.behind(at, &["this", "that", "any of this", "any of that", "it"])).or_else(written)?;
+    let points = if s.word(end - 1) == "down" { s.word(end - 2) } else { s.word(end - 1) };
+    let in_memory = s.behind(end, &["in your memory", "in memory", "here", "anywhere"]).is_some();
+    // ", hash it" and ", it's wrong" say what is meant.
+    let goes_on = |next: usize| ["i", "i'm", "i've", "my", "we", "we're", "our", "but", "please"].contains(&s.word(next));
+    let is_parted = s.has_sign(end.min(s.words.len() - 1), &[',', ';', '-', '\u{2013}', '\u{2014}']) && end < s.words.len() && goes_on(end);
+    let is_told = end < s.words.len() && s.has_sign(end, &[':']);
+    let over = s.words.get(end).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower)) || is_parted || is_told;
+    let is_said = match (remembered, points) {
+        _ if in_memory => true,
+        (Some(_), _) => begin < at || s.leads && begin == 0 && (is_told || s.word(end) == "but"),
+        (None, "it") => false,
+        _ => over,
+    };
+    let is_back = points == "that" && !is_told && s.word(end) != "but" && !in_memory;
+    let whole = if is_back { s.words[begin].start } else { usize::MAX };
+    (is_said && (over || in_memory) && !(is_back && s.leads && begin == 0)).then_some(whole)
+}
