@@ -2,23 +2,30 @@
 
 use super::Category;
 use super::beings::is_living;
-use super::guards::{LISTED, NO_LIST, OWN_LISTS};
 use super::lexicon::{NO_ATTRIBUTE, PROFILE};
+use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
 use super::values::{identifies, present, spelled};
 use super::words::{Word, among};
 
+lists! { "attribute":
+    /// Attributes of which somebody has several at a time.
+    MANY,
+    /// Words before a colon behind which several things of the user's are listed.
+    LISTED,
+    /// The same where "my" or "our" stands before them.
+    OWN_LISTS,
+    /// Words that no list of things has: those of sentences, and of texts about them.
+    NO_LIST,
+}
+
 /// Whether somebody has several of an attribute at a time: "my allergy is shellfish".
 #[must_use]
 pub fn has_several(attribute: &str) -> bool {
     among(&MANY, attribute)
 }
-
-/// Attributes of which somebody has several at a time.
-const MANY: [&str; 10] =
-    ["allergy", "allergies", "medication", "medications", "medicine", "condition", "diagnosis", "hobby", "friend", "colleague"];
 
 /// "my timezone is CET", "our staging cluster is eu-2": the words between are the slot.
 pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
@@ -109,8 +116,8 @@ pub(super) fn listed(s: &Sentence<'_>) -> Option<Reading> {
     let rule = if is_health { "allergy" } else { "a list" };
     // "Our team: tired, overworked" names nothing.
     let names = |word: &Word| word.capital || word.lower.bytes().any(|byte| byte.is_ascii_digit());
-    let named = is_health || named.starts_with("med") || values.iter().any(names);
-    let is_list = named && !none && last - colon - 1 <= parts * MOST_OF_ONE && (parts > 1 || is_health);
+    let is_named = is_health || named.starts_with("med") || values.iter().any(names);
+    let is_list = is_named && !none && last - colon - 1 <= parts * MOST_OF_ONE && (parts > 1 || is_health);
     is_list.then(|| Reading { importance: if is_health { 800 } else { 600 }, ..Reading::new(category, rule) })
 }
 

@@ -43,12 +43,6 @@ lists! { "guards":
     COMPARATIVES,
     /// More words that English is told by.
     MORE,
-    /// Words before a colon behind which several things of the user's are listed.
-    pub(super) LISTED,
-    /// The same where "my" or "our" stands before them.
-    pub(super) OWN_LISTS,
-    /// Words that no list of things has: those of sentences, and of texts about them.
-    pub(super) NO_LIST,
 }
 
 /// A longer message is a paste: a book, a log, a file.

@@ -7,6 +7,7 @@ use super::beings::is_being;
 use super::compose::claimed;
 use super::guards::{self, Guard};
 use super::health::is_for_condition;
+use super::lists::lists;
 use super::named::{health_of_somebody, somebody};
 use super::reading::Reading;
 use super::rest::BESIDE;
@@ -16,13 +17,29 @@ use super::words::{Span, Word, among, within};
 use super::{Category, Claim, Utterance, family, frames, judge, rules};
 use crate::units::calendar::is_named as is_date;
 
+lists! { "introduction":
+    /// First words of a part that says nothing of its speaker.
+    COURTESIES,
+    /// Words for somebody else, or for whom one has, beside those of `beings.rs`.
+    OTHERS,
+    /// How a part begins that says where somebody is, or how.
+    STATES,
+    /// First words of a part that stands alone.
+    OWN,
+    /// Conditions and diets by their name alone.
+    HEALTH,
+    /// Words of a part that is a clause of its own: "he has diabetes".
+    OF_A_CLAUSE,
+    /// Words before a trade by which it is not the speaker's of now.
+    NO_TRADE,
+    /// Those of the family who are "he".
+    HE,
+    /// Those of the family who are "she".
+    SHE,
+}
+
 /// Words up to the end of the name at most: "my friends call me Ana Maria, ...".
 const MOST_NAME: usize = 8;
-/// First words of a part that says nothing of its speaker.
-const COURTESIES: [&str; 25] = [
-    "nice", "pleased", "glad", "good", "great", "hi", "hello", "hey", "thanks", "thank", "here", "how", "sorry", "just", "your", "please",
-    "let's", "what", "can", "not", "btw", "ps", "fyi", "ok", "ha",
-];
 /// Words of such a sentence at most.
 const MOST_WORDS: usize = 30;
 
@@ -108,7 +125,6 @@ pub(super) fn introduced(said: &Utterance<'_>, span: Span, own: &[Word]) -> Opti
 
 /// Whether a word is for somebody else: "mum of Leo", "carer", "Tom's".
 fn names_another(word: &Word) -> bool {
-    const OTHERS: [&str; 12] = ["mum", "mom", "mam", "dad", "mother", "father", "parent", "carer", "nanny", "owner", "guardian", "widow"];
     let bare = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
     is_being(bare) || among(&OTHERS, bare) || word.capital && word.lower.ends_with("'s")
 }
@@ -144,22 +160,6 @@ enum Part {
 
 impl Part {
     fn of(part: &Sentence<'_>) -> Self {
-        const STATES: [&str; 6] = ["living in", "working at", "working for", "from", "originally from", "married"];
-        const OWN: [&str; 8] = ["my", "our", "please", "always", "never", "keep", "use", "call"];
-        const HEALTH: [&str; 12] = [
-            "diabetic",
-            "coeliac",
-            "celiac",
-            "vegetarian",
-            "vegan",
-            "asthmatic",
-            "epileptic",
-            "pregnant",
-            "dyslexic",
-            "deaf",
-            "blind",
-            "autistic",
-        ];
         let skipped = usize::from(part.words.len() > 1 && ["and", "but"].contains(&part.word(0)));
         let part = &Sentence { text: part.text, words: &part.words[skipped..] };
         let end = part.words.len();
@@ -199,61 +199,12 @@ fn is_named_state(part: &Sentence<'_>) -> bool {
     part.word(0) == "married" && part.words.len() == 1 || part.words.iter().skip(1).take(2).any(|word| word.capital)
 }
 
-/// Words of a part that is a clause of its own: "he has diabetes".
-const OF_A_CLAUSE: [&str; 19] = [
-    "he", "she", "they", "it", "who", "he's", "she's", "they're", "it's", "who's", "is", "are", "has", "have", "you", "can", "his", "both",
-    "one",
-];
 /// Words of a thing at most, or of a condition.
 const MOST_OF_ONE: usize = 4;
 
 /// The trade of somebody, and for whom they work: "a nurse", "SRE at Finlo on the payments team". A trade ends the words before "at", which name
 /// nobody else: "former teacher" and "looking for a nurse" are none of the speaker's.
 fn worked(part: &Sentence<'_>) -> Vec<String> {
-    const NONE: [&str; 42] = [
-        "not",
-        "former",
-        "formerly",
-        "ex",
-        "my",
-        "your",
-        "our",
-        "his",
-        "her",
-        "their",
-        "like",
-        "son",
-        "daughter",
-        "mum",
-        "mom",
-        "mother",
-        "father",
-        "wife",
-        "husband",
-        "of",
-        "is",
-        "was",
-        "for",
-        "with",
-        "the",
-        "no",
-        "future",
-        "retired",
-        "aspiring",
-        "work",
-        "friend",
-        "new",
-        "previously",
-        "once",
-        "soon",
-        "almost",
-        "still",
-        "wannabe",
-        "until",
-        "nearly",
-        "a",
-        "an",
-    ];
     let end = part.words.len();
     let from = usize::from(["a", "an"].contains(&part.word(0)));
     let at = (from + 1..end.saturating_sub(1)).find(|at| part.word(*at) == "at");
@@ -261,7 +212,7 @@ fn worked(part: &Sentence<'_>) -> Vec<String> {
     // "A nurse from Porto"
     let trade_end = (from + 1..job).find(|at| ["from", "in", "on", "based"].contains(&part.word(*at))).unwrap_or(job);
     let is_trade = (from + 1..=from + 4).contains(&trade_end) && among(&TRADES, part.word(trade_end - 1));
-    let is_own = |word: &Word| !among(&NONE, &word.lower) && !word.lower.ends_with("ing");
+    let is_own = |word: &Word| !among(&NO_TRADE, &word.lower) && !word.lower.ends_with("ing");
     if !is_trade || !part.words[from..trade_end].iter().all(is_own) {
         return Vec::new();
     }
@@ -282,11 +233,6 @@ fn worked(part: &Sentence<'_>) -> Vec<String> {
         (false, true) => Vec::new(),
         (false, false) => vec![works],
     }
-}
-
-/// A part without the signs behind it.
-fn trimmed(part: &str) -> String {
-    part.trim_end_matches([',', ';', '.', ' ']).to_owned()
 }
 
 /// The claim of a sentence about the health of somebody by a pronoun, whom the sentence before it names, in words that name them: "My best
@@ -310,24 +256,6 @@ pub(super) fn of_pronoun(said: &Utterance<'_>, before: Option<Span>, span: Span,
 /// Whom alone a sentence is about, as it names them: "Beth", "my son Leo", "Anna" of "my best friend is Anna". The pronoun must fit the word
 /// for somebody of the family.
 fn named(s: &Sentence<'_>, pronoun: &str) -> Option<String> {
-    const HE: [&str; 12] =
-        ["son", "brother", "husband", "dad", "father", "boyfriend", "uncle", "nephew", "grandfather", "grandpa", "grandson", "daddy"];
-    const SHE: [&str; 14] = [
-        "daughter",
-        "sister",
-        "wife",
-        "mum",
-        "mom",
-        "mother",
-        "girlfriend",
-        "aunt",
-        "niece",
-        "grandmother",
-        "grandma",
-        "granddaughter",
-        "nan",
-        "granny",
-    ];
     // Places and firms stand behind such words.
     let is_place = |at: usize| at > 0 && ["in", "at", "to", "from", "near", "for"].contains(&s.word(at - 1));
     let alone = |from: usize| {
@@ -336,7 +264,7 @@ fn named(s: &Sentence<'_>, pronoun: &str) -> Option<String> {
     };
     let Some((being, behind)) = family::subject(s) else {
         let behind = somebody(s).filter(|behind| is_verb(s.word(*behind)) && alone(*behind))?;
-        return s.between(0, behind);
+        return Some(source(s.text, &s.words[..behind]).to_owned());
     };
     let is_he = pronoun.starts_with("he");
     let fits = !(is_he && among(&SHE, being) || pronoun.starts_with("she") && among(&HE, being));
@@ -348,8 +276,8 @@ fn named(s: &Sentence<'_>, pronoun: &str) -> Option<String> {
     let is = s.word(behind) == "is" && s.words.get(behind + 1).is_some_and(|name| name.capital);
     let from = behind + if is { 2 } else { 0 };
     let ends = !is || s.words.get(from).is_none_or(|next| next.is_mark() || s.parted(from));
-    let who = if is { s.between(behind + 1, from) } else { s.between(0, behind) };
-    who.filter(|_| ends && alone(from)).map(|who| trimmed(&who))
+    let who = if is { &s.words[behind + 1..from] } else { &s.words[..behind] };
+    (ends && alone(from)).then(|| source(s.text, who).to_owned())
 }
 
 /// Whether a word behind a name is a verb: "Beth | lives in Bristol", and not "Write | an email".

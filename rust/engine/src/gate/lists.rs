@@ -77,9 +77,9 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health, left, lexicon,
-        limit, manner, medicine, named, orders, others, otherwise, over, person, plain, prefers, relates, rest, rules, sentence, things,
-        together, told, tools, values,
+        answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health,
+        introduction, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, person, plain, prefers, relates,
+        rest, rules, sentence, things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -88,6 +88,7 @@ mod tests {
         let tables = [
             answers::LISTS,
             assign::LISTS,
+            attribute::LISTS,
             beings::LISTS,
             beside::LISTS,
             by_name::LISTS,
@@ -99,6 +100,7 @@ mod tests {
             guards::LISTS,
             habits::LISTS,
             health::LISTS,
+            introduction::LISTS,
             left::LISTS,
             lexicon::LISTS,
             limit::LISTS,

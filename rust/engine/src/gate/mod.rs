@@ -175,16 +175,17 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
-    let mut last = None;
+    let (mut spoken, mut last) = (Vec::new(), None);
     let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
     let of_others = others::parts(said.text, &spans, &own);
-    for (place, span) in spans.iter().copied().enumerate() {
+    for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
         if let Some((reason, certain)) = kept_out(said, span, &of_others) {
             let health = if certain { None } else { health_of(said, span, &own) };
             claims.push(health.unwrap_or_else(|| discarded(text, (span.start, span.end), reason)));
             continue;
         }
+        spoken.push(span);
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);
         }
@@ -211,7 +212,6 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     }
     remainder(said, &own, &rest, &mut claims);
     claims.sort_by_key(|claim| claim.span);
-    let spoken: Vec<Span> = spans.into_iter().filter(|span| kept_out(said, *span, &of_others).is_none()).collect();
     if let Some(end) = off_record::end(said.text, &spoken, &own) {
         let out = |claim: &Claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it");
         claims.iter_mut().filter(|claim| claim.span.0 < end).for_each(|claim| *claim = out(claim));

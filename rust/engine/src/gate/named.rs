@@ -111,11 +111,9 @@ pub(super) fn is_identifier(word: &str) -> bool {
 
 /// "INC-219 is resolved", "v2.4.0 is out": how something with a number in its name ended, where it says no more than by whom, when or how.
 pub(super) fn has_ended(s: &Sentence<'_>) -> bool {
-    let behind = ENDS.iter().filter_map(|ends| starts(s.words, 1, ends)).max();
+    let behind = s.behind(1, &ENDS);
     let goes_on = |at: usize| {
-        s.word(at - 1) == "to"
-            || s.word(at - 1) == "into"
-            || s.words.get(at).is_none_or(|next| next.is_mark() || s.parted(at) || among(&HOW_ENDED, &next.lower))
+        s.word(at - 1) == "to" || s.words.get(at).is_none_or(|next| next.is_mark() || s.parted(at) || among(&HOW_ENDED, &next.lower))
     };
     let first = s.word(0);
     is_identifier(first) && first.bytes().any(|byte| byte.is_ascii_digit()) && behind.is_some_and(goes_on)
@@ -152,8 +150,13 @@ pub(super) fn mine_contracted(s: &Sentence<'_>) -> Option<Reading> {
     let is_told = s.word(begin - 1) == "new" || s.words[last..].iter().any(|word| word.lower == "now") || at > begin + 1 || last > at + 1;
     let is_name = is_told && (at..last).all(|at| s.words[at].capital && !s.parted(at) && !is_named(s.word(at)) && !Tool::names(s.word(at)));
     let value = s.between(at, last).filter(|value| is_name && last - at <= MOST_NAME + 1 && identifies(attribute, value))?;
-    let owner = if s.word(0) == "my" { "The user's" } else { "Our" };
-    Some(Reading::new(Category::Semantic, "attribute").text(format!("{owner} {attribute} is {value}.")).slot(spelled(attribute)))
+    Some(of_role(s.word(0) == "my", attribute, &value))
+}
+
+/// Whom somebody has in a role.
+fn of_role(is_mine: bool, role: &str, value: &str) -> Reading {
+    let owner = if is_mine { "The user's" } else { "Our" };
+    Reading::new(Category::Semantic, "attribute").text(format!("{owner} {role} is {value}.")).slot(spelled(&role.to_lowercase()))
 }
 
 /// "Tom is my manager", "Tom is now our new accountant": what is the user's, told from its value.
@@ -165,11 +168,10 @@ fn mine(s: &Sentence<'_>) -> Option<Reading> {
     let s = &Sentence { text: s.text, words: &s.words[..last] };
     let (named, end) = s.value(my)?;
     let value = s.between(0, behind)?;
-    let owner = if s.words[behind..my].iter().any(|word| word.lower == "my") { "The user's" } else { "Our" };
+    let is_mine = s.words[behind..my].iter().any(|word| word.lower == "my");
     let attribute = named.to_lowercase();
     // "Tom is my brother" says nothing of another one.
-    (end == s.words.len() && among(&ROLES, &attribute) && identifies(&attribute, &value))
-        .then(|| Reading::new(Category::Semantic, "attribute").text(format!("{owner} {named} is {value}.")).slot(spelled(&attribute)))
+    (end == s.words.len() && among(&ROLES, &attribute) && identifies(&attribute, &value)).then(|| of_role(is_mine, &named, &value))
 }
 
 /// "INC-482 got reassigned to Chen": whose it is from now on.

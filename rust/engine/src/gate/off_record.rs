@@ -11,6 +11,7 @@
 //! Quotations, code, conditions, questions, rules ("our rule: do not store that") and the words of others ask for nothing.
 
 use super::guards::is_code;
+use super::sentence::Sentence;
 use super::words::{Span, Word, among, has, starts, within};
 
 /// Up to which byte nothing of a message is kept; `None` where nobody asks for it. `spans` are its sentences in the user's own words.
@@ -25,9 +26,10 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
         let is_open = !is_code(sentence) && !sentence.starts_with(['>', '#', '-', '*', '/']);
         let is_plain = is_open && !words.iter().any(|word| supposes.contains(&&*word.lower));
         let leads = text[..span.start].trim().is_empty();
-        let of = |at: usize| of_request(&Said { text, words, leads }, at);
-        let off = |at: usize| at < words.len() && Said { text, words, leads }.has_sign(at, &[',', ':', ';', '-', '\u{2013}', '\u{2014}']);
-        let off_record = || starts(words, 0, "off the record").filter(|at| off(*at)).map(|_| usize::MAX);
+        let s = &Sentence { text, words };
+        let of = |at: usize| of_request(s, at, leads);
+        let off = |at: &usize| has_sign(s, *at, &[',', ':', ';', '-', '\u{2013}', '\u{2014}']);
+        let off_record = || starts(words, 0, "off the record").filter(off).map(|_| usize::MAX);
         is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of))).flatten()
     });
     let end = ends.max()?;
@@ -35,36 +37,18 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
     (end < usize::MAX || !remembers || has(own, "don't remember") || has(own, "do not remember")).then_some(end)
 }
 
-/// A sentence, and whether it is the first of its message.
-struct Said<'a> {
-    text: &'a str,
-    words: &'a [Word],
-    leads: bool,
+/// Whether one of some signs stands before a word that is not the first.
+fn has_sign(s: &Sentence<'_>, at: usize, signs: &[char]) -> bool {
+    (1..s.words.len()).contains(&at) && s.text[s.words[at - 1].end..s.words[at].start].contains(signs)
 }
 
-impl Said<'_> {
-    fn word(&self, at: usize) -> &str {
-        self.words.get(at).map_or("", |word| word.lower.as_str())
-    }
-
-    /// Behind the longest of some phrases at a word.
-    fn behind(&self, at: usize, phrases: &[&str]) -> Option<usize> {
-        phrases.iter().filter_map(|phrase| starts(self.words, at, phrase)).max()
-    }
-
-    /// Whether one of some signs stands before a word that is not the first.
-    fn has_sign(&self, at: usize, signs: &[char]) -> bool {
-        at > 0 && self.text[self.words[at - 1].end..self.words[at].start].contains(signs)
-    }
-}
-
-/// Up to which byte a request that begins at a word keeps things out.
-fn of_request(s: &Said<'_>, at: usize) -> Option<usize> {
+/// Up to which byte a request that begins at a word keeps things out. `leads` says whether its sentence is the first of its message.
+fn of_request(s: &Sentence<'_>, at: usize, leads: bool) -> Option<usize> {
     const FOLLOWS: [&str; 7] = ["but", "please", "anywhere", "here", "though", "ok", "okay"];
     let begin = at - usize::from(at > 0 && s.word(at - 1) == "please");
     let before = begin.checked_sub(1).map_or("", |before| s.word(before));
     let begins =
-        begin == 0 || ["but", "and", "so"].contains(&before) || s.has_sign(begin, &[',', ';', '-', '\u{2013}', '\u{2014}', '(', '\n']);
+        begin == 0 || ["but", "and", "so"].contains(&before) || has_sign(s, begin, &[',', ';', '-', '\u{2013}', '\u{2014}', '(', '\n']);
     let verb = s.behind(at, &["don't", "do not"]).filter(|_| begins)?;
     let written = || s.behind(verb, &["write this down", "write that down", "write it down", "note this down", "note that down"]);
     let (stored, remembered) = (s.behind(verb, &["store", "save", "record"]), s.behind(verb, &["remember", "memorize", "memorise"]));
@@ -73,16 +57,16 @@ fn of_request(s: &Said<'_>, at: usize) -> Option<usize> {
     let in_memory = s.behind(end, &["in your memory", "in memory", "here", "anywhere"]).is_some();
     // ", hash it" and ", it's wrong" say what is meant.
     let goes_on = |next: usize| ["i", "i'm", "i've", "my", "we", "we're", "our", "but", "please"].contains(&s.word(next));
-    let is_parted = s.has_sign(end.min(s.words.len() - 1), &[',', ';', '-', '\u{2013}', '\u{2014}']) && end < s.words.len() && goes_on(end);
-    let is_told = end < s.words.len() && s.has_sign(end, &[':']);
+    let is_parted = has_sign(s, end, &[',', ';', '-', '\u{2013}', '\u{2014}']) && goes_on(end);
+    let is_told = has_sign(s, end, &[':']);
     let over = s.words.get(end).is_none_or(|next| next.is_mark() || among(&FOLLOWS, &next.lower)) || is_parted || is_told;
     let is_said = match (remembered, points) {
         _ if in_memory => true,
-        (Some(_), _) => begin < at || s.leads && begin == 0 && (is_told || s.word(end) == "but"),
+        (Some(_), _) => begin < at || leads && begin == 0 && (is_told || s.word(end) == "but"),
         (None, "it") => false,
         _ => over,
     };
     let is_back = points == "that" && !is_told && s.word(end) != "but" && !in_memory;
     let whole = if is_back { s.words[begin].start } else { usize::MAX };
-    (is_said && (over || in_memory) && !(is_back && s.leads && begin == 0)).then_some(whole)
+    (is_said && (over || in_memory) && !(is_back && leads && begin == 0)).then_some(whole)
 }
