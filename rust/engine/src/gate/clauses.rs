@@ -5,7 +5,7 @@ use super::frames::Frame;
 use super::guards::Guard;
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::words::{Span, Word, with_signs, within, words as words_of};
+use super::words::{Span, Word, starts, with_signs, within, words as words_of};
 use super::{
     Category, Claim, DENIAL, LIFTED, Utterance, beside, frames, guards, left, limit, model, others, over, rest, rules, signs, together,
 };
@@ -95,15 +95,25 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
             Some(claimed(said, span, words, reading, doubt))
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
-        (None, doubt) if doubt.is_some() || !asks && guards::denies(words) => {
-            let ends = if doubt.is_none() { over::denied(&clause) } else { None };
+        (None, doubt) if doubt.is_some() || !asks && guards::denies(found_out(words)) => {
+            let found = Sentence { text: said.text, words: found_out(words) };
+            let ends = if doubt.is_none() { over::denied(&found) } else { None };
             let doubt = doubt.unwrap_or(DENIAL);
             let category = if ends.is_some() { Category::Semantic } else { Category::Episodic };
-            let reading = Reading { ends, importance: 300, confidence: 500, ..Reading::new(category, doubt) };
+            let text =
+                if found.words.len() < words.len() { found.between(0, found.words.len()).map(|text| rules::capital(&text)) } else { None };
+            let reading = Reading { ends, text, importance: 300, confidence: 500, ..Reading::new(category, doubt) };
             Some(claimed(said, span, words, reading, Some(doubt)))
         }
         (None, _) => None,
     }
+}
+
+/// The words behind "it turns out": what somebody finds out to be otherwise.
+fn found_out(words: &[Word]) -> &[Word] {
+    const FINDS: [&str; 5] = ["it turns out that", "it turns out", "turns out that", "turns out", "good news"];
+    let at = FINDS.iter().find_map(|opening| starts(words, 0, opening)).unwrap_or(0);
+    &words[at..]
 }
 
 /// A sentence that only ends an order is stored where it ends one, unless it informs of something by itself: "you don't have to pick me up

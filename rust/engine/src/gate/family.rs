@@ -9,6 +9,7 @@ use super::beings::{is_being, is_kin};
 use super::habits::AT_ONCE;
 use super::health::{CONDITIONS, is_degree};
 use super::lexicon::FIRST;
+use super::over::denied_condition;
 use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
@@ -35,13 +36,15 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
     let s = &Sentence { text: s.text, words: &s.words[skip..] };
     let (being, behind) = subject(s)?;
     let own = as_oneself(s, behind)?;
-    let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
-    if let Some(denied) = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not ")) {
-        let who = s.between(1, behind)?;
-        let owner = if s.word(0) == "our" { "Our" } else { "The user's" };
-        let is = if ["are", "have", "aren't", "don't"].contains(&s.word(behind)) { "are" } else { "is" };
-        return is_kin(being).then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {is} not {denied}")));
-    }
+    let read = read_as(&own, ["are", "have", "aren't", "don't"].contains(&s.word(behind)))?;
+    let read = match read {
+        OfOthers::Denied(denied) => {
+            let who = s.between(1, behind)?;
+            let owner = if s.word(0) == "our" { "Our" } else { "The user's" };
+            return is_kin(being).then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {denied}")));
+        }
+        OfOthers::Told(read) => read,
+    };
     if !read.is_of_health() || read.rule == "medicine" || read.rule == "diet" && !is_whole_diet(s, behind) {
         return None;
     }
@@ -59,6 +62,26 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
         return Some(Reading { text: told.and_then(|told| told.text), ..of_kin() });
     }
     (!says_how).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, RULE) })
+}
+
+/// What a sentence tells of somebody's health that is read as if they spoke of themselves.
+pub(super) enum OfOthers {
+    /// What they are not or do not have: "is not allergic to nuts.".
+    Denied(String),
+    /// What they tell.
+    Told(Reading),
+}
+
+/// Reads a sentence [as they would say it](as_oneself).
+pub(super) fn read_as(own: &str, of_several: bool) -> Option<OfOthers> {
+    let s = Sentence { text: own, words: &words(own) };
+    if let Some(denied) = denied_condition(&s, of_several) {
+        return Some(OfOthers::Denied(format!("{denied}.")));
+    }
+    let read = rules::read(&s)?;
+    let denied = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not "));
+    let is = if of_several { "are" } else { "is" };
+    Some(denied.map(|denied| OfOthers::Denied(format!("{is} not {denied}"))).unwrap_or(OfOthers::Told(read)))
 }
 
 /// The reading of what those have whom somebody cares for.
@@ -271,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allergy_of_theirs_that_is_over_is_denied_by_its_name() {
+    fn health_of_theirs_that_is_over_is_denied_by_its_name() {
         for (text, said) in [
             ("My son outgrew his nut allergy.", "The user's son is not allergic to nut."),
             ("My son Max has outgrown his egg allergy.", "The user's son Max is not allergic to egg."),
@@ -279,6 +302,12 @@ mod tests {
             ("My son no longer has a nut allergy.", "The user's son is not allergic to nut."),
             ("Our kids don't have a nut allergy after all.", "Our kids are not allergic to nut."),
             ("My daughter is no longer allergic to eggs.", "The user's daughter is not allergic to eggs."),
+            ("My daughter isn't vegetarian any more.", "The user's daughter is not vegetarian."),
+            ("turns out my wife doesn't have celiac disease", "The user's wife does not have celiac disease."),
+            ("My son no longer has asthma.", "The user's son does not have asthma."),
+            ("Leo doesn't have asthma anymore.", "Leo does not have asthma."),
+            ("Mia isn't vegetarian anymore.", "Mia is not vegetarian."),
+            ("Leo no longer has asthma.", "Leo does not have asthma."),
         ] {
             let claims = stored(text);
             assert_eq!((claims[0].text.as_str(), claims[0].doubt), (said, Some(DENIAL)), "{text}: {claims:?}");

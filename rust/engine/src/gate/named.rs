@@ -4,11 +4,10 @@
 //! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
 //! names, too ("Linux runs on phones"), so that of a thing only what it has ("Acme's contract") or what an identifier does is kept.
 
-use super::family::{as_oneself, is_all_of_it};
+use super::family::{OfOthers, as_oneself, is_all_of_it, read_as};
 use super::guards::ASKS;
 use super::lists::lists;
 use super::reading::Reading;
-use super::rules;
 use super::sentence::Sentence;
 use super::told::NO_NAMES;
 use super::tools::Tool;
@@ -45,7 +44,8 @@ const MOST_WORDS: usize = 14;
 
 /// The health of somebody by name: "Luca is allergic to shellfish". A fact, as that of others whom somebody knows.
 pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
-    const TELLS: [&str; 12] = ["is", "isn't", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
+    const TELLS: [&str; 13] =
+        ["is", "isn't", "no", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
     let is_all = |behind: usize| s.word(behind) != "isn't" || !["only", "just"].contains(&s.word(behind + 1));
     let spoken = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)) && is_all(*behind)); // "latex gives me a rash"
     health_behind(s, spoken.or_else(|| contracted(s))?)
@@ -62,11 +62,13 @@ pub(super) fn health_of_somebody(s: &Sentence<'_>) -> Option<Reading> {
 /// The same, where somebody is named before a word.
 fn health_behind(s: &Sentence<'_>, behind: usize) -> Option<Reading> {
     let own = as_oneself(s, behind)?;
-    let read = rules::read(&Sentence { text: &own, words: &words(&own) })?;
-    if let Some(denied) = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not ")) {
-        let who = s.between(0, behind)?;
-        return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} is not {denied}")));
-    }
+    let read = match read_as(&own, false)? {
+        OfOthers::Denied(denied) => {
+            let who = s.between(0, behind)?;
+            return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} {denied}")));
+        }
+        OfOthers::Told(read) => read,
+    };
     let tells = ["allergy", "health", "diet"].contains(&read.rule) && read.ends.is_none();
     (tells && is_all_of_it(s, behind)).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, super::family::RULE) })
 }

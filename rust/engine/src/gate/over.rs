@@ -1,5 +1,6 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
+use super::family::is_all_of_it;
 use super::health::{is_condition, is_degree};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
@@ -186,6 +187,32 @@ fn an_allergy(s: &Sentence<'_>, at: usize) -> Option<(String, usize)> {
 
 fn without_after_all(value: &str) -> &str {
     value.strip_suffix(" after all").unwrap_or(value)
+}
+
+/// What a sentence denies of the speaker's health, as it is said of others: "is not vegetarian" of "I'm not vegetarian anymore", "does not have
+/// asthma" of "I no longer have asthma". It says no more than that.
+pub(super) fn denied_condition(s: &Sentence<'_>, of_several: bool) -> Option<String> {
+    const IS: [&str; 4] = ["i'm not", "i'm no longer", "i am not", "i am no longer"];
+    const HAS: [&str; 3] = ["i don't have", "i do not have", "i no longer have"];
+    let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    let (is, at) = opened(&IS).map(|at| (true, at)).or_else(|| opened(&HAS).map(|at| (false, at)))?;
+    let mut end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
+    let still = |end: usize| STILL.iter().find_map(|phrase| (at + 1..end).find(|from| starts(s.words, *from, phrase) == Some(end)));
+    while let Some(from) = still(end) {
+        end = from;
+    }
+    let at = at + usize::from(["a", "an"].contains(&s.word(at)));
+    let value = s.between(at, end).filter(|_| at < end && !(at..end).any(|at| s.parted(at)))?;
+    let is_diet = is && at + 1 == end && of_class("diet", &value);
+    let is_ill =
+        || is_condition(&value) && !value.contains("allerg") && is_all_of_it(&Sentence { text: s.text, words: &s.words[..end] }, at);
+    let verb = match (is, of_several) {
+        (true, false) => "is not",
+        (true, true) => "are not",
+        (false, false) => "does not have",
+        (false, true) => "do not have",
+    };
+    (is_diet || is_ill()).then(|| format!("{verb} {}", value.trim()))
 }
 
 /// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".

@@ -33,6 +33,8 @@ pub struct Filter {
     pub min_trust: u8,
     /// Only what has a word of the question or is near its meaning: see [`super::fusion::Parts::is_relevant`].
     pub relevant_only: bool,
+    /// A question [about the user's own life](super::Question::asks_of_own) takes the next nearest as well.
+    pub fills: bool,
     /// The time of the question. Memories that have expired by then are not found.
     pub now: i64,
 }
@@ -59,6 +61,7 @@ impl Filter {
             preferred: None,
             min_trust: 0,
             relevant_only: false,
+            fills: false,
             now,
         }
     }

@@ -14,6 +14,7 @@
 //! [`priors`] how it is ranked, [`explain`] why. docs/ranking.md has every rule and constant.
 
 mod ask;
+mod asks_of_own;
 mod bygone;
 pub mod candidates;
 mod closer;
@@ -162,9 +163,9 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Keeps which of its hits were recalled.
-    fn note_hits(&mut self) {
-        let current = self.hits.iter().filter(|hit| hit.memory.ending.is_none());
+    /// Keeps which of its hits were recalled: of those that are current, the ones that count.
+    fn note_hits(&mut self, counts: impl Fn(&Hit) -> bool) {
+        let current = self.hits.iter().filter(|hit| hit.memory.ending.is_none() && counts(hit));
         self.recalled = current.map(|hit| (hit.scope, hit.memory.number)).collect();
     }
 
@@ -251,7 +252,8 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     let asked = Asked { request, question, vector: vector.or(about.as_ref()), depth: request.depth() };
     let mut recall = deep_enough(request.depth(), |depth| weighed(engine, snapshot, &Asked { depth, ..asked }, &mut scopes))?;
     recall.corrections = corrections.to_vec();
-    recall.note_hits();
+    // One that only fills a prompt was not recalled.
+    recall.note_hits(|hit| !request.filter.fills || hit.parts.is_fairly_relevant());
     Ok(recall)
 }
 
@@ -293,7 +295,7 @@ fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mu
     let of_now = !request.filter.limits_time() && request.filter.preferred.is_none();
     let disputes = of_now && contenders.iter().take(request.limit.saturating_add(BEYOND)).any(|one| one.memory.is_disputed);
     let most = if disputes { request.limit.max(DISPUTED_AMONG) } else { request.limit };
-    let (chosen, is_crowded) = chosen((request, most), &recall, contenders);
+    let (chosen, is_crowded) = chosen((asked, most), &recall, contenders);
     recall.hits.reserve_exact(chosen.len());
     for one in chosen {
         recall.hits.extend(ranked.hit(one)?);
@@ -318,7 +320,7 @@ fn answered_at_once<P: Pages>(snapshot: &P, scopes: &[Option<Opened<'_, P>>], qu
             None => LexicalQuery::default(),
         });
     }
-    recall.note_hits();
+    recall.note_hits(|_| true);
     Ok(recall)
 }
 
@@ -349,7 +351,8 @@ fn looked_closer(
 
 /// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies
 /// took more places than are set aside for them, while some stay free.
-fn chosen<'m>((request, most): (&Request, usize), recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
+fn chosen<'m>((asked, most): (&Asked<'_>, usize), recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
+    let Asked { request, question, .. } = *asked;
     let mut chosen = Chosen::new(most, &contenders);
     let best = contenders.iter().find(|one| one.parts.is_fairly_relevant());
     let best = best.map(|best| (best.scope, best.memory.text, *best.parts));
@@ -360,11 +363,16 @@ fn chosen<'m>((request, most): (&Request, usize), recall: &Recall, contenders: V
             |(scope, text, parts): &(usize, &str, fusion::Parts)| recall.beside.confidence(recall.queries.get(*scope), text, parts);
         *sure.get_or_init(|| best.as_ref().map_or(0.0, confidence) >= ranking::SURE_ENOUGH)
     };
+    let fills = request.filter.fills && question.asks_of_own();
     for one in contenders {
         if chosen.is_full() || one.parts.score() < request.min_score {
             break;
         }
-        if !request.filter.relevant_only || one.parts.is_relevant() || one.parts.is_fairly_relevant() && is_sure() {
+        if !request.filter.relevant_only
+            || fills && one.memory.trust > 0
+            || one.parts.is_relevant()
+            || one.parts.is_fairly_relevant() && is_sure()
+        {
             chosen.offer(one);
         }
     }

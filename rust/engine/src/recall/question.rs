@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Overview;
+use super::asks_of_own::asks_of_own;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
 use crate::index::vectors::{Query, UnitVector};
@@ -29,6 +30,7 @@ pub struct Question {
     whole_vector: OnceLock<Option<Query>>,
     asks_when: OnceLock<bool>,
     asks_nothing: OnceLock<bool>,
+    asks_of_own: OnceLock<bool>,
     overview: OnceLock<Option<Overview>>,
 }
 
@@ -144,6 +146,12 @@ impl Question {
     #[must_use]
     pub fn asks_nothing(&self) -> bool {
         *self.asks_nothing.get_or_init(|| self.text.trim().is_empty() || goes_on(&self.text))
+    }
+
+    /// Whether it asks for something of the user's own life.
+    #[must_use]
+    pub fn asks_of_own(&self) -> bool {
+        *self.asks_of_own.get_or_init(|| asks_of_own(&self.text))
     }
 
     /// Whether it asks for a time.

@@ -94,6 +94,11 @@ impl Recalls {
         self.min_confidence.map_or(default, |least| f64::from(least.millionths()) / 1e6)
     }
 
+    /// Whether a question about the user's own life takes the next nearest memories as well: not where the caller says how sure an answer must be.
+    pub(in crate::session) fn fills(&self) -> bool {
+        self.min_confidence.is_none()
+    }
+
     /// `[memories, messages, passages, other sessions, roles, least]`.
     pub(in crate::session) fn write(&self, w: &mut Writer) {
         w.nested(6);

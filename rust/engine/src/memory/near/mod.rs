@@ -287,7 +287,26 @@ fn is_other_dose(new: &[Token], old: &[Token]) -> bool {
 /// Whether a sentence denies all that another one says. "Not allergic" denies "severely allergic", and "not severely allergic" denies no
 /// allergy.
 fn denies_all(denial: &[Token], said: &[Token]) -> bool {
-    !affirmed(denial).any(gate::is_degree) && affirmed(denial).eq(affirmed(said).filter(|word| !gate::is_degree(word)))
+    if affirmed(denial).any(gate::is_degree) {
+        return false;
+    }
+    let denial: Vec<&str> = affirmed(denial).collect();
+    let said: Vec<&str> = affirmed(said).filter(|word| !gate::is_degree(word)).collect();
+    let is_one = |one: &[&str], other: &[&str]| called_otherwise(one).iter().any(|called| called == other);
+    denial == said || is_one(&denial, &said) || is_one(&said, &denial)
+}
+
+/// A sentence about "my son Oscar" as one about "Oscar", and as one about "my son".
+fn called_otherwise<'w>(words: &[&'w str]) -> Vec<Vec<&'w str>> {
+    const VERBS: [&str; 6] = ["is", "are", "have", "can", "eat", "take"];
+    match words {
+        [owner @ ("my" | "our"), who, name, rest @ ..]
+            if gate::is_living(who) && !VERBS.contains(name) && rest.first().is_some_and(|verb| VERBS.contains(verb)) =>
+        {
+            vec![[&[*name][..], rest].concat(), [&[*owner, *who][..], rest].concat()]
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -475,6 +494,8 @@ mod tests {
             ("Ann will come", &["Ann won't come", "Ann will not come"]),
             ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
             ("I have a severe nut allergy", &["I'm not allergic to nuts", "I have no nut allergy", "I don't have an allergy to nuts"]),
+            ("My son Leo has asthma", &["Leo doesn't have asthma anymore", "my son doesn't have asthma", "My son Leo has no asthma"]),
+            ("my son leo is allergic to nuts", &["Leo is not allergic to nuts", "The user's son isn't allergic to nuts"]),
             ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),
         ] {
             for denial in denials {
@@ -487,6 +508,9 @@ mod tests {
             ("Ann doesn't eat nuts", "Ann eats nuts at home"),
             ("Ann can't swim", "Ann swims"),
             ("Ann doesn't use Vim", "Ann used Vim"),
+            ("My son Leo doesn't have asthma", "My son Max has asthma"),
+            ("My daughter Leo doesn't have asthma", "My son Leo has asthma"),
+            ("My daughter doesn't have asthma", "My son Leo has asthma"),
         ] {
             assert_eq!(of(a, b), Relation::Different, "{a} | {b}");
         }

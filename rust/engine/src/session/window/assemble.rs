@@ -21,12 +21,14 @@ use crate::index::vectors;
 use crate::limits;
 use crate::memory::{Core, Memory, record};
 use crate::models::Model;
+use crate::recall::ranking::SURE_ENOUGH;
 use crate::recall::{self, Filter, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::asking::asking;
 use crate::session::key::{SessionKey, cache_key};
 use crate::session::ledger::{Call, SentPrompt};
 use crate::session::notes;
+use crate::session::recalls::Recalls;
 use crate::session::record::{SessionBudget, SessionRecord};
 use crate::session::reply::refused;
 use crate::session::search::Asking;
@@ -312,10 +314,11 @@ fn gather<'s, P: Pages>(
     volatile.extend(notes::items(pages, place)?);
     volatile.extend(task::items(&task::list(pages, place.partition, place.session, ask.now)?));
     let stands: Vec<MemoryRef> = items_of(&fixed.fixed).iter().chain(&volatile).filter_map(|item| item.memory).collect();
-    let mut recalled = recall(engine, pages, scopes, &view, ask, (record.recalls.memories as usize, &stands))?;
+    let mut recalled = recall(engine, pages, scopes, &view, ask, (&record.recalls, &stands))?;
     let mut memories = Vec::new();
-    if let Some((_, _, answer, _)) = &recalled {
-        memories = recalled_items(pages, answer, ask.now, |partition| epoch.form_of(partition, place.partition))?;
+    if let Some((request, question, answer, _)) = &recalled {
+        let least = if request.filter.fills && question.asks_of_own() { SURE_ENOUGH } else { 0.0 };
+        memories = recalled_items(pages, answer, (ask.now, least), |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
     if let Some((request, question, answer, asking)) = &mut recalled {
@@ -398,14 +401,15 @@ fn recall<P: Pages>(
     scopes: Vec<Scope>,
     view: &View<'_, P>,
     ask: &Ask,
-    (memories, stands): (usize, &[MemoryRef]),
+    (recalls, stands): (&Recalls, &[MemoryRef]),
 ) -> Result<Option<(Request, Question, Recall, Asking)>> {
     let asked = match &ask.query {
         Some(query) => Some((query.clone(), Asking::ByCaller)),
         None => newest_question(view)?.map(|(index, text)| (text, Asking::ByMessage(view.place.session, index))),
     };
     let Some((text, asking)) = asked.filter(|(text, _)| !text.trim().is_empty()) else { return Ok(None) };
-    let mut request = memory_request(text, ask, scopes, memories);
+    let mut request = memory_request(text, ask, scopes, recalls);
+    let memories = request.limit;
     let question = Question::new(&request.text);
     let is_of_user = question.overview() == Some(Overview::User);
     if is_of_user {
@@ -428,14 +432,14 @@ fn recall<P: Pages>(
 }
 
 /// A question to the memory of some scopes.
-pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, limit: usize) -> Request {
+pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, recalls: &Recalls) -> Request {
     let preferred = recall::when::read(&text, ask.now, (ask.ahead / 1_000_000) as i32);
     Request {
         text,
         vector: ask.vector.clone(),
         scopes,
-        limit,
-        filter: Filter { preferred, relevant_only: true, ..Filter::all(ask.now) },
+        limit: recalls.memories as usize,
+        filter: Filter { preferred, relevant_only: true, fills: recalls.fills(), ..Filter::all(ask.now) },
         min_score: 0.0,
         max_tokens: None,
     }
@@ -467,12 +471,12 @@ const OF_LEAST: f64 = 0.95;
 
 /// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
 /// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, answer: &Recall, now: i64, form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
+fn recalled_items<P: Pages>(pages: &P, answer: &Recall, (now, floor): (i64, f64), form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
     let confidence = answer.confidence();
     let item = |hit: &recall::Hit| {
         let partition = answer.partition_of(hit);
-        let least = if hit.memory.trust > 0 { recall::least_sure(&hit.memory.text, &hit.parts) } else { 0.0 };
-        let score = Some(((hit.score * confidence).max(least * (OF_LEAST + (1.0 - OF_LEAST) * hit.score)) * SCORE_UNIT) as i64);
+        let (least, floor) = if hit.memory.trust > 0 { (recall::least_sure(&hit.memory.text, &hit.parts), floor) } else { (0.0, 0.0) };
+        let score = Some(((hit.score * confidence).max(floor).max(least * (OF_LEAST + (1.0 - OF_LEAST) * hit.score)) * SCORE_UNIT) as i64);
         let disputed = is_disputed(pages, partition, &hit.memory, now)?;
         let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
         Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))

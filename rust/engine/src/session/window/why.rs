@@ -33,7 +33,8 @@ impl Session<'_> {
                                  again from the ledger, which keeps what was shown and not what was asked: ask a prompt that assemble() returned";
             return Ok(if most == 0 { switched_off } else { nothing_asked }.to_owned());
         };
-        let request = memory_request(question.to_owned(), &sent.ask, scopes, most.max(RANKS));
+        let mut request = memory_request(question.to_owned(), &sent.ask, scopes, &record.recalls);
+        request.limit = most.max(RANKS);
         let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &recall::Question::new(question)))?;
         Ok(ranked(&answer, &request.scopes, (place, &memory), most))
     }
