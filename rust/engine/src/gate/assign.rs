@@ -24,6 +24,8 @@ lists! { "assign":
     BEGINS,
     /// Words that say of what kind a value is, and so end a name.
     pub(super) KINDS,
+    /// Words of amounts and numbers of something, which stand before what it is: "the fee for the permit".
+    MEASURES,
     /// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
     NAMED,
     /// Words for what something is made to do, and does not become: "make the font match".
@@ -49,6 +51,8 @@ const OF_A_PERSON: [&str; 12] = [
 ];
 /// Words of a name at most.
 const MOST_NAME: usize = 4;
+/// The same of a name that says of what something is measured: "the rate limit on the partner gateway".
+pub(crate) const MOST_MEASURED: usize = 8;
 
 /// Verbs that give a value with "to".
 const CHANGES: [&str; 13] =
@@ -77,7 +81,7 @@ pub(super) fn assigned(s: &Sentence<'_>) -> Option<Reading> {
 /// own. The model decides on a sentence that has neither a name of two
 /// words, nor one that tells the kind of the value ("the cuisine is noodles"), nor a value that names something ("the movie is great").
 fn plain(s: &Sentence<'_>) -> Option<Reading> {
-    let at = (2..(3 + MOST_NAME).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
+    let at = (2..(3 + MOST_MEASURED).min(s.words.len())).find(|at| ["is", "are"].contains(&s.word(*at)))?;
     let named = name(s, 0, at)?;
     let reading = given(s, &named, at + 1)?;
     let is_value =
@@ -119,7 +123,7 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     if !among(&CHANGES, s.word(verb)) {
         return None;
     }
-    let mut places = (verb + 2..(verb + 3 + MOST_NAME).min(s.words.len())).filter(|at| s.word(*at) == "to");
+    let mut places = (verb + 2..(verb + 3 + MOST_MEASURED).min(s.words.len())).filter(|at| s.word(*at) == "to");
     // "I switched my editor from Vim to Zed", but "I changed the from location to Rome"
     let name_end = |to: usize| (verb + 3..to).find(|at| s.word(*at) == "from").unwrap_or(to);
     let (to, name) = places.find_map(|to| name(s, verb + 1, name_end(to)).map(|name| (to, name)))?;
@@ -183,7 +187,7 @@ fn wished(s: &Sentence<'_>) -> Option<Reading> {
 /// "the region should be eu-west-1", "our budget is now 300".
 fn stated(s: &Sentence<'_>) -> Option<Reading> {
     let verb = |at: usize| GIVES.iter().find_map(|verb| starts(s.words, at, verb));
-    let (at, value) = (2..(3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
+    let (at, value) = (2..(3 + MOST_MEASURED).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
     given(s, &name(s, 0, at)?, value)
 }
 
@@ -191,15 +195,24 @@ fn stated(s: &Sentence<'_>) -> Option<Reading> {
 fn chosen(s: &Sentence<'_>) -> Option<Reading> {
     let begin = starts(s.words, 0, "for").or_else(|| starts(s.words, 0, "as for"))?;
     let verb = |at: usize| CHOOSES.iter().find_map(|verb| starts(s.words, at, verb));
-    let (at, value) = (begin + 2..(begin + 3 + MOST_NAME).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
+    let (at, value) = (begin + 2..(begin + 3 + MOST_MEASURED).min(s.words.len())).find_map(|at| verb(at).map(|value| (at, value)))?;
     given(s, &name(s, begin, at)?, value)
 }
 
-/// The name between two words: "the", "my" or "our", and one to four words that name something.
+/// Whether a name is no longer than names are: one that says of what something is measured may be.
+fn is_short(s: &Sentence<'_>, from: usize, to: usize) -> bool {
+    const OF: [&str; 7] = ["of", "for", "on", "in", "at", "per", "with"];
+    let measures = |at: usize| among(&KINDS, s.word(at)) || among(&MEASURES, s.word(at));
+    let is_measured = || (from + 1..to - 1).any(|at| OF.contains(&s.word(at)) && measures(at - 1));
+    let length = to.saturating_sub(from);
+    (1..=MOST_NAME).contains(&length) || length > 0 && length <= MOST_MEASURED && is_measured()
+}
+
+/// The name between two words: "the", "my" or "our", and the words that name something.
 fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
     let owner = s.word(from);
     let is_name = ["the", "my", "our"].contains(&owner)
-        && (1..=MOST_NAME).contains(&to.checked_sub(from + 1)?)
+        && is_short(s, from + 1, to)
         && !among(&NO_ATTRIBUTE, s.word(from + 1))
         && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1))
         && !(from + 1..to).any(|at| among(&NO_NAME, s.word(at)));
@@ -256,6 +269,10 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     }
     if value < s.words.len() && s.parted(value) && s.text[s.words[value - 1].end..s.words[value].start].contains(" - ") {
         return None; // a dash, or a minus: nobody knows
+    }
+    let counted = |at: usize| s.word(at).contains(|sign: char| sign.is_ascii_digit()) || is_named(s.word(at));
+    if name.to - name.from > MOST_NAME && !counted(value) && !counted(value + 1) {
+        return None;
     }
     let (begin, end) = (value, end_of(s, value));
     let mut value = s.between(value, end)?;

@@ -81,7 +81,9 @@ impl Limits {
     /// Whether what is said within them gives a slot no value by itself. A purpose that the slot names is none, and of where somebody lives,
     /// works and what they are called it is a reason: "I moved to Lisbon for a girl".
     pub(super) fn leave(&self, slot: &str) -> bool {
-        let names = |purpose: &String| slot.ends_with(purpose.as_str());
+        // "The budget for the remodel went up": the purpose is read on to the end.
+        let of = slot.rsplit_once(" for ").map(|(_, of)| of.trim_start_matches("the "));
+        let names = |purpose: &String| slot.ends_with(purpose.as_str()) || of.is_some_and(|of| purpose.starts_with(of));
         let limits = |purpose: &String| !names(purpose) && (self.leads || !is_personal(slot) || is_occasion(purpose));
         self.time.is_some() || self.purpose.as_ref().is_some_and(limits)
     }

@@ -70,6 +70,7 @@ mod tests;
 #[cfg(test)]
 mod typed_tests;
 
+pub(crate) use assign::MOST_MEASURED;
 pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;

@@ -149,3 +149,34 @@ fn the_name_of_a_thing_is_not_the_users() {
     }
     assert_eq!(one("Change my name to Zed.").slot.as_deref(), Some("name"));
 }
+
+#[test]
+fn a_name_that_says_of_what_something_is_measured_may_be_long() {
+    for (text, told, slot) in [
+        (
+            "the rate limit on the partner gateway was raised to 500 rps",
+            "The rate limit on the partner gateway is 500 rps.",
+            "rate limit on the partner gateway",
+        ),
+        (
+            "our budget for the kitchen remodel went up to 15k",
+            "Our budget for the kitchen remodel is 15k.",
+            "budget for the kitchen remodel",
+        ),
+        (
+            "change the timeout of the checkout service in staging to 45s",
+            "The timeout of the checkout service in staging is 45s.",
+            "timeout of the checkout service in staging",
+        ),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.text.as_str(), claim.slot.as_deref()), (told, Some(slot)), "{claim:?}");
+    }
+    for text in [
+        "the argument with the neighbours on the third floor was raised to 2 lawyers",
+        "the deadline for the grant application was pushed to some later day",
+        "the man in the shop with the blue door is 80",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
+    }
+}

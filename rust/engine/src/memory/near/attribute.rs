@@ -11,13 +11,16 @@ const MOST_VALUE: usize = 8;
 /// "deploy region".
 pub(super) fn attribute(text: &str) -> Option<(String, String)> {
     let text = text.replace('\u{2019}', "'");
-    let words: Vec<&str> = text.split_whitespace().take(MOST_NAME + 3 + MOST_VALUE).collect();
+    let words: Vec<&str> = text.split_whitespace().take(gate::MOST_MEASURED + 3 + MOST_VALUE).collect();
     let begin = match words.first()?.to_lowercase().as_str() {
         "the" if words.get(1).is_some_and(|word| word.to_lowercase() == "user's") => 2,
         "the" | "my" | "our" => 1,
         _ => return None,
     };
-    let verb = words.iter().position(|word| matches!(*word, "is" | "are")).filter(|verb| (begin + 1..=begin + MOST_NAME).contains(verb))?;
+    let verb = words
+        .iter()
+        .position(|word| matches!(*word, "is" | "are"))
+        .filter(|verb| (begin + 1..=begin + most(&words, *verb)).contains(verb))?;
     let name = gate::spelled(&gate::present(&words[begin..verb].join(" ")).to_lowercase());
     // "My wife's name is Clara" is about the wife, as its slot is.
     let name = name.strip_suffix("'s name").filter(|bearer| gate::is_living(bearer)).unwrap_or(&name).to_owned();
@@ -25,6 +28,12 @@ pub(super) fn attribute(text: &str) -> Option<(String, String)> {
     // "My son is not allergic to eggs any more" says what is not so, and gives no value.
     let denies = words.get(verb + 1).is_some_and(|word| *word == "not") || words[verb + 1..].starts_with(&["no", "longer"]);
     (verb + 1 < words.len() && is_name && !denies).then(|| (name, words[verb + 1..].join(" ")))
+}
+
+/// The most words of a name before that verb: of one that has a number behind it more, as the write gate reads it.
+fn most(words: &[&str], verb: usize) -> usize {
+    let counted = words.get(verb + 1).is_some_and(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
+    if counted { gate::MOST_MEASURED } else { MOST_NAME }
 }
 
 /// Whether a sentence says how something is of which another one says which one it is: "My car is in the garage." and "The user's car is a
