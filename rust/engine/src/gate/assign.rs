@@ -215,7 +215,7 @@ fn name<'a>(s: &'a Sentence<'_>, from: usize, to: usize) -> Option<Name<'a>> {
         && is_short(s, from + 1, to)
         && !among(&NO_ATTRIBUTE, s.word(from + 1))
         && !["rest", "same", "thing", "way", "other", "one"].contains(&s.word(from + 1))
-        && !(from + 1..to).any(|at| among(&NO_NAME, s.word(at)));
+        && !(from + 1..to).any(|at| among(&NO_NAME, s.word(at)) || ["i", "we", "you"].contains(&s.word(at)));
     is_name.then_some(Name { owner, from: from + 1, to })
 }
 

@@ -7,7 +7,7 @@ use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
-use super::values::{identifies, present, spelled};
+use super::values::{PREPOSITIONS, identifies, present, spelled};
 use super::words::{Word, among};
 
 lists! { "attribute":
@@ -134,6 +134,12 @@ fn is_talk(word: &str) -> bool {
 fn named(s: &Sentence<'_>) -> Option<(String, usize, usize)> {
     let most = s.words.len().min(7);
     if let Some(verb) = (2..most).find(|at| ["is", "are", "was"].contains(&s.word(*at))) {
+        // "My husband Paulo thinks the pictures are too dark" says nothing of him.
+        let begins =
+            |at: usize| ["the", "that", "this"].contains(&s.word(at)) && !among(&PREPOSITIONS, s.word(at - 1)) && s.word(at - 1) != "of";
+        if (2..verb).any(begins) {
+            return None;
+        }
         return Some((straight(&s.between(1, verb)?), verb, verb + 1));
     }
     let is_when = |at: usize| ["on", "at", "in"].contains(&s.word(at)) || s.words[at].is_number();

@@ -79,7 +79,7 @@ mod tests {
     use crate::gate::{
         answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health,
         introduction, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, person, plain, prefers, relates,
-        rest, rules, sentence, things, together, told, tools, values,
+        relatives, rest, rules, sentence, things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -115,6 +115,7 @@ mod tests {
             plain::LISTS,
             prefers::LISTS,
             relates::LISTS,
+            relatives::LISTS,
             rest::LISTS,
             rules::LISTS,
             sentence::LISTS,

@@ -47,6 +47,7 @@ mod prefers;
 mod question;
 mod reading;
 mod relates;
+mod relatives;
 mod rest;
 mod rules;
 mod sentence;
@@ -212,12 +213,32 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
         by_clauses(said, span, &own, &mut claims, &mut rest);
     }
     remainder(said, &own, &rest, &mut claims);
+    claims.extend(mentioned(said, &spoken, &own, &claims));
     claims.sort_by_key(|claim| claim.span);
     if let Some(end) = off_record::end(said.text, &spoken, &own) {
         let out = |claim: &Claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it");
         claims.iter_mut().filter(|claim| claim.span.0 < end).for_each(|claim| *claim = out(claim));
     }
     claims
+}
+
+/// How those are called whom a message mentions by name, where no claim of it has the name. Nothing is read of what was kept out, but of a
+/// question, a request, and what says nothing else.
+fn mentioned(said: &Utterance<'_>, spoken: &[Span], own: &[Word], claims: &[Claim]) -> Vec<Claim> {
+    const READ: [&str; 4] = ["a question", "a question about the user", "a request to the model", "it informs of nothing"];
+    let mut called: Vec<Claim> = Vec::new();
+    for span in spoken {
+        let words = within(own, *span);
+        let Some((reading, name, place)) = relatives::called(&Sentence { text: said.text, words }, *span) else { continue };
+        let has_name = |claim: &Claim| claim.text.contains(&name);
+        let is_told = |claim: &Claim| claim.doubt.is_none_or(|doubt| doubt == DENIAL) && has_name(claim) && !claim.text.ends_with('?');
+        let is_out = |claim: &Claim| claim.category == Category::Discard && !READ.contains(&&*claim.reason) && has_name(claim);
+        let told = claims.iter().filter(|claim| claim.category != Category::Discard).chain(&called).any(is_told);
+        if !told && !claims.iter().any(is_out) {
+            called.push(claimed(said, place, words, reading, None));
+        }
+    }
+    called
 }
 
 /// The decision of a message that takes what the other side proposed: "agreed", "yes, let's do that". It says nothing without that.

@@ -20,6 +20,7 @@ use super::person::{another, name, person};
 use super::plain::plain;
 use super::prefers::{instead_of, prefers, switched, uses};
 use super::reading::Reading;
+use super::relatives::of_relatives;
 use super::sentence::Sentence;
 use super::signs::has_colon;
 use super::things::of_thing;
@@ -83,6 +84,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| if told { None } else { now_of_named(&rest) })
         .or_else(|| changed(&rest))
         .or_else(|| if told { None } else { plain(&rest).or_else(|| of_named(&rest)) })
+        .or_else(|| of_relatives(&rest))
         .or_else(|| of_thing(&rest));
     let reading = reading.map(|reading| limited(&rest, ordered(sentence, &rest, reading)));
     let reading = reading.or_else(|| lifted(sentence)).or_else(|| order(sentence));

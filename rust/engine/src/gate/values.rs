@@ -262,7 +262,7 @@ pub fn takes_many(word: &str, preposition: &str) -> bool {
 pub fn identifies(attribute: &str, value: &str) -> bool {
     match kind_of(attribute, value) {
         ValueKind::State => false,
-        ValueKind::Number => !is_living(attribute),
+        ValueKind::Number | ValueKind::Place => !is_living(attribute), // "our daughter is in Paris" says not who she is
         _ => true,
     }
 }
