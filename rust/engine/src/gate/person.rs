@@ -20,6 +20,8 @@ lists! { "person":
     LIVES,
     /// How somebody says whom they work for.
     WORKS,
+    /// How somebody says in which team they are.
+    TEAMS,
     /// How somebody says where another one lives.
     OTHERS_LIVE,
     /// How somebody says whom another one works for.
@@ -65,11 +67,17 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
         let (place, end) = s.value(at)?;
         // "I live in fear" and "I live in a small flat" say how somebody lives, and not where.
         let is_age = s.word(at).ends_with("'s") || s.words[at..].iter().any(|word| among(&["times", "world", "age", "era"], &word.lower));
+        if let Some(home) = dwells(s, at) {
+            return Some(home);
+        }
         return Some(if s.names(at) && !is_age && !is_tool(s.word(at)) && !is_part_of_the_time(s, at) {
             home(s, &place, end)
         } else {
             Reading::new(Category::Semantic, "how somebody lives")
         });
+    }
+    if let Some(reading) = moved(s).or_else(|| team(s)) {
+        return Some(reading);
     }
     if let Some(at) = at(&WORKS).or_else(|| joined(s)) {
         let (company, end) = s.value(at)?;
@@ -97,6 +105,54 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
         return profile("age", format!("The user is {} years old.", years.lower), end, "age");
     }
     None
+}
+
+/// "I live in | a flat in Brno": the home is the place that a name is given for.
+fn dwells(s: &Sentence<'_>, at: usize) -> Option<Reading> {
+    const NEAR: usize = 7;
+    if !["a", "an", "the", "our"].contains(&s.word(at)) {
+        return None;
+    }
+    let place = (at + 2..s.words.len().min(at + NEAR)).find(|place| ["in", "near"].contains(&s.word(place - 1)))?;
+    let is_home = is_place(s, place) && s.words[place].capital && !is_part_of_the_time(s, at) && !(at..place).any(|at| s.parted(at));
+    is_home.then(|| Reading::new(Category::Profile, "home").slot("home"))
+}
+
+/// "We moved last month to Chepstow", "Moved to Leeds last week", "we relocated to Porto in March": words for when it was stand before the place.
+fn moved(s: &Sentence<'_>) -> Option<Reading> {
+    const MOVED: [&str; 2] = ["moved", "relocated"];
+    const SUBJECTS: [&str; 4] = ["i", "we", "i've", "we've"];
+    const THEN: [&str; 13] =
+        ["last", "this", "recently", "yesterday", "house", "home", "back", "again", "as", "out", "away", "finally", "today"];
+    const MOST_BETWEEN: usize = 9;
+    let subject = usize::from(among(&SUBJECTS, s.word(0)));
+    let verb = (subject..=subject + 2).find(|at| among(&MOVED, s.word(*at))).filter(|at| subject > 0 || *at == 0)?;
+    let direct = s.word(verb + 1) == "to";
+    if direct && subject > 0 && s.word(verb) == "moved" || !direct && !among(&THEN, s.word(verb + 1)) {
+        return None; // "I moved to Leeds" is what somebody switched to, and "we moved the database" moved a thing
+    }
+    let place = (verb + 2..s.words.len().min(verb + 2 + MOST_BETWEEN)).find(|at| s.word(at - 1) == "to")?;
+    let is_home =
+        is_place(s, place) && s.words[place].capital && !s.words[..place].iter().any(|word| ["not", "from"].contains(&&*word.lower));
+    // Of "Moved to Done" nobody says when.
+    let says_when = || s.words[place + 1..].iter().any(|word| among(&THEN, &word.lower));
+    let is_home = is_home && (subject > 0 || says_when());
+    let (value, end) = s.value(place).filter(|_| is_home)?;
+    let reading = home(s, &value, end);
+    Some(if direct { reading } else { Reading { text: None, ..reading } })
+}
+
+/// "I've moved to the identity team", "I'm on the payments team now": the team of somebody, of which they have one at a time.
+fn team(s: &Sentence<'_>) -> Option<Reading> {
+    let at = TEAMS.iter().find_map(|opening| starts(s.words, 0, opening))?;
+    let end = (at + 1..s.words.len().min(at + 4)).find(|end| s.word(*end) == "team" && !(at..*end).any(|at| s.parted(at)))?;
+    let with = (at..end).any(|at| ["with", "of", "for", "from", "and"].contains(&s.word(at)));
+    let over = end + 1 + usize::from(s.word(end + 1) == "now");
+    let is_one = !with && !["same", "whole", "wrong", "other", "new"].contains(&s.word(at));
+    let named = s.between(at, end).filter(|_| is_one)?;
+    let reading = Reading::new(Category::Profile, "what somebody does")
+        .told(format!("The user is on the {named} team."), !s.says_more_than_when(over));
+    Some(reading.slot("team"))
 }
 
 /// Whether words that begin with an article or "my" name no employer, by their noun ("a good cause"), or because they end in "of it".
