@@ -241,6 +241,7 @@ class Recalls:
         roles: Whose messages: "user", "assistant", "tool". Instructions ("system", "developer") of other sessions are never recalled.
         min_confidence: How sure a memory, a passage, and the best of the messages must be to be shown, 0 to 1; messages behind the best
             need a quarter of it. `None` is 0.15. With 0 whatever was found is shown as far as it fits.
+            Up to 0.15 a question about the user's own life ("which editor do I use?") takes the next nearest memories as well.
 
     Raises:
         InvalidInput: A number is out of its range, or a role has another name.

@@ -121,10 +121,19 @@ pub(super) fn is_medicine(word: &str) -> bool {
     among(&MEDICINES, word) || word.len() > 6 && ENDINGS.iter().any(|end| word.ends_with(end))
 }
 
+/// Behind a dose that begins at a word: "75 mcg", "75mcg".
+fn dose(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let word = s.words.get(at)?;
+    if word.is_number() && among(&DOSES, s.word(at + 1)) {
+        return Some(at + 2);
+    }
+    let unit = word.lower.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    (unit.len() < word.lower.len() && among(&DOSES, unit)).then_some(at + 1)
+}
+
 /// The medicine whose name begins at a word, behind a dose or before one: "20 mg of | citalopram", "losartan".
 fn name<'a>(s: &'a Sentence<'_>, at: usize) -> Option<&'a str> {
-    let dosed = s.words.get(at).is_some_and(Word::is_number) && among(&DOSES, s.word(at + 1));
-    let at = if dosed { at + 2 + usize::from(s.word(at + 2) == "of") } else { at };
+    let at = dose(s, at).map_or(at, |end| end + usize::from(s.word(end) == "of"));
     let at = at + usize::from(["the", "my"].contains(&s.word(at)));
     let named = s.words.get(at).filter(|word| !word.is_mark() && !word.is_number() && !among(&NO_MEDICINE, &word.lower))?;
     Some(&named.lower)
@@ -133,7 +142,7 @@ fn name<'a>(s: &'a Sentence<'_>, at: usize) -> Option<&'a str> {
 /// Whether a name is followed or preceded by a dose, or by how often it is taken.
 fn is_dosed(s: &Sentence<'_>, at: usize) -> bool {
     let often = (at..s.words.len().min(at + 6)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
-    often || (at..s.words.len().min(at + 4)).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)))
+    often || (at..s.words.len().min(at + 4)).any(|at| dose(s, at).is_some())
 }
 
 /// Whether a sentence is over at a word, or says no more than since when.
@@ -160,24 +169,35 @@ fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
 
 /// "Losartan was increased to 100 mg", "my doctor raised the metformin to 850 mg", "I now take 850 mg of metformin".
 fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
-    let is_dose = |at: usize| s.words.get(at).is_some_and(Word::is_number) && among(&DOSES, s.word(at + 1));
     let same = |named: &'a str| Change { taken: Some(named), ended: Some(named) };
     // "Warfarin was increased to 7 mg" may be of anybody.
-    let is_own = opened(s, 0, &["my", "i", "we", "the doctor", "the doctors", "the gp", "the hospital"]).is_some();
+    let is_own = opened(s, 0, &["my", "i", "we", "doc", "the doc", "the doctor", "the doctors", "the gp", "the hospital"]).is_some();
     let told = |named: &'a str| if is_own { same(named) } else { Change { taken: Some(named), ended: None } };
-    if let Some(at) = opened(s, 0, &NOW_TAKES).filter(|at| is_dosed(s, *at)) {
+    // "I'm on 100mcg of levothyroxine now"
+    let now = s.words.iter().rev().find(|word| !word.is_mark()).is_some_and(|word| word.lower == "now");
+    let is_on = || opened(s, 0, &["i'm on", "i am on", "i take", "i'm taking"]).filter(|_| now);
+    if let Some(at) = opened(s, 0, &NOW_TAKES).or_else(is_on).filter(|at| is_dosed(s, *at)) {
         return name(s, at).map(same);
     }
     let doctor = opened(s, 0, &PRESCRIBERS).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1);
     let at = doctor.or_else(|| opened(s, 0, &["i", "we"]).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1)).unwrap_or(0);
+    // "The doc put my levothyroxine up to 75mcg"
+    let put = opened(s, 0, &PRESCRIBERS).filter(|at| s.word(*at) == "put" && s.word(at + 1) == "my").map(|at| at + 1);
+    let at = put.unwrap_or(at);
     let by_doctor = at > 0;
     let first = at + usize::from(["the", "my"].contains(&s.word(at)));
     let named = name(s, first)?;
     let behind = first + 1 + usize::from(["dose", "dosage", "prescription"].contains(&s.word(first + 1)));
-    let to = if by_doctor { starts(s.words, behind, "to") } else { opened(s, behind, &CHANGED) };
+    let to = if put.is_some() {
+        opened(s, behind, &["up to", "down to", "back to"])
+    } else if by_doctor {
+        starts(s.words, behind, "to")
+    } else {
+        opened(s, behind, &CHANGED)
+    };
     let to = to
         .or_else(|| starts(s.words, behind, "from").and_then(|from| (from..s.words.len()).find(|at| s.word(*at) == "to")).map(|at| at + 1));
-    to.filter(|to| is_dose(*to) && is_over(s, to + 2)).map(|_| told(named))
+    to.and_then(|to| dose(s, to)).filter(|end| is_over(s, *end)).map(|_| told(named))
 }
 
 /// "The doctor switched me to losartan 50 mg", "I was put on warfarin".
@@ -229,10 +249,17 @@ mod tests {
             ("My doctor raised the metformin to 850 mg", Some("metformin")),
             ("My metformin went up to 850 mg", Some("metformin")),
             ("I now take 850 mg of metformin", Some("metformin")),
+            ("doc put my levothyroxine up to 75mcg yesterday", Some("levothyroxine")),
+            ("i'm on 100mcg of levothyroxine now", Some("levothyroxine")),
+            ("my doc upped my sertraline to 100mg", Some("sertraline")),
         ] {
             let claims = stored(text);
             assert_eq!(claims.len(), 1, "{text}: {claims:?}");
-            assert_eq!((claims[0].category, claims[0].ends.as_deref(), claims[0].doubt), (Category::Constraint, ended, None), "{text}");
+            assert_eq!(
+                (claims[0].category, claims[0].ends.as_deref(), claims[0].doubt),
+                (Category::Constraint, ended, None),
+                "{text} {claims:?}"
+            );
         }
     }
 

@@ -226,6 +226,13 @@ pub(super) fn names(question: &str) -> Vec<&str> {
     names
 }
 
+/// Whether a text has a name of another one, in whatever letters: "joost upped it" and "accountant is Joost".
+pub(crate) fn shares_name(text: &str, other: &str) -> bool {
+    let names = names(other);
+    let is_name = |chunk: &str| names.iter().any(|name| word_of(chunk).1.eq_ignore_ascii_case(name));
+    !names.is_empty() && text.split_whitespace().any(is_name)
+}
+
 /// The word of what stands between two spaces, with a possessive's ending and without.
 pub(super) fn word_of(chunk: &str) -> (&str, &str) {
     let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());

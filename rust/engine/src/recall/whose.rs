@@ -164,6 +164,11 @@ fn behind_owner<'t>(text: &Words<'t>) -> Option<impl Iterator<Item = &'t str>> {
     (words.next().is_some_and(is_owner) || words.next().is_some_and(is_owner)).then_some(words)
 }
 
+/// Whether a word means somebody of whom people speak so.
+pub(super) fn is_person(word: &str) -> bool {
+    person(word).is_some()
+}
+
 /// The person whom a word means, by the first word for that person. Of in-laws and of step-children, the word itself.
 fn person(word: &str) -> Option<String> {
     if !BEGINNINGS.iter().any(|known| known.may_have(word)) {

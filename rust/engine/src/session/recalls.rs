@@ -5,6 +5,7 @@
 use super::codec;
 use crate::context::{Budget, Message, Part, Role, Share};
 use crate::limits::{MAX_RECALLS, within};
+use crate::recall::ranking::SURE_ENOUGH;
 use crate::store::msgpack::{Reader, Writer};
 use crate::{Error, Result};
 
@@ -94,9 +95,9 @@ impl Recalls {
         self.min_confidence.map_or(default, |least| f64::from(least.millionths()) / 1e6)
     }
 
-    /// Whether a question about the user's own life takes the next nearest memories as well: not where the caller says how sure an answer must be.
+    /// Whether a question about the user's own life takes the next nearest memories as well: not where the caller asks for surer ones.
     pub(in crate::session) fn fills(&self) -> bool {
-        self.min_confidence.is_none()
+        self.sure_enough(0.0) <= SURE_ENOUGH
     }
 
     /// `[memories, messages, passages, other sessions, roles, least]`.

@@ -323,6 +323,7 @@ fn is_english_question(words: &[Word]) -> bool {
         "what" | "how" => auxiliary_before_subject(words, 1),
         "which" | "whose" => auxiliary_before_subject(words, 2),
         "do" | "have" | "may" | "might" => matches!(word(1), "you" | "we" | "they" | "i" | "anyone" | "anybody"),
+        "am" => word(1) == "i",
         "is" | "are" | "was" | "were" | "does" | "did" | "can" | "could" | "will" | "would" | "should" | "has" | "had" | "isnt"
         | "arent" | "didnt" | "doesnt" | "dont" | "wasnt" | "cant" | "couldnt" | "wont" => {
             // "had my appendix removed" has no subject

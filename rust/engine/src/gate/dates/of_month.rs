@@ -3,7 +3,7 @@
 //! One without a year is the last such day where the words beside it tell of what was, the nearest where they tell of a plan, and else the
 //! next one. A sentence of what comes each year ("my birthday is on May 3") names no day.
 
-use super::tense::{When, when};
+use super::tense::{When, is_arranged, when};
 use super::{BEHIND, LEADS, Named, STREETS, YEARLY, YEARLY_THINGS};
 use crate::gate::words::{Word, among};
 use crate::units::calendar::{self, DAY, MONTHS, WEEKDAYS, date, is_short_month, iso_date, valid};
@@ -47,6 +47,9 @@ fn named(first_word: usize, used: usize, today: i64, first: i64, last: Option<(&
     Named { first: first_word, end: first_word + used, day: text, days: Some(first - today) }
 }
 
+/// Days behind what has just been.
+const JUST_BEEN: i64 = 15;
+
 /// The day of a year, or of a month, that is meant, of those in up to `most` before and behind this one.
 fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i64>, most: i64) -> Option<i64> {
     let this = date(today).0;
@@ -56,6 +59,9 @@ fn chosen(words: &[Word], here: usize, today: i64, of: impl Fn(i64) -> Option<i6
     match when(words, here) {
         _ if before == "since" => last,
         When::Unsaid if ["to", "until", "till"].contains(&before) => next, // "it was moved to May 3", "delayed until May 3"
+        // "Signed up for the marathon on 3 October": but for one that has just been, it is still to come.
+        When::Unsaid | When::Passed if is_arranged(words, here) && before == "for" => next,
+        When::Unsaid | When::Passed if is_arranged(words, here) => last.filter(|last| today - last < JUST_BEEN).or(next),
         // "The offer came, starting May 4" tells of what is to come as well.
         When::Passed if !begins_behind(words, here, before) => last,
         When::Ahead => next,
@@ -263,6 +269,11 @@ mod tests {
             ("we are away from January 5 to December 31", "we are away from January 5 (2025-01-05) to December 31 (2025-12-31)"),
             ("away from December 20 to January 3", "away from December 20 (2025-12-20) to January 3 (2026-01-03)"),
             ("I use it since May 3", "I use it since May 3 (2024-05-03)"),
+            ("signed up for the Leeds 10k on 14 june", "signed up for the Leeds 10k on 14 june (2025-06-14)"),
+            ("i registered for the marathon on 3 october", "i registered for the marathon on 3 october (2025-10-03)"),
+            ("booked a table for 30 november", "booked a table for 30 november (2025-11-30)"),
+            ("i registered for it on 20 december", "i registered for it on 20 december (2024-12-20)"),
+            ("I signed the contract on 14 june", "I signed the contract on 14 june (2024-06-14)"),
             ("They gave me an appointment on March 4", "They gave me an appointment on March 4 (2025-03-04)"),
             ("My contract was renewed until May 4", "My contract was renewed until May 4 (2025-05-04)"),
             ("I was prescribed antibiotics until January 14", "I was prescribed antibiotics until January 14 (2025-01-14)"),

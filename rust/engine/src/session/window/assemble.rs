@@ -483,7 +483,23 @@ fn recalled_items<P: Pages>(pages: &P, answer: &Recall, (now, floor): (i64, f64)
     };
     let mut items: Vec<Item> = answer.hits.iter().map(item).collect::<Result<_>>()?;
     stand_beside(&answer.hits, &mut items);
+    if floor > 0.0 {
+        bring_newer(&answer.hits, &mut items);
+    }
     Ok(items)
+}
+
+/// Gives what is newer than the surest memory, and shares a name with it, the score that it takes to stand beside it: "joost upped to 135" may say
+/// what holds now of "accountant is Joost, charges 110".
+fn bring_newer(hits: &[recall::Hit], items: &mut [Item]) {
+    let Some(best) = (0..hits.len()).max_by_key(|at| items[*at].score) else { return };
+    let (surest, least) = (&hits[best].memory, items[best].score.map(|score| score / 2 + 1));
+    for (hit, item) in hits.iter().zip(items) {
+        let is_newer = hit.memory.trust > 0 && hit.memory.occurred_at > surest.occurred_at;
+        if is_newer && recall::shares_name(&hit.memory.text, &surest.text) {
+            item.score = item.score.max(least);
+        }
+    }
 }
 
 /// Gives each memory that somebody vouches for, and that answers by itself, a score above that of the memory of trust 0 of the same rank: a
