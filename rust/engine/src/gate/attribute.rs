@@ -50,6 +50,7 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let is = if s.word(verb) == "are" { "are" } else { "is" };
     let begin = value + usize::from(["now", "currently"].contains(&s.word(value)));
     let (value, end) = s.value(begin)?;
+    let value = value.strip_suffix(" again").map_or_else(|| value.clone(), str::to_owned);
     if s.word(begin).ends_with("ing") || end - begin > 7 && !(begin + 1..end).any(|at| s.parted(at)) {
         return None;
     }

@@ -13,6 +13,7 @@ use super::prefers::slot_of;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::told::NO_NAMES;
+use super::tools::{BACK_ON, Tool};
 use super::words::{Word, among};
 use crate::units::calendar::is_named;
 
@@ -166,6 +167,10 @@ fn possession(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I use Vim", "I speak Portuguese", "we deploy with Helm", "our team uses Kanban".
 fn used(s: &Sentence<'_>) -> Option<Reading> {
+    if s.behind(0, &BACK_ON).is_some() {
+        let text = s.between(0, s.words.len())?;
+        return Tool::of(&text).map(|_| fact("what somebody uses"));
+    }
     let group = ["our", "my"].contains(&s.word(0)) && ["team", "company", "shop", "startup", "department"].contains(&s.word(1));
     let denied = s.behind(0, &NOT);
     let own = || denied.or_else(|| ["i", "we"].contains(&s.word(0)).then_some(1));
@@ -178,6 +183,7 @@ fn used(s: &Sentence<'_>) -> Option<Reading> {
     let named = first.capital && !among(&NO_TOOLS, &first.lower) && !is_named(&first.lower) && first.lower.len() > 1;
     let of_task = rest.iter().any(|word| among(&OF_TASK, &word.lower)) || rest.iter().skip(1).any(Word::is_number) && class.is_none();
     let is_code = verb != "write" || class.as_deref() == Some("programming language") || is_language;
+    let named = named || rest.len() == 1 && Tool::names(&first.lower);
     let plain = denied.is_none() || rest.iter().skip(1).all(|word| word.capital); // "I don't know Python well"
     (plain && (named || class.is_some() || is_language) && !of_task && is_code && rest.len() <= MOST_NAME + 1)
         .then(|| fact("what somebody uses"))

@@ -127,6 +127,9 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| starts(s.words, 0, "we've"))?;
     let at = subject + usize::from(["have", "just", "recently", "finally", "actually", "also"].contains(&s.word(subject)));
     let at = at + usize::from(["just", "recently", "finally", "now"].contains(&s.word(at)));
+    if let Some(reading) = traded(s, at) {
+        return Some(reading);
+    }
     let verb = ["switched", "migrated", "changed", "converted", "moved", "went back", "gone back"]
         .iter()
         .find_map(|verb| starts(s.words, at, verb))?;
@@ -164,6 +167,25 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     reading.replaces = old.or_else(|| instead_of(s));
     reading.slot = slot;
     Some(reading)
+}
+
+/// "I ditched | Clockify for Toggl": one for another, and nothing else.
+fn traded(s: &Sentence<'_>, verb: usize) -> Option<Reading> {
+    const MOST: usize = 2;
+    if !["ditched", "dumped", "dropped", "swapped", "traded", "binned"].contains(&s.word(verb)) {
+        return None;
+    }
+    let to = (verb + 2..=verb + 1 + MOST).find(|at| s.word(*at) == "for")?;
+    let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
+    let is_name = |from: usize, end: usize| {
+        let plain = |at: usize| s.word(at).chars().all(char::is_alphanumeric) && !among(&FILLERS, s.word(at));
+        (1..=MOST).contains(&end.saturating_sub(from)) && (from..end).all(plain) && !(from + 1..end).any(|at| s.parted(at))
+    };
+    let (old, new) = (s.between(verb + 1, to)?, s.between(to + 1, last)?);
+    (is_name(verb + 1, to) && is_name(to + 1, last)).then(|| {
+        let slot = slot_of(&new, None);
+        Reading { slot, replaces: Some(old), ..Reading::new(Category::Preference, "switched") }
+    })
 }
 
 fn without_article(thing: &str) -> &str {

@@ -13,6 +13,8 @@ lists! { "tools":
     HAS,
     /// The same with their subject.
     IS_ON,
+    /// How somebody says that they went back to it.
+    pub(super) BACK_ON,
     /// Verbs of those who went from one to another, before "to".
     SWITCHED,
     /// Words for such a class: "as my main editor".
@@ -98,6 +100,9 @@ impl Tool {
 
 /// Where the name of the tool begins, and whether the user went from another one to it.
 fn begin(s: &Sentence<'_>) -> Option<(usize, bool)> {
+    if let Some(at) = s.behind(0, &BACK_ON) {
+        return Some((at, true));
+    }
     if let Some(at) = s.behind(0, &IS_ON) {
         return Some((at + usize::from(s.word(at) == "now"), false));
     }
@@ -153,6 +158,7 @@ mod tests {
             ("I use Google Chrome every day.", "browser", false),
             ("I drink coffee every morning.", "hot drink", false),
             ("I switched to tea.", "hot drink", true),
+            ("I'm back on Firefox now", "browser", true),
             ("We have finally migrated to GitHub Actions.", "continuous integration", true),
         ] {
             assert_eq!(of(text), Some((class.to_owned(), switched)), "{text}");

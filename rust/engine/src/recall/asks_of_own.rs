@@ -248,7 +248,13 @@ fn is_advice(words: &[&str]) -> bool {
 
 /// "What do I do for a living?", "when do I get paid?"
 fn is_living_by(behind: &[&str]) -> bool {
-    matches!(behind, ["do", "for", "a" | "work", ..] | ["get", "paid" | "up" | "off" | "home", ..] | ["start", "at" | "on" | "my", ..])
+    matches!(
+        behind,
+        ["do", "for", "a" | "work", ..]
+            | ["get", "paid" | "up" | "off" | "home" | "delivered", ..]
+            | ["write", "at", "work", ..]
+            | ["start", "at" | "on" | "my", ..]
+    )
 }
 
 #[cfg(test)]

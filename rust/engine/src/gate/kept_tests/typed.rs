@@ -199,3 +199,17 @@ fn what_is_said_of_other_things_is_read_as_before() {
         assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
     }
 }
+
+#[test]
+fn who_went_back_to_a_tool_or_traded_one_for_another_says_so() {
+    let claim = one("I ditched clockify for toggl");
+    assert_eq!((claim.replaces.as_deref(), claim.category), (Some("clockify"), Category::Preference), "{claim:?}");
+    for text in ["i use firefox", "im back on firefox"] {
+        assert_eq!(one(text).reason, "rule: what somebody uses", "{text}");
+    }
+    assert_eq!(one("my budget is 500 again").text, "The user's budget is 500.");
+    for text in ["I dropped the kids off for the day", "I traded my car for a bike", "i use fish sauce", "im back on monday"] {
+        let tool = |claim: &Claim| claim.replaces.is_some() || claim.reason == "rule: what somebody uses";
+        assert!(!kept(text).iter().any(tool), "{text}: {:?}", kept(text));
+    }
+}
