@@ -82,8 +82,8 @@ def test_guards_that_need_no_english_hold_in_every_language(user: memspan.Scope,
 
 
 def test_a_claim_that_says_more_takes_the_place_of_what_a_rule_made(user: memspan.Scope) -> None:
-    told = "My name is Ana, and I need help with my sister Clara."
-    claim = {"quote": told, "text": "The user's name is Ana and she needs help with her sister Clara.", "category": "constraint"}
+    told = "My name is Ana, and I need help with my neighbour Clara."
+    claim = {"quote": told, "text": "The user's name is Ana and she needs help with her neighbour Clara.", "category": "constraint"}
     learned = user.learn(said(told), llm=claiming(claim))
     assert learned.refused_claims == 0
     [memory] = user.memories()
@@ -95,19 +95,22 @@ def test_a_claim_that_says_more_takes_the_place_of_what_a_rule_made(user: memspa
     "claim",
     [
         {"quote": "My name is Ana", "text": "My name is Ana."},  # it says no more
-        {"quote": "I need help with my sister Clara.", "text": "The user needs help with her sister Clara."},  # it leaves out the name
-        {"quote": "My name is Ana, and I need help with my sister", "text": "The user needs help with her sister."},
+        {
+            "quote": "I need help with my neighbour Clara.",
+            "text": "The user needs help with her neighbour Clara.",
+        },  # without the name
+        {"quote": "My name is Ana, and I need help with my neighbour", "text": "The user needs help with her neighbour."},
     ],
 )
 def test_a_claim_that_says_less_or_as_much_leaves_the_rule(user: memspan.Scope, claim: dict[str, Any]) -> None:
-    learned = user.learn(said("My name is Ana, and I need help with my sister Clara."), llm=claiming(claim))
+    learned = user.learn(said("My name is Ana, and I need help with my neighbour Clara."), llm=claiming(claim))
     assert learned.refused_claims == 1
     assert [memory.text for memory in user.memories()] == ["The user's name is Ana."]
 
 
 def test_two_claims_do_not_take_one_rules_place(user: memspan.Scope) -> None:
-    told = "My name is Ana, and I need help with my sister Clara."
-    claim = {"quote": told, "text": "My name is Ana and I need help with my sister Clara."}
+    told = "My name is Ana, and I need help with my neighbour Clara."
+    claim = {"quote": told, "text": "My name is Ana and I need help with my neighbour Clara."}
     learned = user.learn(said(told), llm=claiming(claim, claim))
     assert learned.refused_claims == 1
     assert len(list(user.memories())) == 1
@@ -138,3 +141,10 @@ def test_a_quote_that_denies_has_no_claim_that_does_not(user: memspan.Scope) -> 
     told = "The thing with the Aurora migration is that Priya does not own it."
     learned = user.learn(said(told), llm=claiming({"quote": "Priya does not own it", "text": "Priya owns it."}))
     assert learned.refused_claims == 1
+
+
+def test_a_claim_of_a_model_stands_beside_the_name_that_it_mentions(user: memspan.Scope) -> None:
+    told = "What can I cook for my son Max tonight?"
+    learned = user.learn(said(told), llm=claiming({"quote": told, "text": "The user can cook for their son Max tonight."}))
+    assert learned.refused_claims == 0
+    assert {memory.text for memory in user.memories()} == {"The user can cook for their son Max tonight.", "Max is the user's son."}

@@ -50,7 +50,9 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     let is = if s.word(verb) == "are" { "are" } else { "is" };
     let begin = value + usize::from(["now", "currently"].contains(&s.word(value)));
     let (value, end) = s.value(begin)?;
-    let value = value.strip_suffix(" again").map_or_else(|| value.clone(), str::to_owned);
+    // "My budget is 500 again", and not "my dog is healthy again"
+    let again = value.strip_suffix(" again").filter(|value| value.bytes().any(|byte| byte.is_ascii_digit()));
+    let value = again.unwrap_or(&value).to_owned();
     if s.word(begin).ends_with("ing") || end - begin > 7 && !(begin + 1..end).any(|at| s.parted(at)) {
         return None;
     }

@@ -64,11 +64,11 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
     (!says_how).then(|| Reading { importance: 700, ..Reading::new(Category::Semantic, RULE) })
 }
 
-/// What a sentence tells of somebody's health that is read as if they spoke of themselves.
+/// The result of reading a sentence about somebody's health as if they spoke of themselves.
 pub(super) enum OfOthers {
-    /// What they are not or do not have: "is not allergic to nuts.".
+    /// They are not so, or do not have something: "is not allergic to nuts.".
     Denied(String),
-    /// What they tell.
+    /// They tell it.
     Told(Reading),
 }
 

@@ -109,6 +109,8 @@ pub const DENIAL: &str = "a denial: it says what is not so";
 pub const LIFTED: &str = "it ends an order, and none is known";
 /// The reason of a claim that is a name by its form alone: "I'm Marta".
 pub const INTRODUCTION: &str = "rule: introduction";
+/// The reason of a claim that says who somebody is whom a message only mentions. A model's claim of the same words stands beside it.
+const MENTIONED: &str = "a name that is mentioned";
 /// Corrections of corrections that are followed.
 const CORRECTIONS: usize = 3;
 /// Sentences of a message that are read at most.
@@ -235,7 +237,8 @@ fn mentioned(said: &Utterance<'_>, spoken: &[Span], own: &[Word], claims: &[Clai
         let is_out = |claim: &Claim| claim.category == Category::Discard && !READ.contains(&&*claim.reason) && has_name(claim);
         let told = claims.iter().filter(|claim| claim.category != Category::Discard).chain(&called).any(is_told);
         if !told && !claims.iter().any(is_out) {
-            called.push(claimed(said, place, words, reading, None));
+            let claim = claimed(said, place, words, reading, None);
+            called.push(Claim { reason: MENTIONED.to_owned(), ..claim });
         }
     }
     called

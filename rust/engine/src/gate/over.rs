@@ -189,7 +189,7 @@ fn without_after_all(value: &str) -> &str {
     value.strip_suffix(" after all").unwrap_or(value)
 }
 
-/// What a sentence denies of the speaker's health, as it is said of others: "is not vegetarian" of "I'm not vegetarian anymore", "does not have
+/// The condition or diet that a sentence denies of its speaker, as it is said of others: "is not vegetarian" of "I'm not vegetarian anymore", "does not have
 /// asthma" of "I no longer have asthma". It says no more than that.
 pub(super) fn denied_condition(s: &Sentence<'_>, of_several: bool) -> Option<String> {
     const IS: [&str; 4] = ["i'm not", "i'm no longer", "i am not", "i am no longer"];

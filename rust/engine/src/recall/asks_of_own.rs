@@ -22,7 +22,7 @@ const AUXILIARIES: [&str; 14] = ["do", "did", "does", "am", "is", "are", "was", 
 const OWN: [&str; 10] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "im", "ive"];
 /// Those of the family who are called so without "my": "where does mum live?"
 const FAMILY: [&str; 10] = ["mum", "mom", "mummy", "mommy", "mama", "dad", "daddy", "papa", "grandma", "grandpa"];
-/// What a service tells, and not makes: "can you remind me where ...".
+/// Verbs of services that tell something, and make nothing: "can you remind me where ...".
 const TELLS: [&str; 9] = ["tell", "remind", "recall", "remember", "list", "find", "give", "show", "check"];
 /// Before the user they ask what to do, what may be done, or what comes of it.
 const ADVISES: [&str; 9] = ["can", "could", "should", "shall", "would", "may", "might", "must", "if"];
@@ -181,7 +181,7 @@ fn is_of_own(sentence: &str) -> Option<bool> {
     Some(speaks && is_asked && !is_at_hand(told) && !is_advice(told))
 }
 
-/// What is to be told: behind "can you tell me", "do you know", "remind me"; and whether something stood before it.
+/// The words that say what is to be told: behind "can you tell me", "do you know", "remind me"; and whether something stood before it.
 fn told<'w, 's>(words: &'w [&'s str]) -> (&'w [&'s str], bool) {
     let service = matches!(words, ["can" | "could" | "would" | "will", "you" | "u", ..]);
     let at = if service { 2 } else { 0 };

@@ -350,6 +350,11 @@ fn looked_closer(
     beside
 }
 
+/// Whether a question is about the user's own life, and names no time: of another day no memory is an answer.
+pub(crate) fn asks_of_own_life(request: &Request, question: &Question) -> bool {
+    request.filter.preferred.is_none() && question.asks_of_own()
+}
+
 /// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies
 /// took more places than are set aside for them, while some stay free.
 fn chosen<'m>((asked, most): (&Asked<'_>, usize), recall: &Recall, contenders: Vec<Contender<'m>>) -> (Vec<Contender<'m>>, bool) {
@@ -364,7 +369,7 @@ fn chosen<'m>((asked, most): (&Asked<'_>, usize), recall: &Recall, contenders: V
             |(scope, text, parts): &(usize, &str, fusion::Parts)| recall.beside.confidence(recall.queries.get(*scope), text, parts);
         *sure.get_or_init(|| best.as_ref().map_or(0.0, confidence) >= ranking::SURE_ENOUGH)
     };
-    let fills = request.filter.fills && question.asks_of_own();
+    let fills = request.filter.fills && asks_of_own_life(request, question);
     for one in contenders {
         if chosen.is_full() || one.parts.score() < request.min_score {
             break;

@@ -317,7 +317,7 @@ fn gather<'s, P: Pages>(
     let mut recalled = recall(engine, pages, scopes, &view, ask, (&record.recalls, &stands))?;
     let mut memories = Vec::new();
     if let Some((request, question, answer, _)) = &recalled {
-        let least = if request.filter.fills && question.asks_of_own() { SURE_ENOUGH } else { 0.0 };
+        let least = if request.filter.fills && recall::asks_of_own_life(request, question) { SURE_ENOUGH } else { 0.0 };
         memories = recalled_items(pages, answer, (ask.now, least), |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
