@@ -271,8 +271,12 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
         return None; // a dash, or a minus: nobody knows
     }
     let counted = |at: usize| s.word(at).contains(|sign: char| sign.is_ascii_digit()) || is_named(s.word(at));
-    if name.to - name.from > MOST_NAME && !counted(value) && !counted(value + 1) {
-        return None;
+    if name.to - name.from > MOST_NAME {
+        // "The fee for the permit to park here is 2 days overdue" gives no value.
+        let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
+        if last > value + 2 || !counted(value) && !counted(value + 1) {
+            return None;
+        }
     }
     let (begin, end) = (value, end_of(s, value));
     let mut value = s.between(value, end)?;
@@ -294,7 +298,9 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
         "our" => "Our",
         _ => "The",
     };
-    let verb = if attribute.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| attribute.ends_with(ending)) { "are" } else { "is" };
+    let of = attribute.split_once(" of ").or_else(|| attribute.split_once(" for ")).or_else(|| attribute.split_once(" on "));
+    let head = of.map_or(&*attribute, |(head, _)| head);
+    let verb = if head.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| head.ends_with(ending)) { "are" } else { "is" };
     let text = format!("{owner} {named} {verb} {value}.");
     let mut reading = Reading::new(Category::Semantic, "a value by its name").told(text, !s.says_more(end));
     // "Change the name to Foo" is about something at hand, and no value of who says it.

@@ -35,10 +35,11 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     }
     let (named, verb, value) = named(s)?;
     let first = s.word(1);
-    if ["job", "new job"].contains(&&*named.to_lowercase()) && ["at", "with"].contains(&s.word(value)) && s.names(value + 1) {
+    let is_employed = named.to_lowercase() == "new job" && s.word(0) == "my" && s.word(value) == "at";
+    if is_employed && s.words.get(value + 1).is_some_and(|word| word.capital) {
         let (company, end) = s.value(value + 1)?;
-        let reading = Reading::new(Category::Profile, "employer").told(format!("The user works for {company}."), !s.says_more(end));
-        return Some(reading.slot("employer"));
+        let reading = Reading::new(Category::Profile, "employer").text(format!("The user works for {company}."));
+        return (!s.says_more(end)).then(|| reading.slot("employer"));
     }
     if s.word(verb) == "was"
         || NO_ATTRIBUTE.contains(&first)

@@ -95,8 +95,8 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
             Some(claimed(said, span, words, reading, doubt))
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
-        (None, doubt) if doubt.is_some() || !asks && guards::denies(found_out(words)) => {
-            let found = Sentence { text: said.text, words: found_out(words) };
+        (None, doubt) if doubt.is_some() || !asks && guards::denies(found_out(said.text, words)) => {
+            let found = Sentence { text: said.text, words: found_out(said.text, words) };
             let ends = if doubt.is_none() { over::denied(&found) } else { None };
             let doubt = doubt.unwrap_or(DENIAL);
             let category = if ends.is_some() { Category::Semantic } else { Category::Episodic };
@@ -109,11 +109,12 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
     }
 }
 
-/// The words behind "it turns out": what somebody finds out to be otherwise.
-fn found_out(words: &[Word]) -> &[Word] {
-    const FINDS: [&str; 5] = ["it turns out that", "it turns out", "turns out that", "turns out", "good news"];
+/// The words behind "it turns out", where they deny a condition.
+fn found_out<'w>(text: &str, words: &'w [Word]) -> &'w [Word] {
+    const FINDS: [&str; 4] = ["it turns out that", "it turns out", "turns out that", "turns out"];
     let at = FINDS.iter().find_map(|opening| starts(words, 0, opening)).unwrap_or(0);
-    &words[at..]
+    let denies = over::denied_condition(&Sentence { text, words: &words[at..] }, false).is_some();
+    if denies { &words[at..] } else { words }
 }
 
 /// A sentence that only ends an order is stored where it ends one, unless it informs of something by itself: "you don't have to pick me up

@@ -39,7 +39,7 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
     let read = read_as(&own, ["are", "have", "aren't", "don't"].contains(&s.word(behind)))?;
     let read = match read {
         OfOthers::Denied(denied) => {
-            let who = s.between(1, behind)?;
+            let who = s.between(1, behind).filter(|_| says_no_more(s, behind))?;
             let owner = if s.word(0) == "our" { "Our" } else { "The user's" };
             return is_kin(being).then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {denied}")));
         }
@@ -82,6 +82,13 @@ pub(super) fn read_as(own: &str, of_several: bool) -> Option<OfOthers> {
     let denied = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not "));
     let is = if of_several { "are" } else { "is" };
     Some(denied.map(|denied| OfOthers::Denied(format!("{is} not {denied}"))).unwrap_or(OfOthers::Told(read)))
+}
+
+/// Whether a denial goes on with nothing that may take it back: "Leo isn't allergic to nuts, I hope", "... or is he".
+pub(super) fn says_no_more(s: &Sentence<'_>, from: usize) -> bool {
+    const OVER: [&str; 3] = ["any", "anymore", "after"];
+    let goes_on = |at: usize| s.parted(at) && !among(&OVER, s.word(at)) || ["or", "but", "except", "unless"].contains(&s.word(at));
+    !(from + 1..s.words.len()).any(goes_on) && !s.text[s.words[from].start..].trim_end_matches('.').contains("..")
 }
 
 /// The reading of what those have whom somebody cares for.
@@ -305,12 +312,26 @@ mod tests {
             ("My daughter isn't vegetarian any more.", "The user's daughter is not vegetarian."),
             ("turns out my wife doesn't have celiac disease", "The user's wife does not have celiac disease."),
             ("My son no longer has asthma.", "The user's son does not have asthma."),
-            ("Leo doesn't have asthma anymore.", "Leo does not have asthma."),
-            ("Mia isn't vegetarian anymore.", "Mia is not vegetarian."),
-            ("Leo no longer has asthma.", "Leo does not have asthma."),
+            ("Leo doesn't have asthma anymore.", "Leo no longer has asthma."),
+            ("Mia isn't vegetarian anymore.", "Mia is no longer vegetarian."),
+            ("Leo no longer has asthma.", "Leo no longer has asthma."),
         ] {
             let claims = stored(text);
             assert_eq!((claims[0].text.as_str(), claims[0].doubt), (said, Some(DENIAL)), "{text}: {claims:?}");
+        }
+    }
+
+    #[test]
+    fn a_denial_that_goes_on_ends_nothing() {
+        for text in [
+            "Leo isn't allergic to nuts, I hope",
+            "Leo isn't allergic to nuts, it's anaphylaxis",
+            "Leo isn't allergic to nuts... or is he",
+            "my son doesn't have asthma, no wait he does",
+            "Leo no longer has asthma in summer",
+            "turns out i don't have epilepsy, i hope",
+        ] {
+            assert!(!stored(text).iter().any(|claim| claim.doubt == Some(DENIAL)), "{text}: {:?}", stored(text));
         }
     }
 }

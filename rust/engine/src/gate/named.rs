@@ -4,7 +4,7 @@
 //! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
 //! names, too ("Linux runs on phones"), so that of a thing only what it has ("Acme's contract") or what an identifier does is kept.
 
-use super::family::{OfOthers, as_oneself, is_all_of_it, read_as};
+use super::family::{OfOthers, as_oneself, is_all_of_it, read_as, says_no_more};
 use super::guards::ASKS;
 use super::lists::lists;
 use super::reading::Reading;
@@ -12,7 +12,7 @@ use super::sentence::Sentence;
 use super::told::NO_NAMES;
 use super::tools::Tool;
 use super::values::{identifies, spelled};
-use super::words::{Word, among, starts, words};
+use super::words::{Word, among, has, starts, words};
 use super::{Category, DENIAL};
 use crate::units::calendar::is_named;
 
@@ -64,7 +64,9 @@ fn health_behind(s: &Sentence<'_>, behind: usize) -> Option<Reading> {
     let own = as_oneself(s, behind)?;
     let read = match read_as(&own, false)? {
         OfOthers::Denied(denied) => {
-            let who = s.between(0, behind)?;
+            let who = s.between(0, behind).filter(|_| says_no_more(s, behind))?;
+            let over = ["anymore", "any more", "any longer", "no longer"].iter().any(|phrase| has(s.words, phrase));
+            let denied = if over { denied.replace("is not ", "is no longer ").replace("does not have ", "no longer has ") } else { denied };
             return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} {denied}")));
         }
         OfOthers::Told(read) => read,

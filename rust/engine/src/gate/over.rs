@@ -202,7 +202,11 @@ pub(super) fn denied_condition(s: &Sentence<'_>, of_several: bool) -> Option<Str
         end = from;
     }
     let at = at + usize::from(["a", "an"].contains(&s.word(at)));
-    let value = s.between(at, end).filter(|_| at < end && !(at..end).any(|at| s.parted(at)))?;
+    let limits = |at: usize| ["in", "at", "on", "only", "during", "when", "or", "but"].contains(&s.word(at));
+    let value = s.between(at, end).filter(|_| at < end && !(at..end).any(|at| s.parted(at) || limits(at)))?;
+    if (end..s.words.len()).any(|at| s.parted(at)) {
+        return None;
+    }
     let is_diet = is && at + 1 == end && of_class("diet", &value);
     let is_ill =
         || is_condition(&value) && !value.contains("allerg") && is_all_of_it(&Sentence { text: s.text, words: &s.words[..end] }, at);

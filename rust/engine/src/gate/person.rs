@@ -109,50 +109,81 @@ pub(super) fn person(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "I live in | a flat in Brno": the home is the place that a name is given for.
 fn dwells(s: &Sentence<'_>, at: usize) -> Option<Reading> {
-    const NEAR: usize = 7;
-    if !["a", "an", "the", "our"].contains(&s.word(at)) {
-        return None;
-    }
-    let place = (at + 2..s.words.len().min(at + NEAR)).find(|place| ["in", "near"].contains(&s.word(place - 1)))?;
+    const NEAR: usize = 6;
+    const DWELLINGS: [&str; 14] = [
+        "flat",
+        "house",
+        "apartment",
+        "village",
+        "town",
+        "cottage",
+        "studio",
+        "condo",
+        "bungalow",
+        "farm",
+        "loft",
+        "suburb",
+        "room",
+        "place",
+    ];
+    let behind = |place: &usize| ["in", "near"].contains(&s.word(place - 1)) && among(&DWELLINGS, s.word(place - 2));
+    let place = (at + 3..s.words.len().min(at + NEAR)).find(behind).filter(|_| ["a", "an", "the", "our"].contains(&s.word(at)))?;
     let is_home = is_place(s, place) && s.words[place].capital && !is_part_of_the_time(s, at) && !(at..place).any(|at| s.parted(at));
     is_home.then(|| Reading::new(Category::Profile, "home").slot("home"))
 }
 
-/// "We moved last month to Chepstow", "Moved to Leeds last week", "we relocated to Porto in March": words for when it was stand before the place.
+/// "We moved last month to Chepstow", "we relocated to Porto": words for when it was, and no others, stand before the place.
 fn moved(s: &Sentence<'_>) -> Option<Reading> {
-    const MOVED: [&str; 2] = ["moved", "relocated"];
     const SUBJECTS: [&str; 4] = ["i", "we", "i've", "we've"];
-    const THEN: [&str; 13] =
-        ["last", "this", "recently", "yesterday", "house", "home", "back", "again", "as", "out", "away", "finally", "today"];
-    const MOST_BETWEEN: usize = 9;
-    let subject = usize::from(among(&SUBJECTS, s.word(0)));
-    let verb = (subject..=subject + 2).find(|at| among(&MOVED, s.word(*at))).filter(|at| subject > 0 || *at == 0)?;
-    let direct = s.word(verb + 1) == "to";
-    if direct && subject > 0 && s.word(verb) == "moved" || !direct && !among(&THEN, s.word(verb + 1)) {
-        return None; // "I moved to Leeds" is what somebody switched to, and "we moved the database" moved a thing
-    }
-    let place = (verb + 2..s.words.len().min(verb + 2 + MOST_BETWEEN)).find(|at| s.word(at - 1) == "to")?;
-    let is_home =
-        is_place(s, place) && s.words[place].capital && !s.words[..place].iter().any(|word| ["not", "from"].contains(&&*word.lower));
-    // Of "Moved to Done" nobody says when.
-    let says_when = || s.words[place + 1..].iter().any(|word| among(&THEN, &word.lower));
-    let is_home = is_home && (subject > 0 || says_when());
-    let (value, end) = s.value(place).filter(|_| is_home)?;
+    const TIMES: [&str; 7] = ["week", "month", "year", "weekend", "summer", "winter", "spring"];
+    let verb = (1..=2).find(|at| among(&SUBJECTS, s.word(0)) && ["moved", "relocated"].contains(&s.word(*at)))?;
+    let then = match (s.word(verb + 1), s.word(verb + 2)) {
+        ("last" | "this", time) if among(&TIMES, time) || is_named(time) => verb + 3,
+        ("in", month) if MONTHS.contains(&month) => verb + 3,
+        ("yesterday" | "recently", _) => verb + 2,
+        _ => verb + 1,
+    };
+    let direct = then == verb + 1;
+    // "I moved to Leeds" is what somebody switched to.
+    let place = (s.word(then) == "to" && !(direct && s.word(verb) == "moved")).then_some(then + 1)?;
+    let (value, end) = s.value(place).filter(|_| is_place(s, place) && s.words[place].capital)?;
     let reading = home(s, &value, end);
     Some(if direct { reading } else { Reading { text: None, ..reading } })
 }
 
 /// "I've moved to the identity team", "I'm on the payments team now": the team of somebody, of which they have one at a time.
 fn team(s: &Sentence<'_>) -> Option<Reading> {
+    const OTHERWISE: [&str; 23] = [
+        "same",
+        "whole",
+        "wrong",
+        "other",
+        "new",
+        "football",
+        "gym",
+        "quiz",
+        "wedding",
+        "swim",
+        "fantasy",
+        "losing",
+        "winning",
+        "soccer",
+        "basketball",
+        "hockey",
+        "rugby",
+        "cricket",
+        "baseball",
+        "volleyball",
+        "debate",
+        "pub",
+        "hiring",
+    ];
     let at = TEAMS.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let end = (at + 1..s.words.len().min(at + 4)).find(|end| s.word(*end) == "team" && !(at..*end).any(|at| s.parted(at)))?;
-    let with = (at..end).any(|at| ["with", "of", "for", "from", "and"].contains(&s.word(at)));
-    let over = end + 1 + usize::from(s.word(end + 1) == "now");
-    let is_one = !with && !["same", "whole", "wrong", "other", "new"].contains(&s.word(at));
-    let named = s.between(at, end).filter(|_| is_one)?;
-    let reading = Reading::new(Category::Profile, "what somebody does")
-        .told(format!("The user is on the {named} team."), !s.says_more_than_when(over));
-    Some(reading.slot("team"))
+    let is_one = !(at..end).any(|at| ["with", "of", "for", "from", "and"].contains(&s.word(at)) || among(&OTHERWISE, s.word(at)));
+    let last = s.words.iter().rposition(|word| !word.is_mark() && word.lower != "now")? + 1;
+    let named = s.between(at, end).filter(|_| is_one && last == end + 1)?;
+    Some(Reading::new(Category::Profile, "what somebody does").text(format!("The user is on the {named} team.")).slot("team"))
 }
 
 /// Whether words that begin with an article or "my" name no employer, by their noun ("a good cause"), or because they end in "of it".

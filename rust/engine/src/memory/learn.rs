@@ -207,6 +207,11 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
             Effect::Disputes => met.dispute(known.number),
         }
     }
+    // Nor is it plain who is meant where two of one name have what is over.
+    let by_name = |ended: &Memory| said.statement.denies_by_name(&Statement::of(&ended.text, ended.kind));
+    if !met.disputed.is_empty() && met.ended.as_ref().is_some_and(by_name) {
+        met = Met { same: met.same, named: met.named, ..Met::default() };
+    }
     // Of two such plans it is not plain which one is meant.
     moved.sort_unstable_by_key(|known: &Memory| known.number);
     moved.dedup_by_key(|known| known.number);

@@ -204,6 +204,8 @@ fn looks_up(rest: &[&str]) -> bool {
 fn is_at_hand(words: &[&str]) -> bool {
     let near = |at: usize, known: &[&str]| words[at + 1..].iter().take(2).any(|word| known.contains(word));
     (0..words.len()).any(|at| match words[at] {
+        "universe" | "moon" | "species" | "sun" | "planet" | "humans" | "galaxy" | "semicolon" | "wrong" | "correct" => true,
+        "will" => words[..at].last() == Some(&"free"),
         "my" | "our" => near(at, &AT_HAND),
         "this" => !near(at, &TIMES),
         _ => false,
@@ -217,6 +219,7 @@ fn is_advice(words: &[&str]) -> bool {
     let verb = |user: usize| user + 1 + usize::from(EACH_TIME.contains(&word(user + 1)));
     let needs = |user: usize| word(user + 1) == "need" || word(user + 1) == "have" && word(user + 2) == "to";
     match (word(0), word(1)) {
+        ("how", "are") if is_user(2) => return true,
         ("how", "do" | "to" | "i" | "we") => {
             let user = if is_user(1) { 1 } else { 2 };
             let is_habit = verb(user) > user + 1
@@ -231,7 +234,8 @@ fn is_advice(words: &[&str]) -> bool {
         }
         _ => {}
     }
-    let is_when = matches!(word(0), "when" | "what" | "where" | "which");
+    let to_do = |user: usize| ["do", "take", "be", "pay", "bring", "go", "call", "see"].contains(&word(user + 3));
+    let is_when = |user: usize| matches!(word(0), "when" | "where") || word(0) == "what" && (to_do(user) || word(1) == "time");
     (0..words.len()).filter(|at| is_user(*at)).any(|at| {
         let before = if at > 0 { word(at - 1) } else { "" };
         let may = match before {
@@ -242,7 +246,7 @@ fn is_advice(words: &[&str]) -> bool {
         };
         let does = || before == "do" && verb(at) == at + 1 && !LIVES.contains(&word(at + 1)) && !is_living_by(&words[at + 1..]);
         let here = || before == "do" && words.last() == Some(&"here") && word(at + 1) != "live";
-        !may || needs(at) && !is_when || does() && !needs(at) || here()
+        !may || needs(at) && !is_when(at) || does() && !needs(at) || here()
     })
 }
 
@@ -334,6 +338,11 @@ mod tests {
             "Which editor does Anna use?",
             "I use Vim.",
             "what I need is rest.",
+            "do we have free will?",
+            "are we alone in the universe?",
+            "what did I do wrong?",
+            "what do I have to import for os.path?",
+            "how are we today?",
             "thanks!",
             "",
         ];

@@ -23,13 +23,13 @@ pub(super) enum When {
 
 /// Whether the verb before a day is one of those who arrange what is to come: "signed up for", "booked", "bought tickets".
 pub(super) fn is_arranged(words: &[Word], here: usize) -> bool {
-    const ARRANGES: [&str; 8] = ["booked", "reserved", "registered", "enrolled", "invited", "scheduled", "rebooked", "planned"];
+    const ARRANGES: [&str; 6] = ["booked", "reserved", "registered", "invited", "rebooked", "planned"];
+    const RACES: [&str; 5] = ["10k", "5k", "half", "triathlon", "ride"];
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let clause = (0..here).rev().find(|at| among(&PARTS, word(*at))).map_or(0, |at| at + 1);
-    (clause..here).any(|at| {
-        let appoints = among(&APPOINTING, word(at)) && (at + 1..here).any(|at| among(&APPOINTED, word(at)));
-        ARRANGES.contains(&word(at)) || word(at) == "signed" && word(at + 1) == "up" || appoints
-    })
+    let arranged = (clause..here)
+        .find(|at| ARRANGES.contains(&word(*at)) || among(&APPOINTING, word(*at)) || word(*at) == "signed" && word(at + 1) == "up");
+    arranged.is_some_and(|verb| (verb + 1..here).any(|at| among(&APPOINTED, word(at)) || RACES.contains(&word(at))))
 }
 
 /// When something on the weekday is whose words begin at `here`: by the nearest verb before it, or else by the first behind it.
