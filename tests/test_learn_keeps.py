@@ -274,7 +274,7 @@ def test_what_is_so_for_a_time_or_a_purpose_ends_nothing(user: memspan.Scope, ta
         (["I smoke.", "I quit smoking."], None, "I no longer smoke."),
         (["Mia's teacher is Mrs. Bianchi.", "Mia's teacher is Mr. Neri now."], None, "Mia's teacher is Mr. Neri now."),
         (["INV-2031 is due January 31.", "INV-2031 is due May 15 now."], None, "INV-2031 is due May 15 (2025-05-15) now."),
-        (["Luca is allergic to soy.", "Luca is no longer allergic to soy."], None, "Luca is not allergic to soy."),
+        (["Luca is allergic to soy.", "Luca is no longer allergic to soy."], None, "Luca is no longer allergic to soy."),
         (["I don't have a car.", "I have a car now."], None, "I have a car now."),
         (["I take metformin 500 mg.", "I take metformin 1000 mg now."], None, "I take metformin 1000 mg now."),
         (["I'm single.", "I got married."], "marital status", "I got married."),
