@@ -39,7 +39,8 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
     if is_employed && s.words.get(value + 1).is_some_and(|word| word.capital) {
         let (company, end) = s.value(value + 1)?;
         let reading = Reading::new(Category::Profile, "employer").text(format!("The user works for {company}."));
-        return (!s.says_more(end)).then(|| reading.slot("employer"));
+        let is_name = company.split(' ').all(|word| word.starts_with(char::is_uppercase));
+        return (is_name && !s.says_more(end)).then(|| reading.slot("employer"));
     }
     if s.word(verb) == "was"
         || NO_ATTRIBUTE.contains(&first)

@@ -330,6 +330,7 @@ mod tests {
             "my son doesn't have asthma, no wait he does",
             "Leo no longer has asthma in summer",
             "turns out i don't have epilepsy, i hope",
+            "Leo doesn't have asthma. Kidding, he does.",
         ] {
             assert!(!stored(text).iter().any(|claim| claim.doubt == Some(DENIAL)), "{text}: {:?}", stored(text));
         }

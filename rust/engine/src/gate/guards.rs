@@ -177,7 +177,8 @@ pub fn is_comparative(word: &Word) -> bool {
 
 /// Whether it only says that what was said before it was a joke.
 pub fn takes_back(words: &[Word]) -> bool {
-    words.iter().filter(|word| !word.is_mark()).count() <= 4 && JOKES.iter().any(|phrase| has(words, phrase))
+    let kids = words.first().is_some_and(|word| word.lower == "kidding"); // "Kidding, he does."
+    words.iter().filter(|word| !word.is_mark()).count() <= 4 && (kids || JOKES.iter().any(|phrase| has(words, phrase)))
 }
 
 fn is_joke(sentence: &str, words: &[Word]) -> bool {

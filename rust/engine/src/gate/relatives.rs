@@ -78,7 +78,7 @@ pub(super) fn called(s: &Sentence<'_>, span: Span) -> Option<(Reading, String, S
         let is_one = name.chars().count() > 1 && s.text[word.start..word.start + name.len()].chars().skip(1).all(char::is_lowercase);
         let over = name.len() < word.lower.len()
             || s.words.get(at + 1).is_none_or(|next| next.is_mark() || s.parted(at + 1) || among(&BEHIND, &next.lower));
-        (is_one && over && !is_no_name(name) && !is_named(name)).then_some(word.start + name.len())
+        (is_one && over && !is_kin(name) && !is_no_name(name) && !is_named(name)).then_some(word.start + name.len())
     };
     let mentioned = |at: usize| {
         let who = at + 1 + usize::from(among(&WHICH, s.word(at + 1)));
