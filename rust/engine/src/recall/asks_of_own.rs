@@ -149,27 +149,30 @@ const AT_HAND: [&str; 42] = [
     "translation",
     "spelling",
 ];
-/// Times that "this" names, and places.
+/// Words of questions about all of mankind, or about whether something is right.
+const OF_ALL: [&str; 10] = ["universe", "moon", "species", "sun", "planet", "humans", "galaxy", "semicolon", "wrong", "correct"];
+/// Times that "this" names.
 const TIMES: [&str; 12] =
     ["week", "month", "year", "weekend", "morning", "afternoon", "evening", "time", "summer", "winter", "spring", "autumn"];
 
 /// Whether a message asks for something of the user's own life.
 pub(super) fn asks_of_own(message: &str) -> bool {
-    sentences(clip(message, MOST_BYTES)).any(|sentence| is_of_own(sentence) == Some(true))
+    sentences(clip(message, MOST_BYTES)).any(is_of_own)
 }
 
-/// The parts of a text that end at a mark with a space behind it.
+/// The parts of a text that end at a mark, with it.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['.', '!', '?', ';', '\n']).filter(|part| !part.trim().is_empty())
 }
 
-fn is_of_own(sentence: &str) -> Option<bool> {
+/// The same of one sentence.
+fn is_of_own(sentence: &str) -> bool {
     let plain = |word: &str| -> String { word.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     let words: Vec<String> = sentence.split_whitespace().map(plain).filter(|word| !word.is_empty()).take(MOST_WORDS + 1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let words = &words[words.iter().take_while(|word| LEADS.contains(word)).count()..];
     if words.len() > MOST_WORDS {
-        return None;
+        return false;
     }
     let (told, is_told) = told(words);
     let behind = |rest: &[&str]| rest.first().is_some_and(|first| ASKS.contains(first));
@@ -178,7 +181,7 @@ fn is_of_own(sentence: &str) -> Option<bool> {
     let is_own = |word: &&str| OWN.contains(word) || FAMILY.contains(&word.strip_suffix('s').unwrap_or(word));
     let speaks = told.iter().any(is_own);
     let is_asked = is_told || begins && (asks(sentence) || told[0].ends_with('s') && ASKS.contains(&told[0]));
-    Some(speaks && is_asked && !is_at_hand(told) && !is_advice(told))
+    speaks && is_asked && !is_at_hand(told) && !is_advice(told)
 }
 
 /// The words that say what is to be told: behind "can you tell me", "do you know", "remind me"; and whether something stood before it.
@@ -204,7 +207,7 @@ fn looks_up(rest: &[&str]) -> bool {
 fn is_at_hand(words: &[&str]) -> bool {
     let near = |at: usize, known: &[&str]| words[at + 1..].iter().take(2).any(|word| known.contains(word));
     (0..words.len()).any(|at| match words[at] {
-        "universe" | "moon" | "species" | "sun" | "planet" | "humans" | "galaxy" | "semicolon" | "wrong" | "correct" => true,
+        word if OF_ALL.contains(&word) => true,
         "will" => words[..at].last() == Some(&"free"),
         "my" | "our" => near(at, &AT_HAND),
         "this" => !near(at, &TIMES),
@@ -214,40 +217,50 @@ fn is_at_hand(words: &[&str]) -> bool {
 
 /// Whether words ask what to do, or how it is done.
 fn is_advice(words: &[&str]) -> bool {
-    let word = |at: usize| words.get(at).copied().unwrap_or_default();
-    let is_user = |at: usize| matches!(word(at), "i" | "we");
-    let verb = |user: usize| user + 1 + usize::from(EACH_TIME.contains(&word(user + 1)));
-    let needs = |user: usize| word(user + 1) == "need" || word(user + 1) == "have" && word(user + 2) == "to";
-    match (word(0), word(1)) {
-        ("how", "are") if is_user(2) => return true,
-        ("how", "do" | "to" | "i" | "we") => {
-            let user = if is_user(1) { 1 } else { 2 };
-            let is_habit = verb(user) > user + 1
-                || HABITS.contains(&word(user + 1)) && (words.len() == user + 2 || matches!(word(user + 2), "my" | "our"))
-                || word(user + 1) == "get" && word(user + 2) == "to" && words.len() <= user + 4;
-            return !is_habit;
-        }
-        ("why", next) => {
-            let is_of_living = matches!(word(2), "my" | "our") && is_person(word(3));
-            return !(matches!(next, "did" | "am" | "are" | "was" | "were") && (is_user(2) || is_of_living)
-                || is_of_living && next != "do");
-        }
-        _ => {}
+    match words {
+        ["how", "are", "i" | "we", ..] | ["how", "do" | "to"] => true,
+        ["how", "i" | "we", behind @ ..] | ["how", "do" | "to", _, behind @ ..] => !is_habit(behind),
+        ["why", behind @ ..] => !is_own_reason(behind),
+        _ => (0..words.len()).any(|at| matches!(words[at], "i" | "we") && advises(words, at)),
     }
-    let to_do = |user: usize| ["do", "take", "be", "pay", "bring", "go", "call", "see"].contains(&word(user + 3));
-    let is_when = |user: usize| matches!(word(0), "when" | "where") || word(0) == "what" && (to_do(user) || word(1) == "time");
-    (0..words.len()).filter(|at| is_user(*at)).any(|at| {
-        let before = if at > 0 { word(at - 1) } else { "" };
-        let may = match before {
-            "can" => matches!(word(at + 1), "eat" | "drink" | "have"),
-            "should" => word(at + 1) == "be" || word(0) == "what" && word(1) == "time",
-            "would" => verb(at) > at + 1,
-            _ => !ADVISES.contains(&before),
-        };
-        let does = || before == "do" && verb(at) == at + 1 && !LIVES.contains(&word(at + 1)) && !is_living_by(&words[at + 1..]);
-        let here = || before == "do" && words.last() == Some(&"here") && word(at + 1) != "live";
-        !may || needs(at) && !is_when(at) || does() && !needs(at) || here()
-    })
+}
+
+/// Whether the words behind "how do I" ask how somebody does something each time: "take my coffee", "get to work", "usually travel".
+fn is_habit(behind: &[&str]) -> bool {
+    match behind {
+        [first, ..] if EACH_TIME.contains(first) => true,
+        [verb] | [verb, "my" | "our", ..] => HABITS.contains(verb),
+        ["get", "to", rest @ ..] => rest.len() < 3,
+        _ => false,
+    }
+}
+
+/// Whether the words behind "why" ask for a reason of the user's, or of somebody of theirs: "did I leave", "is my sister angry".
+fn is_own_reason(behind: &[&str]) -> bool {
+    match behind {
+        ["did" | "am" | "are" | "was" | "were", "i" | "we", ..] => true,
+        [verb, "my" | "our", who, ..] => *verb != "do" && is_person(who),
+        _ => false,
+    }
+}
+
+/// Whether a question asks the user's part in it as advice; `at` is the place of "I" or "we".
+fn advises(words: &[&str], at: usize) -> bool {
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    let (before, verb) = (if at > 0 { word(at - 1) } else { "" }, word(at + 1));
+    let each_time = EACH_TIME.contains(&verb);
+    let may = match before {
+        "can" => matches!(verb, "eat" | "drink" | "have"),
+        "should" => verb == "be" || matches!(words, ["what", "time", ..]),
+        "would" => each_time,
+        _ => !ADVISES.contains(&before),
+    };
+    let needs = verb == "need" || verb == "have" && word(at + 2) == "to";
+    let to_do = || ["do", "take", "be", "pay", "bring", "go", "call", "see"].contains(&word(at + 3));
+    let is_plan = || matches!(word(0), "when" | "where") || word(0) == "what" && (to_do() || word(1) == "time");
+    let is_act = before == "do" && !each_time && !needs && !LIVES.contains(&verb) && !is_living_by(&words[at + 1..]);
+    let is_here = before == "do" && words.last() == Some(&"here") && verb != "live";
+    !may || needs && !is_plan() || is_act || is_here
 }
 
 /// "What do I do for a living?", "when do I get paid?"
