@@ -84,6 +84,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
     }
     let asks = text.ends_with('?');
     let clause = Sentence { text: said.text, words };
+    let found = Sentence { text: said.text, words: found_out(said.text, words) };
     let reading = match frame {
         _ if asks => rules::asked(&clause),
         Some(frame) => frames::read(frame, &clause),
@@ -95,8 +96,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
             Some(claimed(said, span, words, reading, doubt))
         }
         (None, None) if guards::asks_for_work(words) => Some(discarded(text, (span.start, span.end), "a request to the model")),
-        (None, doubt) if doubt.is_some() || !asks && guards::denies(found_out(said.text, words)) => {
-            let found = Sentence { text: said.text, words: found_out(said.text, words) };
+        (None, doubt) if doubt.is_some() || !asks && guards::denies(found.words) => {
             let ends = if doubt.is_none() { over::denied(&found) } else { None };
             let doubt = doubt.unwrap_or(DENIAL);
             let category = if ends.is_some() { Category::Semantic } else { Category::Episodic };
@@ -112,7 +112,7 @@ fn sentence(said: &Utterance<'_>, whole: Span, span: Span, frame: Option<Frame>,
 /// The words behind "it turns out", where they deny a condition.
 fn found_out<'w>(text: &str, words: &'w [Word]) -> &'w [Word] {
     const FINDS: [&str; 4] = ["it turns out that", "it turns out", "turns out that", "turns out"];
-    let at = FINDS.iter().find_map(|opening| starts(words, 0, opening)).unwrap_or(0);
+    let Some(at) = FINDS.iter().find_map(|opening| starts(words, 0, opening)) else { return words };
     let denies = over::denied_condition(&Sentence { text, words: &words[at..] }, false).is_some();
     if denies { &words[at..] } else { words }
 }

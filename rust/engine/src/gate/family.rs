@@ -81,7 +81,10 @@ pub(super) fn read_as(own: &str, of_several: bool) -> Option<OfOthers> {
     let read = rules::read(&s)?;
     let denied = read.text.as_ref().and_then(|text| text.strip_prefix("The user is not "));
     let is = if of_several { "are" } else { "is" };
-    Some(denied.map(|denied| OfOthers::Denied(format!("{is} not {denied}"))).unwrap_or(OfOthers::Told(read)))
+    Some(match denied {
+        Some(denied) => OfOthers::Denied(format!("{is} not {denied}")),
+        None => OfOthers::Told(read),
+    })
 }
 
 /// Whether a denial goes on with nothing that may take it back: "Leo isn't allergic to nuts, I hope", "... or is he".

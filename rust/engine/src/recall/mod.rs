@@ -350,9 +350,10 @@ fn looked_closer(
     beside
 }
 
-/// Whether a question is about the user's own life, and names no time: of another day no memory is an answer.
-pub(crate) fn asks_of_own_life(request: &Request, question: &Question) -> bool {
-    request.filter.preferred.is_none() && question.asks_of_own()
+/// Whether the next nearest answers as well: the request may be filled, and its question is about the user's own life and names no time. Of
+/// another day no memory is an answer.
+pub(crate) fn is_filled(request: &Request, question: &Question) -> bool {
+    request.filter.fills && request.filter.preferred.is_none() && question.asks_of_own()
 }
 
 /// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies
@@ -369,7 +370,7 @@ fn chosen<'m>((asked, most): (&Asked<'_>, usize), recall: &Recall, contenders: V
             |(scope, text, parts): &(usize, &str, fusion::Parts)| recall.beside.confidence(recall.queries.get(*scope), text, parts);
         *sure.get_or_init(|| best.as_ref().map_or(0.0, confidence) >= ranking::SURE_ENOUGH)
     };
-    let fills = request.filter.fills && asks_of_own_life(request, question);
+    let fills = is_filled(request, question);
     for one in contenders {
         if chosen.is_full() || one.parts.score() < request.min_score {
             break;

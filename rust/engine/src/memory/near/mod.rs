@@ -313,8 +313,7 @@ fn without_kin<'w>(words: &[&'w str]) -> Option<impl Iterator<Item = &'w str>> {
     const VERBS: [&str; 6] = ["is", "are", "have", "can", "eat", "take"];
     let [owner, who, name, verb, ..] = words else { return None };
     let is_called = ["my", "our"].contains(owner) && ![who, name].iter().any(|word| VERBS.contains(word)) && VERBS.contains(verb);
-    let rest: Vec<&str> = words[2..].to_vec();
-    is_called.then(|| rest.into_iter())
+    is_called.then(|| words[2..].iter().copied())
 }
 
 #[cfg(test)]

@@ -317,7 +317,7 @@ fn gather<'s, P: Pages>(
     let mut recalled = recall(engine, pages, scopes, &view, ask, (&record.recalls, &stands))?;
     let mut memories = Vec::new();
     if let Some((request, question, answer, _)) = &recalled {
-        let least = if request.filter.fills && recall::asks_of_own_life(request, question) { SURE_ENOUGH } else { 0.0 };
+        let least = if recall::is_filled(request, question) { SURE_ENOUGH } else { 0.0 };
         memories = recalled_items(pages, answer, (ask.now, least), |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
@@ -489,8 +489,8 @@ fn recalled_items<P: Pages>(pages: &P, answer: &Recall, (now, floor): (i64, f64)
     Ok(items)
 }
 
-/// Gives what is newer than the surest memory, and shares a name with it, the score that it takes to stand beside it: "joost upped to 135" may say
-/// what holds now of "accountant is Joost, charges 110".
+/// Gives what is newer than the surest memory, and shares a name with it, the score that it takes to stand beside it: "joost upped to 135" may
+/// say what holds now of "accountant is Joost, charges 110".
 fn bring_newer(hits: &[recall::Hit], items: &mut [Item]) {
     let Some(best) = (0..hits.len()).max_by_key(|at| items[*at].score) else { return };
     let (surest, least) = (&hits[best].memory, items[best].score.map(|score| score / 2 + 1));
