@@ -57,9 +57,18 @@ def test_two_children_and_their_allergies_stand_beside_each_other(user: memspan.
         ("My son has a nut allergy.", "My son doesn't have a nut allergy any more."),
         ("My wife is vegan.", "My wife is not vegan anymore."),
         ("My wife is pregnant.", "My wife is not pregnant any more."),
+        ("My son Oscar is allergic to eggs.", "My son is not allergic to eggs any more."),
+        ("my son Oscar has asthma", "my son outgrew his asthma"),
+        ("My daughter Lea is vegetarian.", "My daughter isn't vegetarian anymore."),
     ],
 )
 def test_what_is_over_is_pinned_no_more(user: memspan.Scope, first: str, second: str) -> None:
     block = pinned(user, MENU, first, second)
-    assert [memory.text for memory in user.memories() if " not " not in memory.text] == []
+    assert [memory.text for memory in user.memories() if " no longer " not in memory.text] == []
     assert first.partition(" ")[2] not in block
+
+
+@pytest.mark.parametrize("denial", ["My daughter isn't vegetarian any more.", "My daughter Eva isn't vegetarian any more."])
+def test_of_two_daughters_it_is_not_plain_which_one_eats_meat(user: memspan.Scope, denial: str) -> None:
+    block = pinned(user, MENU, "My daughter Lea is vegetarian.", "My daughter Ida is vegetarian.", denial)
+    assert [name in block for name in ("Lea is vegetarian", "Ida is vegetarian")] == [True, True]

@@ -13,7 +13,7 @@ use super::over::denied_condition;
 use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
-use super::words::{Word, among, starts, words};
+use super::words::{Word, among, has, starts, words};
 use super::{Category, DENIAL};
 
 /// Words before somebody whom "my" names: "my older twin | brother".
@@ -41,7 +41,8 @@ pub(super) fn of_family(s: &Sentence<'_>) -> Option<Reading> {
         OfOthers::Denied(denied) => {
             let who = s.between(1, behind).filter(|_| says_no_more(s, behind))?;
             let owner = if s.word(0) == "our" { "Our" } else { "The user's" };
-            return is_kin(being).then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {denied}")));
+            return is_kin(being)
+                .then(|| Reading::new(Category::Constraint, DENIAL).text(format!("{owner} {who} {}", as_over(s, &denied))));
         }
         OfOthers::Told(read) => read,
     };
@@ -85,6 +86,20 @@ pub(super) fn read_as(own: &str, of_several: bool) -> Option<OfOthers> {
         Some(denied) => OfOthers::Denied(format!("{is} not {denied}")),
         None => OfOthers::Told(read),
     })
+}
+
+/// What a sentence denies, as it says it: that it is so no longer, or that it is not so.
+pub(super) fn as_over(s: &Sentence<'_>, denied: &str) -> String {
+    const OVER: [&str; 6] = ["anymore", "any more", "any longer", "no longer", "outgrew", "outgrown"];
+    const NO_LONGER: [(&str, &str); 4] = [
+        ("is not ", "is no longer "),
+        ("are not ", "are no longer "),
+        ("does not have ", "no longer has "),
+        ("do not have ", "no longer have "),
+    ];
+    let over = OVER.iter().any(|phrase| has(s.words, phrase));
+    let said = NO_LONGER.iter().filter(|_| over).find_map(|(not, longer)| Some(format!("{longer}{}", denied.strip_prefix(not)?)));
+    said.unwrap_or_else(|| denied.to_owned())
 }
 
 /// Whether a denial goes on with nothing that may take it back: "Leo isn't allergic to nuts, I hope", "... or is he".
@@ -306,15 +321,16 @@ mod tests {
     #[test]
     fn health_of_theirs_that_is_over_is_denied_by_its_name() {
         for (text, said) in [
-            ("My son outgrew his nut allergy.", "The user's son is not allergic to nut."),
-            ("My son Max has outgrown his egg allergy.", "The user's son Max is not allergic to egg."),
-            ("My son doesn't have a nut allergy any more.", "The user's son is not allergic to nut."),
-            ("My son no longer has a nut allergy.", "The user's son is not allergic to nut."),
+            ("My son outgrew his nut allergy.", "The user's son is no longer allergic to nut."),
+            ("My son Max has outgrown his egg allergy.", "The user's son Max is no longer allergic to egg."),
+            ("My son doesn't have a nut allergy any more.", "The user's son is no longer allergic to nut."),
+            ("My son no longer has a nut allergy.", "The user's son is no longer allergic to nut."),
             ("Our kids don't have a nut allergy after all.", "Our kids are not allergic to nut."),
-            ("My daughter is no longer allergic to eggs.", "The user's daughter is not allergic to eggs."),
-            ("My daughter isn't vegetarian any more.", "The user's daughter is not vegetarian."),
+            ("My daughter is no longer allergic to eggs.", "The user's daughter is no longer allergic to eggs."),
+            ("My daughter isn't vegetarian any more.", "The user's daughter is no longer vegetarian."),
+            ("My kids don't have asthma any more.", "The user's kids no longer have asthma."),
             ("turns out my wife doesn't have celiac disease", "The user's wife does not have celiac disease."),
-            ("My son no longer has asthma.", "The user's son does not have asthma."),
+            ("My son no longer has asthma.", "The user's son no longer has asthma."),
             ("Leo doesn't have asthma anymore.", "Leo no longer has asthma."),
             ("Mia isn't vegetarian anymore.", "Mia is no longer vegetarian."),
             ("Leo no longer has asthma.", "Leo no longer has asthma."),

@@ -269,7 +269,10 @@ pub(super) fn taken(s: &Sentence<'_>) -> Option<usize> {
             .iter()
             .find_map(|opening| starts(s.words, 0, opening))
     })?;
-    let dosed = (at..s.words.len()).any(|at| s.words[at].is_number() && among(&DOSES, s.word(at + 1)));
+    // "I take 200 g of flour" is of a recipe.
+    let in_grams = |end: usize| s.word(end - 1).trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.') == "g";
+    let known = s.words.iter().any(|word| medicine::is_medicine(&word.lower));
+    let dosed = (at..s.words.len()).filter_map(|at| medicine::dose(s, at)).any(|end| known || !in_grams(end));
     let often = (at + 1..s.words.len().min(at + 5)).any(|at| OFTEN.iter().any(|often| starts(s.words, at, often).is_some()));
     let is_medicine = s.words.get(at).is_some_and(|word| !word.is_mark() && !among(&NO_MEDICINE, &word.lower));
     let is_known = s.words.get(at).is_some_and(|word| medicine::is_medicine(&word.lower)) && s.words.len() <= at + 2;

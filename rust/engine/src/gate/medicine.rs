@@ -122,7 +122,7 @@ pub(super) fn is_medicine(word: &str) -> bool {
 }
 
 /// Behind a dose that begins at a word: "75 mcg", "75mcg".
-fn dose(s: &Sentence<'_>, at: usize) -> Option<usize> {
+pub(super) fn dose(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let word = s.words.get(at)?;
     if word.is_number() && among(&DOSES, s.word(at + 1)) {
         return Some(at + 2);
@@ -238,6 +238,8 @@ mod tests {
     fn a_medicine_that_is_new_or_dosed_otherwise_is_kept_as_one_that_is_taken() {
         for (text, ended) in [
             ("I take lisinopril 10 mg", None),
+            ("i take 50mg of sertraline", None),
+            ("I'm taking 50mg sertraline.", None),
             ("The lisinopril gave me a cough so the doctor switched me to losartan 50 mg", Some("lisinopril")),
             ("They switched me from lisinopril to losartan", Some("lisinopril")),
             ("I switched from lisinopril to losartan", Some("lisinopril")),
@@ -316,6 +318,8 @@ mod tests {
             let ends = |claim: &crate::gate::Claim| claim.reason.contains("medicine") && claim.ends.is_some();
             assert!(!stored(text).iter().any(ends), "{text}: {:?}", stored(text));
         }
+        let flour = stored("I take 200 g of flour and mix it with eggs");
+        assert!(flour.iter().all(|claim| claim.category != Category::Constraint), "{flour:?}");
     }
 
     #[test]

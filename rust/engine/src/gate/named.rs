@@ -4,7 +4,7 @@
 //! A name has a capital, or is written as identifiers are: with a digit, a hyphen or an underscore. Sentences about what everybody knows have
 //! names, too ("Linux runs on phones"), so that of a thing only what it has ("Acme's contract") or what an identifier does is kept.
 
-use super::family::{OfOthers, as_oneself, is_all_of_it, read_as, says_no_more};
+use super::family::{OfOthers, as_oneself, as_over, is_all_of_it, read_as, says_no_more};
 use super::guards::ASKS;
 use super::lists::lists;
 use super::reading::Reading;
@@ -65,9 +65,7 @@ fn health_behind(s: &Sentence<'_>, behind: usize) -> Option<Reading> {
     let read = match read_as(&own, false)? {
         OfOthers::Denied(denied) => {
             let who = s.between(0, behind).filter(|_| says_no_more(s, behind))?;
-            let over = ["anymore", "any more", "any longer", "no longer"].iter().any(|phrase| has(s.words, phrase));
-            let denied = if over { denied.replace("is not ", "is no longer ").replace("does not have ", "no longer has ") } else { denied };
-            return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} {denied}")));
+            return Some(Reading::new(Category::Semantic, DENIAL).text(format!("{who} {}", as_over(s, &denied))));
         }
         OfOthers::Told(read) => read,
     };

@@ -145,7 +145,7 @@ impl Statement {
         }
     }
 
-    /// Whether it denies by a bare name what an older one says of "my son Oscar": another one may have that name.
+    /// Whether it denies of "Oscar" or of "my son" what an older one says of "my son Oscar": another one may be called so.
     pub fn denies_by_name(&self, old: &Self) -> bool {
         self.denies
             && !old.denies
@@ -303,17 +303,18 @@ fn denies_all(denial: &[Token], said: &[Token]) -> bool {
         return false;
     }
     let said: Vec<&str> = affirmed(said).filter(|word| !gate::is_degree(word)).collect();
-    let by_name = || denial.iter().any(|token| token.form == "longer") && without_kin(&said).is_some_and(|said| affirmed(denial).eq(said));
-    affirmed(denial).eq(said.iter().copied()) || by_name()
+    let is_over = denial.iter().any(|token| token.form == "longer");
+    affirmed(denial).eq(said.iter().copied())
+        || is_over && called_otherwise(&said).into_iter().flatten().any(|said| affirmed(denial).eq(said))
 }
 
-/// A sentence about "my son Oscar" as one about "Oscar". "Oscar is no longer allergic to nuts" is about him, where "Oscar is not allergic" may be
-/// about somebody else of that name.
-fn without_kin<'w>(words: &[&'w str]) -> Option<impl Iterator<Item = &'w str>> {
+/// A sentence about "my son Oscar" as one about "Oscar", and as one about "my son". "Oscar is no longer allergic to nuts" is about him, where
+/// "Oscar is not allergic" may be about somebody else of that name.
+fn called_otherwise<'w>(words: &[&'w str]) -> Option<[Vec<&'w str>; 2]> {
     const VERBS: [&str; 6] = ["is", "are", "have", "can", "eat", "take"];
-    let [owner, who, name, verb, ..] = words else { return None };
-    let is_called = ["my", "our"].contains(owner) && ![who, name].iter().any(|word| VERBS.contains(word)) && VERBS.contains(verb);
-    is_called.then(|| words[2..].iter().copied())
+    let [owner, who, name, verb, ..] = *words else { return None };
+    let is_called = ["my", "our"].contains(&owner) && ![who, name].iter().any(|word| VERBS.contains(word)) && VERBS.contains(&verb);
+    is_called.then(|| [words[2..].to_vec(), [&[owner, who], &words[3..]].concat()])
 }
 
 #[cfg(test)]
@@ -501,7 +502,7 @@ mod tests {
             ("Ann will come", &["Ann won't come", "Ann will not come"]),
             ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
             ("I have a severe nut allergy", &["I'm not allergic to nuts", "I have no nut allergy", "I don't have an allergy to nuts"]),
-            ("My son Leo has asthma", &["Leo no longer has asthma", "My son Leo has no asthma"]),
+            ("My son Leo has asthma", &["Leo no longer has asthma", "My son no longer has asthma", "My son Leo has no asthma"]),
             ("my son leo is allergic to nuts", &["Leo is no longer allergic to nuts"]),
             ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),
         ] {
