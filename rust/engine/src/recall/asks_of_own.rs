@@ -22,6 +22,33 @@ const AUXILIARIES: [&str; 14] = ["do", "did", "does", "am", "is", "are", "was", 
 const OWN: [&str; 10] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "im", "ive"];
 /// Those of the family who are called so without "my": "where does mum live?"
 const FAMILY: [&str; 10] = ["mum", "mom", "mummy", "mommy", "mama", "dad", "daddy", "papa", "grandma", "grandpa"];
+/// What somebody has at home or at work that they call so: "where's the car?"
+const AT_HOME: [&str; 22] = [
+    "car",
+    "van",
+    "bike",
+    "cat",
+    "dog",
+    "kids",
+    "twins",
+    "baby",
+    "boiler",
+    "wifi",
+    "bins",
+    "landlord",
+    "plumber",
+    "electrician",
+    "builder",
+    "cleaner",
+    "nanny",
+    "vet",
+    "nursery",
+    "garage",
+    "inlaws",
+    "office",
+];
+/// Words by which "my" names one of many: "is my heart rate of 95 normal?", "is my dog allowed grapes?"
+const JUDGES: [&str; 8] = ["enough", "normal", "allowed", "rights", "legal", "healthy", "safe", "too"];
 /// Verbs of services that tell something, and make nothing: "can you remind me where ...".
 const TELLS: [&str; 9] = ["tell", "remind", "recall", "remember", "list", "find", "give", "show", "check"];
 /// Before the user they ask what to do, what may be done, or what comes of it.
@@ -29,7 +56,12 @@ const ADVISES: [&str; 9] = ["can", "could", "should", "shall", "would", "may", "
 /// Between the user and a verb they say that it is done each time.
 const EACH_TIME: [&str; 6] = ["usually", "normally", "always", "still", "currently", "typically"];
 /// Verbs behind "do I" that tell how somebody lives, or what they plan. Others ask what to do: "what do I put into the rice?"
-const LIVES: [&str; 71] = [
+const LIVES: [&str; 76] = [
+    "pick",
+    "drop",
+    "donate",
+    "bring",
+    "park",
     "live",
     "work",
     "have",
@@ -104,9 +136,10 @@ const LIVES: [&str; 71] = [
 ];
 /// Verbs behind "how do I" where "my" follows, or nothing.
 const HABITS: [&str; 9] = ["take", "like", "drink", "eat", "spell", "pronounce", "earn", "feel", "prefer"];
+/// Things at hand where they stand right behind "my": "my list" is one, and "my mailing list" and "my code for the door" are none.
+const RIGHT_AT_HAND: [&str; 8] = ["code", "list", "table", "class", "answer", "letter", "app", "model"];
 /// A text or a thing at hand that "my" names.
-const AT_HAND: [&str; 42] = [
-    "code",
+const AT_HAND: [&str; 34] = [
     "build",
     "error",
     "errors",
@@ -116,7 +149,6 @@ const AT_HAND: [&str; 42] = [
     "essay",
     "script",
     "function",
-    "app",
     "regex",
     "test",
     "tests",
@@ -126,26 +158,20 @@ const AT_HAND: [&str; 42] = [
     "paragraph",
     "text",
     "draft",
-    "letter",
     "program",
     "output",
     "loop",
     "variable",
     "variables",
-    "class",
     "branch",
     "commit",
     "pr",
-    "table",
     "join",
     "css",
     "html",
     "container",
-    "list",
     "string",
-    "model",
     "prompt",
-    "answer",
     "translation",
     "spelling",
 ];
@@ -175,13 +201,56 @@ fn is_of_own(sentence: &str) -> bool {
         return false;
     }
     let (told, is_told) = told(words);
+    let meant = told.first().map(|first| as_question_word(first, told));
+    let is_mistyped = meant != told.first().copied();
+    let told = &meant.into_iter().chain(told.iter().skip(1).copied()).collect::<Vec<_>>()[..];
     let behind = |rest: &[&str]| rest.first().is_some_and(|first| ASKS.contains(first));
     let told = if told.first().is_some_and(|first| BEFORE.contains(first)) && behind(&told[1..]) { &told[1..] } else { told };
     let begins = told.first().is_some_and(|first| ASKS.contains(first) || AUXILIARIES.contains(first));
     let is_own = |word: &&str| OWN.contains(word) || FAMILY.contains(&word.strip_suffix('s').unwrap_or(word));
-    let speaks = told.iter().any(is_own);
-    let is_asked = is_told || begins && (asks(sentence) || told[0].ends_with('s') && ASKS.contains(&told[0]));
-    speaks && is_asked && !is_at_hand(told) && !is_advice(told)
+    let at_home = |pair: &[&str]| pair[0] == "the" && (AT_HOME.contains(&pair[1]) || is_person(pair[1]));
+    let speaks = told.iter().any(is_own) || told.windows(2).any(at_home) || is_recalled(words, told);
+    let is_named = || {
+        sentence.trim_end().ends_with('?')
+            && matches!(told, ["my" | "our", ..] | ["name" | "address" | "number" | "date", "of", "my" | "our", ..])
+    };
+    let is_asked = is_told || is_mistyped || begins && (asks(sentence) || told[0].ends_with('s') && ASKS.contains(&told[0])) || is_named();
+    speaks && is_asked && !is_at_hand(told) && !is_advice(told) && !is_of_any(told)
+}
+
+/// A question word that was typed with two letters in turn or without one: "waht", "wich", "hw". A word of its own behind it says that it asks.
+fn as_question_word<'w>(first: &'w str, words: &[&'w str]) -> &'w str {
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let lacks_one = |whole: &str| (1..whole.len()).any(|at| format!("{}{}", &whole[..at], &whole[at + 1..]) == first);
+    let is_meant = |whole: &&&str| whole.starts_with(&first[..first.len().min(1)]) && (sorted(whole) == sorted(first) || lacks_one(whole));
+    let asks = words.iter().skip(1).take(5).any(|word| AUXILIARIES.contains(word) || ["my", "our"].contains(word));
+    if first == "were" && words.get(1).is_some_and(|next| ["do", "does", "did", "is"].contains(next)) {
+        return "where";
+    }
+    if !first.is_ascii() || ASKS.contains(&first) || AUXILIARIES.contains(&first) || !asks {
+        return first;
+    }
+    ASKS.iter().find(is_meant).map_or(first, |whole| *whole)
+}
+
+/// Whether the assistant is asked to bring back what it was told: "remind me when the MOT is due", "do you remember the name of that wine?"
+fn is_recalled(words: &[&str], told: &[&str]) -> bool {
+    let recalls = words.iter().take(4).any(|word| ["remind", "remember"].contains(word));
+    recalls && matches!(told, ["when" | "where" | "who" | "whose" | "which" | "the" | "that", ..])
+}
+
+/// Whether "my" names one of many: what holds if something is so, whether it is enough, how such things work, what a word means.
+fn is_of_any(words: &[&str]) -> bool {
+    let mine = words.iter().position(|word| ["my", "our"].contains(word));
+    let judged = mine.is_some_and(|at| words[at..].iter().any(|word| JUDGES.contains(word)));
+    let supposed = words.windows(2).any(|pair| pair[0] == "if" && OWN.contains(&pair[1]));
+    let works = matches!(words, ["how", "does" | "do", "my" | "our", what, ..] if !is_person(what));
+    let means = matches!(words, [.., "mean"] | [.., "stand", "for"] | [.., "made", "of"]);
+    judged || supposed || works || means
 }
 
 /// The words that say what is to be told: behind "can you tell me", "do you know", "remind me"; and whether something stood before it.
@@ -193,6 +262,9 @@ fn told<'w, 's>(words: &'w [&'s str]) -> (&'w [&'s str], bool) {
         ["do", "you" | "u", "know" | "remember", rest @ ..] => (rest, true),
         ["remind" | "tell", "me", rest @ ..] => (rest.strip_prefix(&["of"]).unwrap_or(rest), true),
         ["look", "up", rest @ ..] if service => (rest, true),
+        ["i" | "ive", "forgot" | "forget" | "forgotten", rest @ ..]
+        | ["i", "cant" | "cannot" | "dont", "remember" | "recall", rest @ ..] => (rest, looks_up(rest)),
+        ["list" | "give" | "show", "me", rest @ ..] | ["list" | "give" | "show", rest @ ..] if !service => (rest, looks_up(rest)),
         [verb, "me", rest @ ..] | [verb, rest @ ..] if service && TELLS.contains(verb) => (rest, looks_up(rest)),
         _ => (words, false),
     }
@@ -209,7 +281,10 @@ fn is_at_hand(words: &[&str]) -> bool {
     (0..words.len()).any(|at| match words[at] {
         word if OF_ALL.contains(&word) => true,
         "will" => words[..at].last() == Some(&"free"),
-        "my" | "our" => near(at, &AT_HAND),
+        "my" | "our" => {
+            let right = words.get(at + 1).is_some_and(|next| RIGHT_AT_HAND.contains(next));
+            near(at, &AT_HAND) || right && !words.get(at + 2).is_some_and(|next| ["for", "to", "at", "of"].contains(next))
+        }
         "this" => !near(at, &TIMES),
         _ => false,
     })
@@ -238,6 +313,7 @@ fn is_habit(behind: &[&str]) -> bool {
 /// Whether the words behind "why" ask for a reason of the user's, or of somebody of theirs: "did I leave", "is my sister angry".
 fn is_own_reason(behind: &[&str]) -> bool {
     match behind {
+        ["am" | "are", "i" | "we", "getting" | "seeing", ..] => false,
         ["did" | "am" | "are" | "was" | "were", "i" | "we", ..] => true,
         [verb, "my" | "our", who, ..] => *verb != "do" && is_person(who),
         _ => false,
@@ -258,7 +334,12 @@ fn advises(words: &[&str], at: usize) -> bool {
     let needs = verb == "need" || verb == "have" && word(at + 2) == "to";
     let to_do = || ["do", "take", "be", "pay", "bring", "go", "call", "see"].contains(&word(at + 3));
     let is_plan = || matches!(word(0), "when" | "where") || word(0) == "what" && (to_do() || word(1) == "time");
-    let is_act = before == "do" && !each_time && !needs && !LIVES.contains(&verb) && !is_living_by(&words[at + 1..]);
+    let is_act = before == "do"
+        && !matches!(words, ["what", "time", ..])
+        && !each_time
+        && !needs
+        && !LIVES.contains(&verb)
+        && !is_living_by(&words[at + 1..]);
     let is_here = before == "do" && words.last() == Some(&"here") && verb != "live";
     !may || needs && !is_plan() || is_act || is_here
 }
@@ -317,6 +398,25 @@ mod tests {
             "What do I do for a living?",
             "by when do I have to be at the airport?",
             "how old is my daughter?",
+            "what's on my to-do list",
+            "what's my code for the office door",
+            "which mailing list did I join?",
+            "waht is my blood type",
+            "wich school did my kids go to",
+            "were do i live",
+            "hw many vacation days do i have left",
+            "remind me when the MOT is due",
+            "do you remember the name of that wine?",
+            "where's the car?",
+            "who is the landlord now?",
+            "My sister's new address?",
+            "name of my son's teacher?",
+            "I forgot my locker number",
+            "I can't remember where I put my birth certificate",
+            "give me my landlord's number",
+            "what time do I drop off Leo?",
+            "Which charity do I donate to?",
+            "Where does my mother live now?",
         ];
         let missed: Vec<&str> = own.into_iter().filter(|own| !asks_of_own(own)).collect();
         assert!(missed.is_empty(), "{missed:?}");
@@ -356,6 +456,20 @@ mod tests {
             "what did I do wrong?",
             "what do I have to import for os.path?",
             "how are we today?",
+            "what are my rights if my flight is cancelled?",
+            "is my password strong enough if it has 8 characters",
+            "is my heart rate of 95 normal?",
+            "what is my dog allowed to eat?",
+            "what happens if my visa expires?",
+            "how does my microwave heat food?",
+            "what does my dream about falling mean?",
+            "What is my IP address made of?",
+            "Why am I getting a segfault when I free the pointer twice?",
+            "remind me how to reverse a list",
+            "give me a recipe for my mother",
+            "I forgot to say thanks",
+            "I don't remember saying that",
+            "My code fails here?",
             "thanks!",
             "",
         ];

@@ -350,10 +350,10 @@ fn looked_closer(
     beside
 }
 
-/// Whether the next nearest answers as well: the request may be filled, and its question is about the user's own life and names no time. Of
-/// another day no memory is an answer.
+/// Whether the next nearest answers as well: the request may be filled, and its question is about the user's own life and asks for more than
+/// what was in a time. Of another day no memory is an answer to that.
 pub(crate) fn is_filled(request: &Request, question: &Question) -> bool {
-    request.filter.fills && request.filter.preferred.is_none() && question.asks_of_own()
+    request.filter.fills && question.asks_of_own() && (request.filter.preferred.is_none() || question.overview().is_none())
 }
 
 /// Those that are answered with: the best that may be, of what says the same the first, within the tokens that there may be. And whether copies

@@ -42,5 +42,5 @@ impl<P: Pages> Frequencies for Memories<'_, '_, P> {
 /// The question with other words, and the changes; `None` where there are none.
 pub(super) fn repaired<P: Pages>(scopes: &[Option<Opened<'_, P>>], question: &Question) -> Result<Option<(Question, Corrections)>> {
     let repaired = repair(question.text(), |word| question.is_word(word), &mut Memories { question, scopes })?;
-    Ok(repaired.map(|repaired| (Question::new(&repaired.text), repaired.changes)))
+    Ok(repaired.map(|repaired| (question.repaired(&repaired.text), repaired.changes)))
 }
