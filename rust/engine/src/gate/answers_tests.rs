@@ -172,7 +172,6 @@ fn what_changed_is_stored() {
         "Was the launch cancelled?",
         "I cancelled it",
         "I use it now",
-        "Tom moved to Ghent",
         "I'm now an hour late",
         "I'm now tired",
         "If the launch got cancelled we stay",

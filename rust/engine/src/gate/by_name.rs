@@ -85,7 +85,7 @@ fn has_one_of(words: &[Word], list: &[&str]) -> bool {
 }
 
 /// Whether a speaker leaves out "I" or "I'm": "Vegetarian since 2010.", "Living in Porto."
-fn leaves_out_i(words: &[Word]) -> bool {
+pub(super) fn leaves_out_i(words: &[Word]) -> bool {
     let has_state = words.first().is_some_and(|first| among(&STATES, &first.lower));
     let is_state = has_state && words.get(1).is_none_or(|next| among(&FOLLOWS, &next.lower));
     is_state || OPENINGS.iter().any(|opening| starts(words, 0, opening).is_some())

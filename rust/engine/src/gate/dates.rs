@@ -73,6 +73,11 @@ pub fn named(words: &[Word], at: i64) -> Vec<Named> {
     out
 }
 
+/// Whether a sentence names a day from where it stands, or a date.
+pub fn names_day(words: &[Word], at: i64) -> bool {
+    !named(words, at).is_empty()
+}
+
 /// How many days ago something was, where a sentence names one day, and that is over; else 0.
 pub fn days_ago(words: &[Word], at: i64) -> i64 {
     match &named(words, at)[..] {

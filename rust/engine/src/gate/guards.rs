@@ -4,10 +4,10 @@
 use super::attribute::listed;
 use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
-use super::others;
 use super::sentence::Sentence;
 use super::signs::{has_colon, is_picture, parts};
 use super::words::{Span, Word, among, has, starts};
+use super::{model, others};
 
 lists! { "guards":
     /// Phrases of what might be.
@@ -63,6 +63,8 @@ pub enum Guard {
 const CONDITIONS: [&str; 5] = ["if i could", "if i had", "if we could", "if we had", "if it were"];
 const JOKES: [&str; 9] =
     ["just kidding", "jk", "yeah right", "as if", "only joking", "i'm joking", "i'm kidding", "not really", "said no one"];
+/// How a sentence begins behind a denial that was only said, or is to be worked on: "That is what I told the army."
+const REPORTS: [&str; 6] = ["that's what", "that is what", "at least that's what", "how do i say", "how do you say", "said no"];
 
 /// The verdict on a sentence as a whole.
 pub fn of_sentence(text: &str, span: Span, words: &[Word]) -> Guard {
@@ -110,6 +112,11 @@ pub fn of_any_language(text: &str, span: Span, words: &[Word]) -> Option<&'stati
 
 /// "Do I prefer Python?", "what is my timezone": it asks for what is known, and tells nothing.
 fn asks_of_user(sentence: &str, words: &[Word]) -> bool {
+    const TAGS: [&str; 4] = ["is that right ?", "is that correct ?", "is that so ?", "is that true ?"];
+    let ends = |tag: &&str| words.len().checked_sub(tag.split(' ').count()).is_some_and(|at| at > 0 && starts(words, at, tag).is_some());
+    if TAGS.iter().any(ends) {
+        return true; // "I'm allergic to latex, is that right?"
+    }
     let asks = sentence.ends_with('?') || among(&ASKS, &words[0].lower);
     asks && OF_THE_USER.iter().any(|phrase| has(words, phrase)) && !words.iter().any(|word| word.lower == "actually")
 }
@@ -177,8 +184,14 @@ pub fn is_comparative(word: &Word) -> bool {
 
 /// Whether it only says that what was said before it was a joke.
 pub fn takes_back(words: &[Word]) -> bool {
-    let kids = words.first().is_some_and(|word| word.lower == "kidding"); // "Kidding, he does."
+    let plain: Vec<&str> = words.iter().filter(|word| !word.is_mark()).map(|word| &*word.lower).collect();
+    let kids = plain.first() == Some(&"kidding") || matches!(plain[..], ["i", "wish"] | ["not"]); // "Kidding, he does."
     words.iter().filter(|word| !word.is_mark()).count() <= 4 && (kids || JOKES.iter().any(|phrase| has(words, phrase)))
+}
+
+/// Whether it says that what was denied before it was only said.
+pub fn reports(words: &[Word]) -> bool {
+    REPORTS.iter().any(|phrase| starts(words, 0, phrase).is_some())
 }
 
 fn is_joke(sentence: &str, words: &[Word]) -> bool {
@@ -191,8 +204,8 @@ fn is_hypothetical(words: &[Word]) -> bool {
     let wishes = (opens("i would") || opens("i'd") || opens("we would")) && CONDITIONS.iter().any(|phrase| has(words, phrase));
     wishes
         || HYPOTHETICAL.iter().any(|phrase| has(words, phrase))
-        || opens("if i") && !has(words, "please")
-        || opens("if we")
+        || ["if i", "if i'm", "if i've", "if i'd"].iter().any(|phrase| opens(phrase)) && !has(words, "please")
+        || ["if we", "if we're", "if we've"].iter().any(|phrase| opens(phrase))
         || opens("if they")
 }
 
@@ -344,14 +357,19 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
     let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase()) && !text.contains([':', '/', '@', '+', '(', ')']);
     let no_other = begins && may_be_english(text, words);
-    no_other || is_list() || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+    // "came off metformin last week" has no function word, and words that people type in English.
+    let is_typed = || {
+        plain.len() > 2 && plain.iter().filter(|word| model::is_word(&word.lower)).count() * 2 >= plain.len() && may_be_english(text, words)
+    };
+    no_other || is_list() || is_typed() || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
 }
 
 /// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:
 /// "stop using tables", "timezone: CET".
 pub fn may_be_english(text: &str, words: &[Word]) -> bool {
     let typed = |sign: char| matches!(sign, '\u{A0}' | '\u{2013}' | '\u{2014}' | '\u{2018}'..='\u{201D}' | '\u{2026}' | '\u{FE0F}');
-    let plain_sign = |sign: char| sign.is_ascii_alphanumeric() || " ,.!?'-:/@+()".contains(sign) || typed(sign) || is_picture(sign);
+    let plain_sign =
+        |sign: char| sign.is_ascii_alphanumeric() || " ,.!?'-:/@+()&%;\"$\u{A3}\u{20AC}".contains(sign) || typed(sign) || is_picture(sign);
     text.chars().all(plain_sign) && !words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower))
 }
 

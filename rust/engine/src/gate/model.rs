@@ -125,6 +125,11 @@ pub fn informs(text: &[Word], asked: &str, before: &[Word]) -> i64 {
     sum
 }
 
+/// Whether the first model has a weight for a word, in small letters: people type it in English.
+pub fn is_word(word: &str) -> bool {
+    weights().informs.contains_key(&xxh3_64(format!("w {word}").as_bytes()))
+}
+
 /// The numbers of the second model.
 pub fn numbers(text: &str, own: &[Word], before: &str) -> [f64; NUMBERS] {
     let classes = classes(own);

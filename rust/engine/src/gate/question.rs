@@ -30,6 +30,16 @@ fn is_question(sentence: &str, answer: &[Word]) -> bool {
     (wants || own.last().is_some_and(|word| word.lower == "?")) && (!tells || decides)
 }
 
+/// Whether a question asks the user for something that they alone know: "When does the workshop start?", "tell me the time", and
+/// not "How can I help?"
+pub(super) fn asks_user(question: &str) -> bool {
+    const ASKS: [&str; 8] = ["when", "where", "who", "which", "what", "how", "whose", "why"];
+    const OFFERS: [&str; 6] = ["help", "assist", "should i", "can i", "like me to", "want me to"];
+    let own = words(question);
+    let wants = own.last().is_some_and(|word| word.lower != "?");
+    (wants || own.iter().any(|word| ASKS.contains(&&*word.lower))) && !OFFERS.iter().any(|phrase| words::has(&own, phrase))
+}
+
 /// Whether words begin by agreeing.
 pub(super) fn agrees(own: &[Word]) -> bool {
     let agreement = ["yes", "correct", "right", "exactly", "that's right", "that's correct", "yep", "indeed", "confirmed"];

@@ -98,11 +98,20 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
     }
 }
 
+/// Behind "I changed my mind", where it begins at a word.
+fn mind(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    MINDS.iter().find_map(|opening| starts(s.words, at, opening))
+}
+
+/// Whether a sentence says that somebody changed their mind, and nothing else.
+pub(super) fn is_change_of_mind(s: &Sentence<'_>) -> bool {
+    mind(s, 0) == Some(s.words.len())
+}
+
 /// "I changed my mind, answer in English please": what holds from now on stands behind it, and an order about how to answer lasts. Of what no
 /// rule reads, it is a decision.
 fn changed_mind(s: &Sentence<'_>) -> Option<Reading> {
-    let behind = |at: usize| MINDS.iter().find_map(|opening| starts(s.words, at, opening));
-    let at = behind(0).filter(|at| *at < s.words.len() && s.parted(*at) && behind(*at).is_none())?;
+    let at = mind(s, 0).filter(|at| *at < s.words.len() && s.parted(*at) && mind(s, *at).is_none())?;
     let behind = Sentence { text: s.text, words: &s.words[at..] };
     if manner(&behind, &behind).is_some() && orders::order(behind.words).is_some_and(|order| order.gives().is_some()) {
         let text = capital(&behind.between(0, behind.words.len())?);

@@ -11,7 +11,7 @@ fn a_sentence_is_cut_at_a_bounded_number_of_places() {
     let whole = "i prefer tea, ".repeat(250);
     let own = words(&whole);
     assert_eq!(clauses(&whole, Span { start: 0, end: whole.len() }, &own).len(), MOST_CLAUSES + 1);
-    assert_eq!(kept(&text).len(), 0);
+    assert!(kept(&text).len() < 2);
 }
 
 #[test]
