@@ -72,3 +72,33 @@ def test_what_is_over_is_pinned_no_more(user: memspan.Scope, first: str, second:
 def test_of_two_daughters_it_is_not_plain_which_one_eats_meat(user: memspan.Scope, denial: str) -> None:
     block = pinned(user, MENU, "My daughter Lea is vegetarian.", "My daughter Ida is vegetarian.", denial)
     assert [name in block for name in ("Lea is vegetarian", "Ida is vegetarian")] == [True, True]
+
+
+TAKES = "i take metformin 500mg twice a day"
+
+
+@pytest.mark.parametrize(
+    "told", ["came off metformin last week", "swapped metformin for jardiance", "GP switched me from metformin to jardiance"]
+)
+def test_a_medicine_is_over_where_who_takes_it_leaves_out_i(user: memspan.Scope, told: str) -> None:
+    assert TAKES not in pinned(user, MENU, TAKES, told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "My mum is doing better. Came off metformin last week.",
+        "came off metformin last week, my mum",
+        "came off metformin once and felt awful",
+        "GP switched me from metformin to jardiance by mistake",
+    ],
+)
+def test_a_medicine_of_others_or_by_mistake_ends_none(user: memspan.Scope, told: str) -> None:
+    assert TAKES in pinned(user, MENU, TAKES, told)
+
+
+@pytest.mark.parametrize(
+    "told", ["i dont have asthma because of smoking", "I'm not asthmatic. That is what I told the army.", "i dont have asthma, i wish"]
+)
+def test_a_denial_of_a_cause_or_that_was_only_said_ends_no_illness(user: memspan.Scope, told: str) -> None:
+    assert "i have asthma" in pinned(user, MENU, "i have asthma", told)

@@ -37,6 +37,10 @@ pub(super) fn constraint(s: &Sentence<'_>) -> Option<Reading> {
     let idle = ["never mind", "never mind that", "always happy", "never heard", "always good", "never been"]
         .iter()
         .any(|phrase| starts(s.words, 0, phrase).is_some());
+    // "We never found him" tells what was not.
+    if is_rule && ["we", "i"].contains(&s.word(0)) && is_past(&s.words[1..]) {
+        return None;
+    }
     if is_rule && is_past(s.words) {
         // "Never had the time to visit": an event of the user's, who leaves out the "I".
         return (!idle && s.words.len() > 3).then(|| Reading::new(Category::Episodic, "what never was"));

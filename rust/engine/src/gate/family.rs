@@ -88,7 +88,7 @@ pub(super) fn read_as(own: &str, of_several: bool) -> Option<OfOthers> {
     })
 }
 
-/// What a sentence denies, as it says it: that it is so no longer, or that it is not so.
+/// The denial of a sentence, as it says it: that it is so no longer, or that it is not so.
 pub(super) fn as_over(s: &Sentence<'_>, denied: &str) -> String {
     const OVER: [&str; 6] = ["anymore", "any more", "any longer", "no longer", "outgrew", "outgrown"];
     const NO_LONGER: [(&str, &str); 4] = [

@@ -4,6 +4,7 @@
 //! A medicine ends only where a sentence says so of the user and by its name, and what is known says nothing but that the user takes it.
 
 use super::Category;
+use super::beings::{is_being, is_kin};
 use super::health::{self, DOSES, NO_MEDICINE, OFTEN};
 use super::left::is_unsure;
 use super::lists::lists;
@@ -25,6 +26,18 @@ lists! { "medicine":
     PUT,
     /// How somebody says that they take another one.
     SWITCHED,
+    /// How somebody says that they have one in the place of another, which they name first.
+    SWAPPED,
+    /// The same of who leaves out "I": what they stopped.
+    BARE_STOPPED,
+    /// How much they take.
+    BARE_DOSES,
+    /// The one that they swapped.
+    BARE_SWAPPED,
+    /// Those who prescribe, without an article.
+    BARE_PRESCRIBERS,
+    /// Words that say that it was not meant, or that it goes on.
+    MISTAKES,
     /// How somebody says that they take a new one.
     STARTED,
     /// How somebody says that they take one no more.
@@ -70,7 +83,27 @@ fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     if s.words.len() > MOST_WORDS || is_unsure(s.words) || resumes(s.words) {
         return None;
     }
+    let bare = [&BARE_STOPPED[..], &BARE_DOSES, &BARE_SWAPPED, &BARE_PRESCRIBERS].iter().find_map(|some| opened(s, 0, some));
+    if bare.is_some_and(|behind| !is_of_oneself(s, behind)) {
+        return None;
+    }
     stopped(s).or_else(|| dosed(s)).or_else(|| begun(s))
+}
+
+/// Whether a sentence without "I" is about who writes it: nothing stands before it, and it names nobody. "My mum is better. Came off metformin."
+/// is about her.
+fn is_of_oneself(s: &Sentence<'_>, behind: usize) -> bool {
+    let opens = s.words.first().is_some_and(|first| ["", "now"].contains(&&*s.text[..first.start].trim().to_lowercase()));
+    let other = |word: &Word| {
+        let name = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
+        is_being(name)
+            || is_kin(name)
+            || ["she", "he", "her", "his", "him", "they", "them", "patient", "mum", "mom", "dad", "nan"].contains(&name)
+    };
+    let each = |at: usize| ["a", "daily", "each", "every", "per"].contains(&s.word(at)); // "twice a day"
+    let mistaken = (0..s.words.len()).any(|at| among(&MISTAKES, s.word(at)) && !each(at + 1));
+    let meant = !mistaken && !s.words[behind..].iter().any(other);
+    opens && meant
 }
 
 /// Whether words say that what was stopped goes on: "... but then started again".
@@ -159,7 +192,7 @@ fn opened(s: &Sentence<'_>, at: usize, openings: &[&str]) -> Option<usize> {
 fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let prescriber = opened(s, 0, &PRESCRIBERS)
         .and_then(|at| opened(s, at, &["took me off", "has taken me off", "had me stop", "told me to stop taking"]));
-    let at = prescriber.or_else(|| opened(s, 0, &STOPPED))?;
+    let at = prescriber.or_else(|| opened(s, 0, &STOPPED)).or_else(|| opened(s, 0, &BARE_STOPPED))?;
     let at = at + usize::from(["the", "my"].contains(&s.word(at)));
     let named = name(s, at)?;
     // "I don't take metformin in the evening" says how it is taken.
@@ -176,7 +209,7 @@ fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     // "I'm on 100mcg of levothyroxine now"
     let now = s.words.iter().rev().find(|word| !word.is_mark()).is_some_and(|word| word.lower == "now");
     let is_on = || opened(s, 0, &["i'm on", "i am on", "i take", "i'm taking"]).filter(|_| now);
-    if let Some(at) = opened(s, 0, &NOW_TAKES).or_else(is_on).filter(|at| is_dosed(s, *at)) {
+    if let Some(at) = opened(s, 0, &NOW_TAKES).or_else(|| opened(s, 0, &BARE_DOSES)).or_else(is_on).filter(|at| is_dosed(s, *at)) {
         return name(s, at).map(same);
     }
     let doctor = opened(s, 0, &PRESCRIBERS).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1);
@@ -203,15 +236,25 @@ fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
 /// "The doctor switched me to losartan 50 mg", "I was put on warfarin".
 fn begun<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let by = |verbs: &[&str]| {
-        let doctor = |at: usize| PRESCRIBERS.iter().find_map(|who| starts(s.words, at, who)).and_then(|verb| opened(s, verb, verbs));
+        let bare = |at: usize| if at == 0 { opened(s, 0, &BARE_PRESCRIBERS) } else { None };
+        let who = |at: usize| PRESCRIBERS.iter().find_map(|who| starts(s.words, at, who)).or_else(|| bare(at));
+        let doctor = |at: usize| who(at).and_then(|verb| opened(s, verb, verbs));
         let begins = |at: &usize| *at == 0 || s.parted(*at) || ["so", "and", "because"].contains(&s.word(at - 1));
         (0..s.words.len()).filter(begins).find_map(|at| doctor(at).map(|behind| (at, behind)))
     };
+    // "Swapped metformin for jardiance"
+    if let Some(ended) =
+        opened(s, 0, &SWAPPED).or_else(|| opened(s, 0, &BARE_SWAPPED)).and_then(|at| name(s, at)).filter(|ended| is_medicine(ended))
+    {
+        let place = s.words.iter().position(|word| word.lower == ended)?;
+        let taken = starts(s.words, place + 1, "for").or_else(|| starts(s.words, place + 1, "to")).and_then(|at| name(s, at))?;
+        return Some(Change { taken: Some(taken), ended: Some(ended) });
+    }
     let switched = by(&SWITCH).or_else(|| opened(s, 0, &SWITCHED).map(|behind| (0, behind)));
     let (begin, behind) = switched.or_else(|| by(&PUT)).or_else(|| opened(s, 0, &STARTED).map(|behind| (0, behind)))?;
     let (old, at) = match s.word(behind) {
-        "from" => {
-            let to = (behind..s.words.len()).find(|at| s.word(*at) == "to")?;
+        "from" | "off" => {
+            let to = (behind..s.words.len()).find(|at| ["to", "onto"].contains(&s.word(*at)))?;
             (name(s, behind + 1).filter(|_| to <= behind + 5), to + 1)
         }
         "to" => (None, behind + 1),
@@ -251,6 +294,11 @@ mod tests {
             ("My doctor raised the metformin to 850 mg", Some("metformin")),
             ("My metformin went up to 850 mg", Some("metformin")),
             ("I now take 850 mg of metformin", Some("metformin")),
+            ("dropped to 3mg of warfarin", Some("warfarin")),
+            ("now on 50mg of sertraline", Some("sertraline")),
+            ("swapped metformin for jardiance", Some("metformin")),
+            ("GP switched me from warfarin to apixaban", Some("warfarin")),
+            ("asthma nurse moved me off ventolin onto Symbicort 160 twice a day", Some("ventolin")),
             ("doc put my levothyroxine up to 75mcg yesterday", Some("levothyroxine")),
             ("i'm on 100mcg of levothyroxine now", Some("levothyroxine")),
             ("my doc upped my sertraline to 100mg", Some("sertraline")),
@@ -278,6 +326,9 @@ mod tests {
             "I don't need metformin anymore",
             "My doctor took me off metformin",
             "I was taken off metformin yesterday",
+            "came off metformin last week",
+            "stopped the metformin altogether last week, feel ok",
+            "finished my course of metformin",
         ] {
             let claims = stored(text);
             assert_eq!(claims.iter().filter_map(|claim| claim.ends.as_deref()).collect::<Vec<_>>(), ["metformin"], "{text}: {claims:?}");
@@ -286,6 +337,12 @@ mod tests {
         for text in [
             "I stopped taking metformin for a day",
             "I'm off metformin until Friday",
+            "My mum is doing better. Came off metformin last week.",
+            "Came off metformin last week (mum)",
+            "stopped metformin yesterday because of contrast, restarting on monday",
+            "came off metformin once and felt awful",
+            "GP switched me from metformin to jardiance by mistake",
+            "My mum saw her GP. GP switched me from metformin to jardiance, she says.",
             "I'm off metformin this week",
             "I don't take metformin with food",
             "My dad is off metformin",

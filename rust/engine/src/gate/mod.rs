@@ -91,7 +91,7 @@ pub use over::ends_allergy;
 pub use relates::{Stated, of_slot, related};
 pub use tools::Tool;
 pub use values::{exclude, holds_beside, identifies, is_present, may_follow, present, spelled, spelling, takes_many};
-pub use words::Beginnings;
+pub use words::{Beginnings, contraction};
 
 use answers::Health;
 use assistant::of_assistant;
@@ -190,6 +190,9 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
             continue;
         }
         spoken.push(span);
+        if guards::reports(within(&own, span)) {
+            claims.retain(|claim| claim.doubt != Some(DENIAL));
+        }
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);
         }

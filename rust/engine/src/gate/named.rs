@@ -6,13 +6,15 @@
 
 use super::family::{OfOthers, as_oneself, as_over, is_all_of_it, read_as, says_no_more};
 use super::guards::ASKS;
+use super::health::is_degree;
+use super::lexicon::FILLERS;
 use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::told::NO_NAMES;
 use super::tools::Tool;
 use super::values::{identifies, spelled};
-use super::words::{Word, among, has, starts, words};
+use super::words::{Word, among, starts, words};
 use super::{Category, DENIAL};
 use crate::units::calendar::is_named;
 
@@ -48,7 +50,28 @@ pub(super) fn health_of_named(s: &Sentence<'_>) -> Option<Reading> {
         ["is", "isn't", "no", "has", "can't", "cannot", "doesn't", "never", "eats", "drinks", "avoids", "also", "still"];
     let is_all = |behind: usize| s.word(behind) != "isn't" || !["only", "just"].contains(&s.word(behind + 1));
     let spoken = somebody(s).filter(|behind| among(&TELLS, s.word(*behind)) && is_all(*behind)); // "latex gives me a rash"
-    health_behind(s, spoken.or_else(|| contracted(s))?)
+    if let Some(behind) = spoken.or_else(|| contracted(s)) {
+        return health_behind(s, behind);
+    }
+    let named = in_small_letters(s)?;
+    let s = &Sentence { text: s.text, words: &named };
+    health_behind(s, somebody(s).or_else(|| contracted(s))?)
+}
+
+/// The words of a sentence in small letters that says of somebody what they are allergic to, the name with its capital: "lena's allergic to
+/// eggs".
+fn in_small_letters(s: &Sentence<'_>) -> Option<Vec<Word>> {
+    let name = s.word(0).strip_suffix("'s");
+    let at = if name.is_some() { 1 } else { starts(s.words, 1, "is")? };
+    let how = starts(s.words, at, "no longer").unwrap_or(at + usize::from(is_degree(s.word(at))));
+    let allergic = starts(s.words, how, "allergic to");
+    let name = name.unwrap_or_else(|| s.word(0));
+    let somebody = name.len() > 2 && !among(&FILLERS, name) && !among(&ASKS, name) && !name.ends_with("body") && !name.ends_with("one");
+    (allergic.is_some() && somebody && !s.words.iter().any(|word| word.capital)).then(|| {
+        let mut words = s.words.to_vec();
+        words[0].capital = true;
+        words
+    })
 }
 
 /// The health of somebody by a pronoun: "she's allergic to shellfish", "he can't eat gluten".
@@ -226,6 +249,8 @@ mod tests {
     fn a_fact_of_somebody_by_name_is_one() {
         for text in [
             "Luca is allergic to shellfish.",
+            "lena's allergic to eggs",
+            "lena is severely allergic to eggs",
             "Anna has celiac disease.",
             "Nadia is vegan.",
             "Leo has asthma.",

@@ -1,7 +1,7 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
 use super::family::is_all_of_it;
-use super::health::{is_condition, is_degree};
+use super::health::{is_condition, is_degree, is_for_condition};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
 use super::lists::lists;
@@ -10,7 +10,7 @@ use super::plain::ALONE;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::values::PREPOSITIONS;
-use super::words::{Word, among, starts};
+use super::words::{Word, among, has, starts};
 use super::{Category, DENIAL};
 
 lists! { "over":
@@ -109,7 +109,7 @@ pub(super) fn not_allergic(s: &Sentence<'_>) -> Option<Reading> {
     const NO_LONGER: [&str; 3] = ["i'm no longer allergic to", "i am no longer allergic to", "i'm not allergic any more to"];
     const INSTEAD: [&str; 4] = ["just", "only", "but", "rather"];
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
-    let Some(at) = opened(&NO_LONGER).or_else(|| opened(&NOT)) else { return no_allergy(s) };
+    let Some(at) = opened(&NO_LONGER).or_else(|| opened(&NOT)) else { return no_allergy(s).or_else(|| no_condition(s)) };
     let (value, end) = s.value(at)?;
     let value = without_after_all(&value);
     if !s.says_more(end) {
@@ -147,6 +147,23 @@ fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
         return Some(not_allergic_to(&value));
     }
     Some(Reading { ends: Some(format!("{ALLERGIC_TO}{value}")), ..Reading::new(Category::Constraint, DENIAL) })
+}
+
+/// "My asthma was a misdiagnosis", "coeliac was ruled out": what somebody has they do not have, or no longer.
+fn no_condition(s: &Sentence<'_>) -> Option<Reading> {
+    const MOST: usize = 3;
+    let first = usize::from(s.word(0) == "my");
+    let over = |at: usize| IS_OVER.iter().filter_map(|over| starts(s.words, at, over)).max();
+    let (last, mut end) = (first + 1..=first + MOST).find_map(|at| over(at).map(|end| (at, end)))?;
+    while let Some(next) = STILL.iter().find_map(|still| starts(s.words, end, still)).filter(|_| !s.parted(end)) {
+        end = next;
+    }
+    let rest = s.words.get(end..).unwrap_or_default();
+    let value = s
+        .between(first, last)
+        .filter(|value| is_condition(value) && !value.contains("allerg") && !among(&NO_NAME, s.word(first)) && !value.contains("'s"))?;
+    let is_whole = rest.iter().all(Word::is_mark) || is_reason(s, end) && !is_unsure(rest);
+    is_whole.then(|| Reading::new(Category::Constraint, DENIAL).text(format!("The user does not have {value}.")))
 }
 
 /// Whether nothing but the reason stands behind a word: "because I was tested", ", the test was negative". Whatever else is said may take the
@@ -193,7 +210,7 @@ fn without_after_all(value: &str) -> &str {
 /// asthma" of "I no longer have asthma". It says no more than that.
 pub(super) fn denied_condition(s: &Sentence<'_>, of_several: bool) -> Option<String> {
     const IS: [&str; 4] = ["i'm not", "i'm no longer", "i am not", "i am no longer"];
-    const HAS: [&str; 3] = ["i don't have", "i do not have", "i no longer have"];
+    const HAS: [&str; 4] = ["i don't have", "i do not have", "i no longer have", "i outgrew my"];
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
     let (is, at) = opened(&IS).map(|at| (true, at)).or_else(|| opened(&HAS).map(|at| (false, at)))?;
     let mut end = s.words.iter().rposition(|word| !word.is_mark())? + 1;
@@ -219,9 +236,18 @@ pub(super) fn denied_condition(s: &Sentence<'_>, of_several: bool) -> Option<Str
     (is_diet || is_ill()).then(|| format!("{verb} {}", value.trim()))
 }
 
+/// Words of a denial that does not deny all of it.
+const LIMITED: [&str; 11] = ["because", "from", "unless", "as", "if", "except", "like", "badly", "joking", "ass", "ever"];
+
 /// The value that a denial names: "I don't live in Berlin", "I'm not vegan", "my name is not Bob".
 pub fn denied(s: &Sentence<'_>) -> Option<String> {
     let opened = |openings: &[&str]| openings.iter().find_map(|opening| starts(s.words, 0, opening));
+    // "I don't have asthma because of smoking" denies the cause.
+    let limited = s.words.iter().any(|word| among(&LIMITED, &word.lower))
+        || ["for fun", "for attention", "said no"].iter().any(|phrase| has(s.words, phrase));
+    if limited && is_for_condition(s.words) {
+        return None;
+    }
     if let Some(at) = opened(&["i'm not", "we're not", "i am not", "we are not"]) {
         let begin = at + usize::from(["in", "at", "with"].contains(&s.word(at)));
         let (value, _) = s.value(begin)?;
@@ -282,6 +308,19 @@ mod tests {
             let claims = stored(text);
             let found: Vec<_> = claims.iter().map(|claim| (claim.text.as_str(), claim.ends.as_deref())).collect();
             assert_eq!(found, [(text, Some("allergic to penicillin"))]);
+        }
+    }
+
+    #[test]
+    fn a_condition_that_was_none_is_denied() {
+        for text in ["My coeliac was a misdiagnosis.", "my asthma turned out to be a false alarm", "coeliac was a misdiagnosis apparently"]
+        {
+            let claims = stored(text);
+            assert!(claims[0].doubt == Some(DENIAL) && claims[0].text.starts_with("The user does not have "), "{text}: {claims:?}");
+        }
+        for text in ["The asthma was a misdiagnosis.", "My son's asthma was a misdiagnosis.", "My asthma was a misdiagnosis, or was it"] {
+            let claims = stored(text);
+            assert!(!claims.iter().any(|claim| claim.text.starts_with("The user does not have ")), "{text}: {claims:?}");
         }
     }
 

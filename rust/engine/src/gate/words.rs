@@ -83,6 +83,12 @@ const CONTRACTED: [(&str, &str); 22] = [
     ("shes", "she's"),
 ];
 
+/// A contraction with its apostrophe, of one that is typed without.
+#[must_use]
+pub fn contraction(typed: &str) -> Option<&'static str> {
+    CONTRACTED.iter().find(|(known, _)| *known == typed).map(|(_, meant)| *meant)
+}
+
 /// Gives a contraction its apostrophe. "Im" before a capital is a word of German.
 fn spell_out(words: &mut [Word], at: usize) {
     let Some((typed, meant)) = CONTRACTED.iter().find(|(typed, _)| *typed == words[at].lower) else { return };

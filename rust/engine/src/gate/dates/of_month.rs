@@ -77,7 +77,10 @@ fn begins_behind(words: &[Word], here: usize, before: &str) -> bool {
     let clause = words[..here].iter().rev().take(8).take_while(|word| !["and", "but"].contains(&word.lower.as_str()));
     let is_lasting = || clause.clone().any(|word| ["renewed", "extended", "prescribed"].contains(&word.lower.as_str()));
     let is_due = || (before == "due" || before == "on" && word(2) == "due") && !has(&["was", "were", "paid", "missed"]);
-    let begins = ["starting", "beginning", "effective"].contains(&before) || before == "of" && word(2) == "as";
+    // "Staff engineer from 1 May", and not "from 1 to 9 May"
+    let ends = || words[here..].iter().take(6).any(|word| ["to", "until", "till", "through"].contains(&word.lower.as_str()));
+    let begins =
+        ["starting", "beginning", "effective"].contains(&before) || before == "of" && word(2) == "as" || before == "from" && !ends();
     begins || is_due() || ["until", "till"].contains(&before) && is_lasting() || before == "to" && word(2) == "slipped"
 }
 

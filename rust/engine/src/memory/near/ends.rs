@@ -27,8 +27,8 @@ impl Statement {
             let is_all = |own: &mut dyn Iterator<Item = &str>| {
                 affirmed(&other.tokens).filter(|word| !gate::is_degree(word)).all(|word| own.next() == Some(word))
             };
-            let named = tokens(named);
-            return is_all(&mut affirmed(&self.tokens)) || is_all(&mut ["i", "is"].into_iter().chain(forms(&named)));
+            let is_so = tokens(&format!("I am {named}"));
+            return is_all(&mut affirmed(&self.tokens)) || is_all(&mut forms(&is_so));
         }
         let fits = match (verb, behind) {
             _ if self.leaves() => match slot {

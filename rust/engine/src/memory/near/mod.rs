@@ -235,8 +235,10 @@ impl Statement {
 
     /// Whether it speaks of what a user names: all its words are there, in order.
     pub fn speaks_of(&self, named: &str) -> bool {
-        let (text, named) = (lowered(&self.tokens), lowered(&tokens(named)));
-        !named.is_empty() && text.windows(named.len()).any(|window| window == named)
+        let text = lowered(&self.tokens);
+        let has = |named: &[String]| !named.is_empty() && text.windows(named.len()).any(|window| window == named);
+        // Who is diabetic has diabetes.
+        has(&lowered(&tokens(named))) || lowered(&tokens(&format!("I am {named}"))).get(2..).is_some_and(has)
     }
 }
 
@@ -502,6 +504,9 @@ mod tests {
             ("Ann will come", &["Ann won't come", "Ann will not come"]),
             ("I like tea", &["I don\u{2019}t like tea", "I do not like tea"]),
             ("I have a severe nut allergy", &["I'm not allergic to nuts", "I have no nut allergy", "I don't have an allergy to nuts"]),
+            ("i have asthma", &["i dont have asthma after all", "I'm not asthmatic"]),
+            ("I'm diabetic", &["im not diabetic", "I don't have diabetes"]),
+            ("i have coeliac disease", &["im not coeliac after all", "The user does not have coeliac"]),
             ("My son Leo has asthma", &["Leo no longer has asthma", "My son no longer has asthma", "My son Leo has no asthma"]),
             ("my son leo is allergic to nuts", &["Leo is no longer allergic to nuts"]),
             ("I'm severely allergic to nuts", &["I'm not allergic to nuts", "I am not allergic to nuts anymore"]),

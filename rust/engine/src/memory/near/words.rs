@@ -39,6 +39,19 @@ const DENIALS: [&str; 6] = ["not", "never", "no", "without", "nor", "neither"];
 /// Verbs that are cut short before "n't", and their whole forms.
 const CUT: [(&str, &str); 4] = [("ca", "can"), ("wo", "will"), ("sha", "shall"), ("ai", "is")];
 
+/// How somebody is who has an illness, and the illness.
+const ILL: [(&str, &str); 9] = [
+    ("asthmatic", "asthma"),
+    ("diabetic", "diabetes"),
+    ("epileptic", "epilepsy"),
+    ("anaemic", "anaemia"),
+    ("anemic", "anemia"),
+    ("dyslexic", "dyslexia"),
+    ("autistic", "autism"),
+    ("coeliac", "coeliac"),
+    ("celiac", "celiac"),
+];
+
 /// Words of an attribute's name at most, and before what a sentence says of its subject.
 pub(super) const MOST_NAME: usize = 4;
 
@@ -60,6 +73,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         }
         let word = &*word.replace('\u{2019}', "'");
         let lower = word.to_lowercase();
+        let lower = gate::contraction(&lower).map_or(lower, str::to_owned);
         let plain = word.chars().all(|letter| letter.is_alphabetic() || letter == '\'')
             && word.chars().skip(1).all(|letter| !letter.is_uppercase());
         if !plain {
@@ -77,7 +91,24 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     }
     without_present(&mut out);
     as_allergic(&mut out);
+    as_ill(&mut out);
+    if out.ends_with(&[Token { form: "after".to_owned(), value: false }, Token { form: "all".to_owned(), value: false }]) {
+        out.truncate(out.len() - 2);
+    }
     out
+}
+
+/// Says of who is ill that they have the illness: "I'm asthmatic" is "I have asthma" then, and "I have coeliac disease" is "I have coeliac".
+fn as_ill(tokens: &mut Vec<Token>) {
+    let Some(verb) = tokens.iter().position(|token| ["is", "have"].contains(&token.form.as_str())) else { return };
+    let is_how = |token: &&Token| gate::is_degree(&token.form) || is_denial(token) || token.form == "longer";
+    let named = verb + 1 + tokens[verb + 1..].iter().take_while(is_how).count();
+    let Some((_, illness)) = ILL.iter().find(|(how, _)| tokens.get(named).is_some_and(|token| token.form == *how)) else { return };
+    "have".clone_into(&mut tokens[verb].form);
+    tokens[named].form = stem(illness);
+    if tokens.get(named + 1).is_some_and(|token| token.form == "disease") {
+        tokens.remove(named + 1);
+    }
 }
 
 /// Says of who has an allergy that they are allergic: "I have a severe nut allergy" is "I am severe allergic to nut" then.
