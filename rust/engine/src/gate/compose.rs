@@ -11,8 +11,9 @@ use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model, r
 /// The importance of a change, in thousandths, and how sure it is, as of what a rule reads.
 const CHANGED: u16 = 600;
 const SURE: u16 = 900;
-/// How far below nothing the first model may be of a message that asks nothing and of which no rule reads anything: what is not kept cannot be found, and the rest
-/// is ranked. Set by leaving out files of `tools/gate/told`: .911 of what is worth keeping and .125 of the rest, and .879 and .101 without.
+/// How far below nothing the first model may be of a message that asks nothing and of which no rule reads anything: what is not kept cannot
+/// be found, and the rest is ranked. Set by leaving out files of `tools/gate/told`: .911 of what is worth keeping and .125 of the rest, and
+/// .879 and .101 without.
 const EASE: i64 = model::ONE / 2;
 /// The gain of the first model where a message begins with a pronoun, and answers a question that only the user can or names a day: set.
 const REFERS: i64 = 3 * model::ONE;

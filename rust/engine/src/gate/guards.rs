@@ -361,7 +361,8 @@ pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let is_typed = || {
         plain.len() > 2 && plain.iter().filter(|word| model::is_word(&word.lower)).count() * 2 >= plain.len() && may_be_english(text, words)
     };
-    no_other || is_list() || is_typed() || if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() }
+    let has_known = if plain.len() <= 3 { answers || known > 0 } else { known * 6 >= plain.len() };
+    has_known || no_other || is_list() || is_typed()
 }
 
 /// Whether words have nothing of another language, and look like a sentence. In small letters that is English only where a rule reads it:

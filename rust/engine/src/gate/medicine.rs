@@ -96,9 +96,7 @@ fn is_of_oneself(s: &Sentence<'_>, behind: usize) -> bool {
     let opens = s.words.first().is_some_and(|first| ["", "now"].contains(&&*s.text[..first.start].trim().to_lowercase()));
     let other = |word: &Word| {
         let name = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
-        is_being(name)
-            || is_kin(name)
-            || ["she", "he", "her", "his", "him", "they", "them", "patient", "mum", "mom", "dad", "nan"].contains(&name)
+        is_being(name) || is_kin(name) || ["she", "he", "her", "his", "him", "they", "them", "patient"].contains(&name)
     };
     let each = |at: usize| ["a", "daily", "each", "every", "per"].contains(&s.word(at)); // "twice a day"
     let mistaken = (0..s.words.len()).any(|at| among(&MISTAKES, s.word(at)) && !each(at + 1));

@@ -191,7 +191,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
         }
         spoken.push(span);
         if guards::reports(within(&own, span)) {
-            claims.retain(|claim| claim.doubt != Some(DENIAL));
+            let only_said = |claim: &Claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a denial that was only said");
+            claims.iter_mut().filter(|claim| claim.doubt == Some(DENIAL)).for_each(|claim| *claim = only_said(claim));
         }
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);

@@ -129,15 +129,13 @@ fn not_allergic_to(value: &str) -> Reading {
 /// is about a thing ("a nut allergy card"), denies nothing.
 fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
     let opened = |openings: &[&str]| openings.iter().filter_map(|opening| starts(s.words, 0, opening)).max();
-    let (value, mut end) = if let Some(at) = opened(&NO_ALLERGY) {
+    let (value, end) = if let Some(at) = opened(&NO_ALLERGY) {
         an_allergy(s, at)?
     } else {
         let (value, end) = an_allergy(s, opened(&["my"])?)?;
         (value, IS_OVER.iter().filter_map(|over| starts(s.words, end, over)).max()?)
     };
-    while let Some(next) = STILL.iter().find_map(|still| starts(s.words, end, still)).filter(|_| !s.parted(end)) {
-        end = next;
-    }
+    let end = behind_still(s, end);
     let rest = s.words.get(end..).unwrap_or_default();
     let plain = rest.iter().all(Word::is_mark);
     if !plain && (!is_reason(s, end) || is_unsure(rest)) {
@@ -149,15 +147,21 @@ fn no_allergy(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading { ends: Some(format!("{ALLERGIC_TO}{value}")), ..Reading::new(Category::Constraint, DENIAL) })
 }
 
+/// Behind the words that add nothing to what is denied before a word: "... any more | because ...".
+fn behind_still(s: &Sentence<'_>, mut end: usize) -> usize {
+    while let Some(next) = STILL.iter().find_map(|still| starts(s.words, end, still)).filter(|_| !s.parted(end)) {
+        end = next;
+    }
+    end
+}
+
 /// "My asthma was a misdiagnosis", "coeliac was ruled out": what somebody has they do not have, or no longer.
 fn no_condition(s: &Sentence<'_>) -> Option<Reading> {
     const MOST: usize = 3;
     let first = usize::from(s.word(0) == "my");
     let over = |at: usize| IS_OVER.iter().filter_map(|over| starts(s.words, at, over)).max();
-    let (last, mut end) = (first + 1..=first + MOST).find_map(|at| over(at).map(|end| (at, end)))?;
-    while let Some(next) = STILL.iter().find_map(|still| starts(s.words, end, still)).filter(|_| !s.parted(end)) {
-        end = next;
-    }
+    let (last, end) = (first + 1..=first + MOST).find_map(|at| over(at).map(|end| (at, end)))?;
+    let end = behind_still(s, end);
     let rest = s.words.get(end..).unwrap_or_default();
     let value = s
         .between(first, last)

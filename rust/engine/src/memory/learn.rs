@@ -315,15 +315,15 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     // "NATS instead of Kafka" says so of all that Kafka was for.
     let is_for_all = value.is_some() && claim.limits.are_none();
     // "Swapped metformin for jardiance" has no purpose.
-    let of_medicine = ends && named.is_some() && gate::ends_medicine(&memory.text);
+    let of_medicine = || ends && named.is_some() && gate::ends_medicine(&memory.text);
     let is_beside =
-        !is_for_all && !of_medicine && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref());
+        !is_for_all && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref()) && !of_medicine();
     let replaces = may_replace(memory, known) && met.ended.is_none() && !is_beside;
     let is_over = |named: &String| {
         let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
         let is_choice = || matches!(memory.kind, Kind::Preference | Kind::Decision) && !is_whole();
         let may_end = || if ends { claim.fits(known, &other, named) } else { !is_choice() || other.is_switched(known, named) };
-        if of_medicine { gate::takes(&known.text, named) } else { may_end() }
+        if of_medicine() { gate::takes(&known.text, named) } else { may_end() }
     };
     if replaces && named.is_some_and(|named| other.speaks_of(named) && is_over(named)) {
         return Effect::Ends;
