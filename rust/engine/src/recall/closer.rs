@@ -207,7 +207,7 @@ const MOST_NAMES: usize = 64;
 
 /// Words of a question that name somebody or something: with a capital letter, and no filler. The first word has one anyway, unless
 /// something is its own ("Anna's job").
-pub(super) fn names(question: &str) -> Vec<&str> {
+pub(crate) fn names(question: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (at, chunk) in question.split_whitespace().enumerate() {
         let (whole, word) = word_of(chunk);

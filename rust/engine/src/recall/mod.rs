@@ -47,7 +47,7 @@ mod words;
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
 pub(crate) use bygone::is_of_now;
-pub(crate) use closer::shares_name;
+pub(crate) use closer::{names, shares_name};
 pub(crate) use explain::identifiers_of_time;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;

@@ -193,6 +193,20 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
+/// Messages that were said later of the same (`session/search/later.rs`). All are set, but for the first, which was chosen among 6, 8 and 12
+/// with the totals of `tools/ranking/lives.py` and `LoCoMo`'s evidence in view (2026-11-29, docs/decisions/0116).
+pub(crate) mod later {
+    /// Messages at most that have a word by which one leads to another.
+    pub const MOST_HAVING: u64 = 8;
+    /// Later messages at most that one statement leads to.
+    pub const MOST_OF_ONE: usize = 3;
+    /// And messages that are looked at for them.
+    pub const MOST_READ: usize = 16;
+    /// Of the best memories of a prompt, and of its best messages, so many are followed.
+    pub const STATEMENTS: usize = 3;
+    /// Later messages at most that a prompt has.
+    pub const MOST_SHOWN: usize = 6;
+}
 /// Hits that a search over several sources asks each of them for at least. Their order is not that of all together: with fewer, one that
 /// comes to the front there would be missing.
 pub(crate) const LEAST_ASKED: usize = 10;

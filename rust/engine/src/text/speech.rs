@@ -20,7 +20,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::speech_forms::{before_tag, orders, states_a_number, tells};
 use super::speech_ignorance::is_ignorant;
-use super::speech_lists::{BUT, CHINESE_QUESTIONS, COURTESY, QUESTION_ENDS, QUESTIONS_ACCENTED};
+use super::speech_lists::{BESIDE_THANKS, BUT, CHINESE_QUESTIONS, COURTESY, QUESTION_ENDS, QUESTIONS_ACCENTED, THANKED_FOR, THANKS};
 use super::speech_words::{Known, List, Phrases, known};
 use crate::units::clip::clip;
 
@@ -82,12 +82,38 @@ pub fn does_not_know(text: &str) -> bool {
     only(text, Clause::Ignorant)
 }
 
-/// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!". Yes and no are answers.
+/// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!", "No, thank you for all your help". Yes and
+/// no are answers.
 #[must_use]
 pub fn acknowledges(text: &str) -> bool {
     let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
-    let is_said = |word: &Known| word.is_in(List::Courtesy) || word.is_in(List::Acknowledgements);
-    !words.is_empty() && words.iter().all(|word| is_said(known(word)))
+    !words.is_empty() && (words.iter().all(|word| is_courteous(word)) || !text.contains(is_question_mark) && thanks(&words))
+}
+
+fn is_courteous(word: &str) -> bool {
+    [List::Courtesy, List::Acknowledgements].iter().any(|list| known(word).is_in(*list))
+}
+
+/// Whether words thank for what was done, and say nothing else.
+fn thanks(words: &[String]) -> bool {
+    let phrase = |at: usize, list: &[&str]| {
+        let is_here = |phrase: &&&str| {
+            let mut rest = words[at..].iter();
+            phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word == wanted))
+        };
+        list.iter().find(is_here).map(|phrase| phrase.split(' ').count())
+    };
+    let (mut at, mut is_thanked_for) = (0, false);
+    while at < words.len() {
+        let thanked_for = phrase(at, &THANKED_FOR);
+        is_thanked_for |= thanked_for.is_some();
+        match thanked_for.or_else(|| phrase(at, &BESIDE_THANKS)) {
+            Some(count) => at += count,
+            None if is_courteous(&words[at]) || THANKS.contains(&words[at].as_str()) => at += 1,
+            None => return false,
+        }
+    }
+    is_thanked_for && words.iter().any(|word| THANKS.contains(&word.as_str()))
 }
 
 /// Whether a text only lets the other one go on: "ok, go on", "yes please", "why?". As a question it asks memory nothing.

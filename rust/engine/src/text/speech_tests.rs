@@ -380,6 +380,32 @@ fn courtesies_say_nothing() {
     for text in ["Noted!", "Got it, thanks.", "ok", "Understood. Will do!", "Danke!"] {
         assert!(acknowledges(text), "{text}");
     }
+    for text in [
+        "Thank you for the help.",
+        "No, that is all the help I need. Thanks!",
+        "THanks so much for your help!",
+        "No thank you. I appreciate the help you provided.",
+        "Thanks a ton for the help. That's all I want.",
+        "thanks for the info",
+    ] {
+        assert!(acknowledges(text), "{text}");
+    }
+    for text in [
+        "Thanks for the recipe",
+        "Thank you, my number is 5550147",
+        "I need help",
+        "Thanks to Ana's help I passed",
+        "no, not that",
+        "Thank you, I have no time today",
+        "Thanks. I need help today.",
+        "thanks, that helped with it",
+        "The info is right, thanks",
+        "Thanks, do I need your help?",
+        "Thanks, I need it done",
+        "Thanks for your help with my asthma",
+    ] {
+        assert!(!acknowledges(text), "{text}");
+    }
     for text in ["- Congrats!", "wow", "Great idea!", "Sorry to hear that.", "Glad to hear it!", "You're welcome!", "Sounds good", "Saved."]
     {
         assert!(acknowledges(text), "{text}");

@@ -10,6 +10,8 @@ const MOST_VALUE: usize = 8;
 /// The attribute that a plain sentence gives a value to, as a slot is called, and the value: "The deploy region is eu-west-1." is about
 /// "deploy region".
 pub(super) fn attribute(text: &str) -> Option<(String, String)> {
+    let is_begin = |word: &str| ["the", "my", "our"].iter().any(|begin| word.eq_ignore_ascii_case(begin));
+    text.split_whitespace().next().filter(|word| is_begin(word))?; // as few texts do, and the others are not cut
     let text = text.replace('\u{2019}', "'");
     let words: Vec<&str> = text.split_whitespace().take(gate::MOST_MEASURED + 3 + MOST_VALUE).collect();
     let begin = match words.first()?.to_lowercase().as_str() {

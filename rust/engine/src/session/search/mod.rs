@@ -12,6 +12,7 @@
 
 pub(super) mod fill;
 mod forks;
+mod later;
 mod overview;
 mod places;
 mod question;
@@ -24,6 +25,8 @@ mod tests;
 mod typos;
 
 pub use fill::fill_rows;
+pub(super) use later::{Statement, later};
+pub(super) use row::Row;
 pub use score::{FEATURES, Features, SCORE_ONE};
 
 use std::collections::HashMap;
@@ -288,6 +291,24 @@ pub(super) struct Found {
 const MOST_ECHOES: usize = 16;
 
 impl Found {
+    /// A message that something else than the question led to.
+    fn of(place: SessionKey, index: u64, number: u32) -> Self {
+        Self {
+            place,
+            index,
+            number,
+            is_empty: Some(false),
+            score: 0,
+            confidence: 0.0,
+            features: Features::default(),
+            said_then: None,
+            is_cut: false,
+            named: 0.0,
+            is_apart: false,
+            is_of_another: false,
+        }
+    }
+
     /// How sure it is to answer where a part of it is so close to the question: as sure as its beginning is, or more.
     pub fn confidence_of_part(&self, closeness: f64) -> f64 {
         let closeness = (closeness - CLOSER_BY_CHANCE).max(self.features.closeness);

@@ -139,21 +139,7 @@ fn is_of_the_user<P: Pages>(pages: &P, one: &One, of: Overview) -> Result<bool> 
 impl One {
     fn found(self, score: i64) -> Found {
         let features = Features { within: 1.0, ..Features::default() };
-        let Self { place, index, number, .. } = self;
-        let (is_empty, said_then) = (Some(false), Some(self.at));
-        Found {
-            place,
-            index,
-            number,
-            is_empty,
-            score,
-            confidence: OVERVIEW,
-            features,
-            said_then,
-            is_cut: false,
-            named: 0.0,
-            is_apart: false,
-            is_of_another: false,
-        }
+        let own = Found::of(self.place, self.index, self.number);
+        Found { score, confidence: OVERVIEW, features, said_then: Some(self.at), ..own }
     }
 }

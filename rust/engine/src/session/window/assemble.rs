@@ -352,7 +352,7 @@ fn gather<'s, P: Pages>(
             replaced,
             of_now,
         };
-        let (messages, corrections) = retrieved::messages(pages, &asked, &view)?;
+        let (mut messages, corrections) = retrieved::messages(pages, &asked, &view)?;
         for one in corrections.into_iter().chain(passages.corrections) {
             if !answer.corrections.contains(&one) {
                 answer.corrections.push(one);
@@ -361,6 +361,7 @@ fn gather<'s, P: Pages>(
         if question.overview().is_some_and(Overview::is_of_time) {
             memories = of_time(memories, answer, messages, room, &[items_of(&fixed.fixed), &volatile]);
         } else {
+            asked.follow(pages, (answer, &mut memories), &mut messages, &view)?;
             memories.extend(messages.into_iter().map(|one| one.item));
         }
         memories.extend(passages.shown);

@@ -6,6 +6,7 @@ pub(crate) mod bounds;
 pub(in crate::session) mod epochs;
 mod excerpt;
 pub(super) mod fixed;
+mod followed;
 pub(super) mod pinned;
 pub(super) mod recount;
 pub(super) mod replaced;

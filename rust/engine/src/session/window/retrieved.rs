@@ -62,7 +62,7 @@ const BYTES_OF_A_TIME: usize = 400;
 const TOKENS_OF_A_TIME: u64 = 48;
 
 /// Where the part of a text stands that answers: its start and length; `None` for all of it.
-type Span = Option<(u64, u64)>;
+pub(super) type Span = Option<(u64, u64)>;
 
 /// A question to the transcripts of a scope.
 pub(in crate::session) struct Asked<'a> {
@@ -134,7 +134,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     if wanted == 0 || asked.question.asks_nothing() {
         return Ok(Default::default());
     }
-    if asked.start == 0 && asked.left_out.is_empty() && !asked.elsewhere(pages)? && !asked.shortened(history)? {
+    if !asked.reaches_out(pages, history)? {
         return Ok(Default::default());
     }
     let limit = (wanted + BEYOND) as usize;
@@ -160,6 +160,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
     let least = if surest < WELL_SURE { recalls.sure_enough(SURE_ENOUGH).min(SURE_ENOUGH) * SCORE_UNIT } else { 0.0 };
     let (mut items, mut left, mut best) = (Vec::new(), asked.room.saturating_mul(BYTES_A_TOKEN), None);
     let mut sessions = SessionIds::default();
+    let part = |number: u32, text: &str| spans.get(&number).copied().unwrap_or_else(|| asked.part_of(pages, text));
     for found in hits {
         if found.said_then.is_none() && (items.len() as u64 == wanted || left == 0) {
             break;
@@ -171,7 +172,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         let score = surest * (found.score as f64 / first as f64).min(1.0) * SCORE_UNIT;
         if (score >= least || found.said_then.is_some())
             && !asked.is_whole_in_window(&found, history)?
-            && let Some(item) = asked.candidate(pages, &mut sessions, &found, (&spans, Some(score as i64)))?
+            && let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64), &|text| part(found.number, text))?
             && (found.has_words() || item.text.split_whitespace().nth(LEAST_WORDS - 1).is_some())
         {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
@@ -187,6 +188,11 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
 }
 
 impl Asked<'_> {
+    /// Whether there is a message that the window does not show, or shows shorter than it is.
+    pub(super) fn reaches_out<P: Pages>(&self, pages: &P, history: &dyn History) -> Result<bool> {
+        Ok(self.start > 0 || !self.left_out.is_empty() || self.elsewhere(pages)? || self.shortened(history)?)
+    }
+
     /// Whether the scope has messages of other sessions that may be recalled.
     fn elsewhere<P: Pages>(&self, pages: &P) -> Result<bool> {
         let head = SessionsHead::read(pages, self.place.partition)?;
@@ -216,7 +222,7 @@ impl Asked<'_> {
     }
 
     /// Whether the window shows a message as it was given: then nothing of it is read.
-    fn is_whole_in_window(&self, found: &Found, history: &dyn History) -> Result<bool> {
+    pub(super) fn is_whole_in_window(&self, found: &Found, history: &dyn History) -> Result<bool> {
         Ok(self.is_in_window(found) && found.index < history.messages() && !is_shortened(history, found.index)?)
     }
 
@@ -267,13 +273,14 @@ impl Asked<'_> {
     }
 
     /// The item of a message, with its score; `None` where it is in the window as it is, is of nobody who is asked, or answers nothing.
-    /// `spans` are the parts that are known already.
-    fn candidate<P: Pages>(
+    /// `part` is that of its text which is shown.
+    pub(super) fn candidate<P: Pages>(
         &self,
         pages: &P,
         sessions: &mut SessionIds,
         found: &Found,
-        (spans, score): (&BTreeMap<u32, Span>, Option<i64>),
+        score: Option<i64>,
+        part: &dyn Fn(&str) -> Span,
     ) -> Result<Option<Item>> {
         if found.is_empty == Some(true) {
             return Ok(None);
@@ -294,7 +301,7 @@ impl Asked<'_> {
         }
         let span = match found.said_then {
             Some(_) => excerpt::beginning(&told.text, self.most_bytes().min(BYTES_OF_A_TIME)),
-            None => spans.get(&found.number).copied().unwrap_or_else(|| self.part_of(pages, &told.text)),
+            None => part(&told.text),
         };
         if in_window && told.shows(span) {
             return Ok(None);

@@ -1,0 +1,154 @@
+//! A prompt follows the best of what it recalls to the messages that were said later of the same: "my agent is Tobias Frell" leads to "fired
+//! tobias", which the question "do I have an agent?" does not find (`session/search/later.rs`). Both stand side by side, and the reader
+//! sees by their days which one holds.
+
+use super::excerpt::Excerpts;
+use super::retrieved::{Asked, Shown};
+use crate::Result;
+use crate::context::{History, Item};
+use crate::recall::Recall;
+use crate::recall::ranking::SURE_ENOUGH;
+use crate::recall::ranking::later::{MOST_SHOWN, STATEMENTS};
+use crate::session::search::{self, Found, Row, SessionIds, Statement};
+use crate::session::transcript::message::MessageRecord;
+use crate::store::pages::Pages;
+use crate::units::score::SCORE_UNIT;
+
+/// The best memory and the best message.
+const FIRST: usize = 2;
+/// The most bytes that are shown of a message that something else led to.
+const MOST_BYTES: usize = 300;
+
+/// A statement that a prompt recalls, and its score there.
+struct Recalled<'i> {
+    text: &'i str,
+    at: i64,
+    score: i64,
+}
+
+/// The place of what was said later, where the prompt has it already.
+enum Known {
+    Memory(usize),
+    Message(usize),
+}
+
+impl Asked<'_> {
+    /// Adds to what a prompt recalls the messages that were said later of the same as the best of it, or raises them where they were found
+    /// and are behind; in place of a message the memory that it taught. What the best memory and the best message led to has their scores,
+    /// and all else the least of the scores of what is followed.
+    pub(super) fn follow<P: Pages>(
+        &self,
+        pages: &P,
+        (answer, memories): (&Recall, &mut [Item]),
+        messages: &mut Vec<Shown>,
+        history: &dyn History,
+    ) -> Result<()> {
+        if !self.follows() || !self.reaches_out(pages, history)? {
+            return Ok(());
+        }
+        let most = self.record.recalls.messages.map_or(usize::MAX, |most| (most as usize).saturating_sub(messages.len()));
+        let recalled = self.recalled(pages, (answer, memories), messages)?;
+        let statements: Vec<Statement<'_>> = recalled.iter().map(|one| Statement { text: one.text, at: one.at }).collect();
+        let found = search::later(pages, (self.scope, self.place.partition), self.question, &statements)?;
+        let key = self.scope.seed(pages.secret()).terms;
+        let (mut sessions, least) = (SessionIds::default(), recalled.iter().map(|one| one.score).min().unwrap_or(0));
+        let (mut known, mut new): (Vec<(Known, i64)>, Vec<Shown>) = (Vec::new(), Vec::new());
+        for (place, found, one) in
+            found.iter().zip(&recalled).enumerate().flat_map(|(place, (all, one))| all.iter().map(move |found| (place, found, one)))
+        {
+            if known.len() + new.len() == MOST_SHOWN {
+                break;
+            }
+            let score = if place < FIRST { one.score } else { least };
+            let is_it = |one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
+            if let Some(at) = taught(pages, &mut sessions, found, answer)? {
+                known.push((Known::Memory(at), score));
+            } else if let Some(at) = messages.iter().position(is_it) {
+                known.push((Known::Message(at), score));
+            } else if new.len() < most && !new.iter().any(is_it) && !self.stands_in_window(pages, found, history)? {
+                let part =
+                    |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
+                let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
+                let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text) || new.iter().any(|one| *one.item.text == *text);
+                let item = item.filter(|item| is_by_a_user(item) && !is_said(&item.text));
+                new.extend(item.map(|item| Shown { said_then: None, item }));
+            }
+        }
+        for (place, score) in known {
+            let item = match place {
+                Known::Memory(at) => &mut memories[at],
+                Known::Message(at) => &mut messages[at].item,
+            };
+            if item.form.newer_at.is_none() {
+                item.score = item.score.max(Some(score));
+            }
+        }
+        messages.append(&mut new);
+        Ok(())
+    }
+
+    /// Whether the session wants what something else leads to: the question is about what holds now, and answers need not be surer than they
+    /// mostly are.
+    fn follows(&self) -> bool {
+        let recalls = &self.record.recalls;
+        let is_of_now = self.of_now || self.preferred.is_some_and(|range| range.contains(self.now));
+        is_of_now && recalls.other_sessions && recalls.messages != Some(0) && recalls.sure_enough(SURE_ENOUGH) <= SURE_ENOUGH
+    }
+
+    /// Whether the window shows a message, or the copy of it that a fork has.
+    fn stands_in_window<P: Pages>(&self, pages: &P, found: &Found, history: &dyn History) -> Result<bool> {
+        let own = Found { place: self.place, ..*found };
+        if found.place == self.place || !self.is_whole_in_window(&own, history)? {
+            return self.is_whole_in_window(found, history);
+        }
+        let said_at = |place| Ok::<_, crate::Error>(MessageRecord::read(pages, place, found.index)?.map(|record| record.said_at()));
+        Ok(said_at(self.place)? == said_at(found.place)?)
+    }
+
+    /// The best memories of the scope and the best messages of its users, in turn, each text once.
+    fn recalled<'i, P: Pages>(
+        &self,
+        pages: &P,
+        (answer, memories): (&'i Recall, &[Item]),
+        messages: &'i [Shown],
+    ) -> Result<Vec<Recalled<'i>>> {
+        let least = (self.record.recalls.sure_enough(SURE_ENOUGH) * SCORE_UNIT) as i64;
+        let of_memory = |(hit, item): (&'i crate::recall::Hit, &Item)| {
+            let score = item.score.filter(|score| *score >= least)?;
+            let is_own = answer.partition_of(hit) == self.place.partition && hit.newer_at.is_none();
+            is_own.then(|| Recalled { text: &hit.memory.text, at: hit.memory.occurred_at, score })
+        };
+        let mut memories = answer.hits.iter().zip(memories).filter_map(of_memory).take(STATEMENTS);
+        let mut messages = messages.iter().filter(|one| is_by_a_user(&one.item)).take(STATEMENTS);
+        let mut all: Vec<Recalled<'i>> = Vec::with_capacity(2 * STATEMENTS);
+        loop {
+            let (memory, message) = (memories.next(), messages.next());
+            if memory.is_none() && message.is_none() {
+                return Ok(all);
+            }
+            all.extend(memory);
+            let Some((item, message)) = message.and_then(|one| Some((&one.item, one.item.message?))) else { continue };
+            let score = item.score.unwrap_or(0);
+            if let Some(one) = all.iter_mut().find(|one| *one.text == *item.text) {
+                one.score = one.score.max(score);
+            } else if let Some(at) = Row::read(pages, self.place.partition, message.document as u32)?.and_then(|row| row.at) {
+                all.push(Recalled { text: &item.text, at, score });
+            }
+        }
+    }
+}
+
+/// Whether neither the model nor a tool said it.
+fn is_by_a_user(item: &Item) -> bool {
+    item.attributes.iter().any(|(name, by)| **name == *"by" && !["assistant", "tool", "system", "developer"].contains(&&**by))
+}
+
+/// The place of the memory that a message taught among those of an answer.
+fn taught<P: Pages>(pages: &P, sessions: &mut SessionIds, found: &Found, answer: &Recall) -> Result<Option<usize>> {
+    let Some(session) = sessions.of(pages, found.place)? else { return Ok(None) };
+    let is_it = |hit: &crate::recall::Hit| {
+        let from = &hit.memory.provenance;
+        from.message == Some(found.index) && from.session.as_deref() == Some(&*session) && answer.partition_of(hit) == found.place.partition
+    };
+    Ok(answer.hits.iter().position(is_it))
+}

@@ -1,0 +1,114 @@
+"""What was said later of the same as a prompt recalls: a word that few messages have leads from the one to the other."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+import memspan
+from memspan import Recalls
+from memspan.testing import FakeClock
+
+TOWNS = ("Oslo", "Porto", "Lyon", "Ghent", "Turin", "Graz", "Vigo", "Bergen", "Lugano", "Aarhus")
+TALK = (
+    "I need a table for {} people in {} at seven in the evening, near the station please",
+    "Find me a hotel in {1} for {0} nights with breakfast and parking included",
+    "I am looking for a film about {0} friends who walk from {1} to the sea",
+)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(datetime(2026, 3, 2, 8, tzinfo=UTC))
+
+
+@pytest.fixture
+def user(tmp_path: object, clock: FakeClock) -> memspan.Scope:
+    return memspan.open(f"{tmp_path}/store", clock=clock, durability="relaxed").user("u-42")
+
+
+def _say(user: memspan.Scope, clock: FakeClock, *texts: str, reply: str = "Noted.") -> None:
+    session = user.session(f"at-{clock().isoformat()}", model="gpt-4o")
+    for text in texts:
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": reply})
+    clock.advance(days=1)
+
+
+def _talk_of_others(user: memspan.Scope, clock: FakeClock) -> None:
+    """More than a prompt has room for, so that it holds what is recalled and no more."""
+    for number in range(60):
+        _say(user, clock, TALK[number % 3].format(2 + number % 7, TOWNS[number % 10]))
+
+
+def _asked(user: memspan.Scope, question: str, **recalls: object) -> str:
+    session = user.session(f"q-{question}", model="gpt-4o", recalls=Recalls(**recalls), budget=memspan.Budget(max_input_tokens=700))
+    session.add({"role": "user", "content": question})
+    return json.dumps(session.assemble().to_openai()["messages"], ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "question"),
+    [
+        ("my agent is Tobias Frell, he takes 15 percent", "fired tobias. well, we parted ways", "do I have an agent?"),
+        (
+            "i draw everything in procreate on an old tablet",
+            "ive dumped procreate, its Clip Studio for all",
+            "what app do i draw in?",
+        ),
+        ("our cat is called Biscuit and she is 14", "biscuit went in her sleep, we are gutted", "do we still have a cat?"),
+        ("The release is called tariff-cache and is due in May", "tariff-cache slipped, the end of June it is", "when is the release due?"),
+    ],
+)
+def test_what_was_said_later_of_the_same_stands_beside_it(
+    user: memspan.Scope, clock: FakeClock, first: str, later: str, question: str
+) -> None:
+    _say(user, clock, first)
+    _talk_of_others(user, clock)
+    _say(user, clock, later)
+    prompt = _asked(user, question)
+    assert first in prompt
+    assert later in prompt
+
+
+def test_what_was_said_before_is_not_later(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "the keeper tobias saved two penalties against the blues on sunday, what a match at the fair ground")
+    _talk_of_others(user, clock)
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    assert "at the fair" not in _asked(user, "do I have an agent?")
+
+
+def test_questions_replies_and_thanks_are_not_what_was_said_later(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    _say(user, clock, "is tobias any good at contracts?", reply="Tobias is known for his contracts in film.")
+    prompt = _asked(user, "do I have an agent?")
+    assert "Tobias Frell" in prompt
+    assert "contracts" not in prompt
+
+
+def test_a_word_that_many_messages_have_leads_nowhere(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    for number in range(20):
+        _say(user, clock, f"Note {number} for the minutes of Tobias, page {number} of {number + 3}")
+    _talk_of_others(user, clock)
+    assert "for the minutes" not in _asked(user, "do I have an agent?")
+
+
+def test_a_session_that_recalls_no_others_follows_nothing(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    _say(user, clock, "fired tobias. well, we parted ways")
+    assert "fired tobias" not in _asked(user, "do I have an agent?", other_sessions=False)
+
+
+def test_what_was_forgotten_follows_nothing(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    session = user.session("to-be-deleted", model="gpt-4o")
+    session.add({"role": "user", "content": "fired tobias. well, we parted ways"})
+    assert "fired tobias" in _asked(user, "do I have an agent?")
+    session.delete()
+    assert "fired tobias" not in _asked(user, "do I have an agent now?")
