@@ -61,7 +61,7 @@ pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
             return Some(Reading::new(Category::Preference, "dislike"));
         }
         let (value, end) = s.value(at)?;
-        if is_choice(&value) {
+        if is_choice(&value) || stands_for(s, at) {
             return None;
         }
         let mut reading = Reading::new(Category::Preference, "prefers");
@@ -99,6 +99,13 @@ fn is_choice(value: &str) -> bool {
         ["latter", "former", "first", "second", "third", "last", "other", "original"].contains(&word(first)) && words.len() <= first + 2;
     let last = words.last().filter(|word| !word.capital);
     numbered || points && first > 0 || last.is_some_and(|word| ["one", "ones"].contains(&word.lower.as_str()))
+}
+
+/// "I prefer it on Saturday", "I would prefer one that is held on Monday": something that was just spoken of, on this occasion. "I prefer it
+/// when you ask first" says how things are to be.
+fn stands_for(s: &Sentence<'_>, at: usize) -> bool {
+    let lasts = ["when", "if", "that", "as"].contains(&s.word(at + 1));
+    s.word(at) == "one" || ["it", "them"].contains(&s.word(at)) && !lasts
 }
 
 /// "we use Kafka for events": the slot is what it is for.

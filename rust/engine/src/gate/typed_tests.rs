@@ -72,3 +72,15 @@ fn an_apostrophe_is_one_in_each_of_its_forms() {
     let named = kept("My sister is Ana O\u{2019}Hara.");
     assert_eq!(named, [("The user's sister is Ana O\u{2019}Hara.".to_owned(), Some("sister".to_owned()))], "the words of a value stay");
 }
+
+#[test]
+fn a_wish_for_what_was_just_spoken_of_is_no_lasting_preference() {
+    let lasts = |text: &str| judged(text).iter().any(|claim| claim.category == Category::Preference);
+    for text in ["No, I prefer it on this Saturday.", "I would prefer one that is held next Monday, thanks!", "I prefer them on the left."]
+    {
+        assert!(!lasts(text), "{text}");
+    }
+    for text in ["I prefer it when you ask first.", "I prefer tea.", "I would prefer short answers."] {
+        assert!(lasts(text), "{text}");
+    }
+}

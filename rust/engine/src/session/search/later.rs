@@ -26,6 +26,10 @@ use crate::units::term_key::TermKey;
 /// The most bytes of a statement in which words are looked for.
 const MOST_BYTES: usize = 600;
 
+/// Bytes of the shortest word that may lead to something, and of the longest that may be filler.
+const SHORTEST: usize = 3;
+const LONGEST_FILLER: usize = 8;
+
 /// A statement that was found.
 pub(in crate::session) struct Statement<'s> {
     pub text: &'s str,
@@ -75,8 +79,13 @@ fn telling(text: &str, key: TermKey, asked: &recall::Question) -> Vec<u64> {
 
 /// Whether a word says what a text is about: it has a letter, and the table has it as one that tells, or not at all.
 fn is_telling(word: &str) -> bool {
-    let letters = word.chars().any(char::is_alphabetic);
-    letters && embedding::is_telling(word) && !is_filler(word.to_lowercase().as_bytes())
+    let mut small = [0; LONGEST_FILLER];
+    let is_filler = small.get_mut(..word.len()).is_some_and(|small| {
+        small.copy_from_slice(word.as_bytes());
+        small.make_ascii_lowercase();
+        is_filler(small)
+    });
+    word.len() >= SHORTEST && !is_filler && word.chars().any(char::is_alphabetic) && embedding::is_telling(word)
 }
 
 /// Those of some documents that state something and were said later than a time.
