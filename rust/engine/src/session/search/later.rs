@@ -51,6 +51,9 @@ pub(in crate::session) fn later<P: Pages>(
     let mut all: Vec<u64> = words.iter().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
+    if all.is_empty() {
+        return Ok(Vec::new());
+    }
     let runs = Runs::open(pages, index(partition))?;
     let snapshot = runs.snapshot(pages)?;
     let frequencies = snapshot.frequencies(&all)?;

@@ -33,9 +33,9 @@ enum Known {
 }
 
 impl Asked<'_> {
-    /// Adds to what a prompt recalls the messages that were said later of the same as the best of it, or raises them where they were found
-    /// and are behind; in place of a message the memory that it taught. The messages that the best memory and the best
-    /// message led to have their scores, and all others the least score of all that is followed.
+    /// Adds to what a prompt recalls the messages that were said later of the same as the best of it, or raises them where they were found and
+    /// are behind. The memory that a message taught stands in its place. The messages that the best memory and the best message led to have
+    /// their scores, and all others the least score of all that is followed.
     pub(super) fn follow<P: Pages>(
         &self,
         pages: &P,
