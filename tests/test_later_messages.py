@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
 import memspan
 from memspan import Recalls
 from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOWNS = ("Oslo", "Porto", "Lyon", "Ghent", "Turin", "Graz", "Vigo", "Bergen", "Lugano", "Aarhus")
 TALK = (
@@ -25,7 +29,7 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def user(tmp_path: object, clock: FakeClock) -> memspan.Scope:
+def user(tmp_path: Path, clock: FakeClock) -> memspan.Scope:
     return memspan.open(f"{tmp_path}/store", clock=clock, durability="relaxed").user("u-42")
 
 
@@ -43,8 +47,8 @@ def _talk_of_others(user: memspan.Scope, clock: FakeClock) -> None:
         _say(user, clock, TALK[number % 3].format(2 + number % 7, TOWNS[number % 10]))
 
 
-def _asked(user: memspan.Scope, question: str, **recalls: object) -> str:
-    session = user.session(f"q-{question}", model="gpt-4o", recalls=Recalls(**recalls), budget=memspan.Budget(max_input_tokens=700))
+def _asked(user: memspan.Scope, question: str, recalls: Recalls | None = None) -> str:
+    session = user.session(f"q-{question}", model="gpt-4o", recalls=recalls, budget=memspan.Budget(max_input_tokens=700))
     session.add({"role": "user", "content": question})
     return json.dumps(session.assemble().to_openai()["messages"], ensure_ascii=False)
 
@@ -101,7 +105,7 @@ def test_a_session_that_recalls_no_others_follows_nothing(user: memspan.Scope, c
     _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
     _talk_of_others(user, clock)
     _say(user, clock, "fired tobias. well, we parted ways")
-    assert "fired tobias" not in _asked(user, "do I have an agent?", other_sessions=False)
+    assert "fired tobias" not in _asked(user, "do I have an agent?", Recalls(other_sessions=False))
 
 
 def test_what_was_forgotten_follows_nothing(user: memspan.Scope, clock: FakeClock) -> None:
