@@ -33,12 +33,14 @@ def user(tmp_path: Path, clock: FakeClock) -> memspan.Scope:
     return memspan.open(f"{tmp_path}/store", clock=clock, durability="relaxed").user("u-42")
 
 
-def _say(user: memspan.Scope, clock: FakeClock, *texts: str, reply: str = "Noted.") -> None:
+def _say(user: memspan.Scope, clock: FakeClock, text: str, reply: str = "Noted.", *, learns: bool = False) -> memspan.Session:
     session = user.session(f"at-{clock().isoformat()}", model="gpt-4o")
-    for text in texts:
-        session.add({"role": "user", "content": text})
-        session.add({"role": "assistant", "content": reply})
+    session.add({"role": "user", "content": text})
+    session.add({"role": "assistant", "content": reply})
+    if learns:
+        user.learn(session)
     clock.advance(days=1)
+    return session
 
 
 def _talk_of_others(user: memspan.Scope, clock: FakeClock) -> None:
@@ -48,9 +50,11 @@ def _talk_of_others(user: memspan.Scope, clock: FakeClock) -> None:
 
 
 def _asked(user: memspan.Scope, question: str, recalls: Recalls | None = None) -> str:
-    session = user.session(f"q-{question}", model="gpt-4o", recalls=recalls, budget=memspan.Budget(max_input_tokens=700))
+    session = user.session("asking", model="gpt-4o", recalls=recalls, budget=memspan.Budget(max_input_tokens=700))
     session.add({"role": "user", "content": question})
-    return json.dumps(session.assemble().to_openai()["messages"], ensure_ascii=False)
+    prompt = json.dumps(session.assemble().to_openai()["messages"], ensure_ascii=False)
+    session.delete()
+    return prompt
 
 
 @pytest.mark.parametrize(
@@ -101,11 +105,40 @@ def test_a_word_that_many_messages_have_leads_nowhere(user: memspan.Scope, clock
     assert "for the minutes" not in _asked(user, "do I have an agent?")
 
 
-def test_a_session_that_recalls_no_others_follows_nothing(user: memspan.Scope, clock: FakeClock) -> None:
-    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+@pytest.mark.parametrize(
+    "recalls", [Recalls(other_sessions=False), Recalls(messages=0), Recalls(min_confidence=0.9), Recalls(roles=("tool",))]
+)
+def test_what_a_session_does_not_recall_is_not_followed_to(user: memspan.Scope, clock: FakeClock, recalls: Recalls) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent", learns=True)
     _talk_of_others(user, clock)
     _say(user, clock, "fired tobias. well, we parted ways")
-    assert "fired tobias" not in _asked(user, "do I have an agent?", Recalls(other_sessions=False))
+    assert "fired tobias" in _asked(user, "do I have an agent?")
+    assert "fired tobias" not in _asked(user, "do I have an agent?", recalls)
+
+
+def test_the_copy_of_a_message_in_the_window_is_not_shown_again(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    later = _say(user, clock, "fired tobias. well, we parted ways")
+    for session in (later.fork("copy"), later):
+        session.add({"role": "user", "content": "do I have an agent?"})
+        assert json.dumps(session.assemble().to_openai()["messages"]).count("fired tobias") == 1
+
+
+def test_a_memory_with_its_day_stands_in_place_of_the_message_that_taught_it(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent", learns=True)
+    _talk_of_others(user, clock)
+    _say(user, clock, "Tobias Frell quit as my agent on Friday, so I have none", learns=True)
+    assert "on Friday (2026-05-01)" in _asked(user, "do I have an agent?")
+
+
+def test_of_a_long_message_the_part_with_the_word_is_shown(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    _say(user, clock, "The minutes of the day. " * 40 + "\nWe let Tobias go.\n" + "Nothing else was said. " * 40)
+    prompt = _asked(user, "do I have an agent?")
+    assert "We let Tobias go." in prompt
+    assert prompt.count("The minutes of the day.") + prompt.count("Nothing else was said.") < 15
 
 
 def test_what_was_forgotten_follows_nothing(user: memspan.Scope, clock: FakeClock) -> None:
@@ -115,4 +148,4 @@ def test_what_was_forgotten_follows_nothing(user: memspan.Scope, clock: FakeCloc
     session.add({"role": "user", "content": "fired tobias. well, we parted ways"})
     assert "fired tobias" in _asked(user, "do I have an agent?")
     session.delete()
-    assert "fired tobias" not in _asked(user, "do I have an agent now?")
+    assert "fired tobias" not in _asked(user, "do I have an agent?")

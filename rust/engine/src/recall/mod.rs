@@ -60,6 +60,7 @@ pub(crate) use shares::is_sure;
 pub use sure::{Beside, confidence};
 pub(crate) use sure::{least_sure, moved_odds};
 pub use table::HitExplanation;
+pub(crate) use words::in_small_letters;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;

@@ -193,8 +193,9 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
-/// Messages that were said later of the same (`session/search/later.rs`). All are set, but for the first, which was chosen among 6, 8 and 12
-/// with the totals of `tools/ranking/lives.py` and `LoCoMo`'s evidence in view (2026-11-29, docs/decisions/0116).
+/// Messages that were said later of the same (`session/search/later.rs`). All are set, but for `MOST_HAVING`, which was chosen among 6, 8 and
+/// 12, and `STATEMENTS`, which was kept where 2 was measured, both with the totals of `tools/ranking/lives.py` and `LoCoMo`'s evidence in view
+/// (2026-11-29, docs/decisions/0116).
 pub(crate) mod later {
     /// Messages at most that have a word by which one leads to another.
     pub const MOST_HAVING: u64 = 8;

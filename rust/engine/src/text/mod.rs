@@ -29,6 +29,7 @@ pub mod screening;
 mod sought;
 mod spans;
 pub mod speech;
+mod speech_courtesy;
 mod speech_forms;
 mod speech_ignorance;
 mod speech_lists;

@@ -18,14 +18,15 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+pub use super::speech_courtesy::{acknowledges, goes_on};
 use super::speech_forms::{before_tag, orders, states_a_number, tells};
 use super::speech_ignorance::is_ignorant;
-use super::speech_lists::{BESIDE_THANKS, BUT, CHINESE_QUESTIONS, COURTESY, QUESTION_ENDS, QUESTIONS_ACCENTED, THANKED_FOR, THANKS};
+use super::speech_lists::{BUT, CHINESE_QUESTIONS, COURTESY, QUESTION_ENDS, QUESTIONS_ACCENTED};
 use super::speech_words::{Known, List, Phrases, known};
 use crate::units::clip::clip;
 
 /// The most bytes of a text that are looked at: a longer one is neither a question nor an excuse.
-const MOST_BYTES: usize = 2_000;
+pub(super) const MOST_BYTES: usize = 2_000;
 
 /// Words between two questions.
 const JOINS: [&str; 12] = ["and", "or", "also", "plus", "und", "oder", "et", "ou", "y", "o", "e", "en"];
@@ -80,48 +81,6 @@ pub fn asks_several(text: &str) -> bool {
 #[must_use]
 pub fn does_not_know(text: &str) -> bool {
     only(text, Clause::Ignorant)
-}
-
-/// Whether a text has no word but those of greeting, thanking and acknowledging: "Noted, thanks!", "No, thank you for all your help". Yes and
-/// no are answers.
-#[must_use]
-pub fn acknowledges(text: &str) -> bool {
-    let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
-    !words.is_empty() && (words.iter().all(|word| is_courteous(word)) || !text.contains(is_question_mark) && thanks(&words))
-}
-
-fn is_courteous(word: &str) -> bool {
-    [List::Courtesy, List::Acknowledgements].iter().any(|list| known(word).is_in(*list))
-}
-
-/// Whether words thank for what was done, and say nothing else.
-fn thanks(words: &[String]) -> bool {
-    let phrase = |at: usize, list: &[&str]| {
-        let is_here = |phrase: &&&str| {
-            let mut rest = words[at..].iter();
-            phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word == wanted))
-        };
-        list.iter().find(is_here).map(|phrase| phrase.split(' ').count())
-    };
-    let (mut at, mut is_thanked_for) = (0, false);
-    while at < words.len() {
-        let thanked_for = phrase(at, &THANKED_FOR);
-        is_thanked_for |= thanked_for.is_some();
-        match thanked_for.or_else(|| phrase(at, &BESIDE_THANKS)) {
-            Some(count) => at += count,
-            None if is_courteous(&words[at]) || THANKS.contains(&words[at].as_str()) => at += 1,
-            None => return false,
-        }
-    }
-    is_thanked_for && words.iter().any(|word| THANKS.contains(&word.as_str()))
-}
-
-/// Whether a text only lets the other one go on: "ok, go on", "yes please", "why?". As a question it asks memory nothing.
-#[must_use]
-pub fn goes_on(text: &str) -> bool {
-    let words = if text.len() > MOST_BYTES { Vec::new() } else { words(&text.to_lowercase()) };
-    let lets = |word: &Known| [List::Courtesy, List::Acknowledgements, List::GoingOn].iter().any(|list| word.is_in(*list));
-    !words.is_empty() && words.iter().all(|word| lets(known(word)))
 }
 
 /// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.
@@ -271,11 +230,16 @@ pub(super) fn is_in(words: &[Word], at: usize, list: List) -> bool {
 
 /// Whether a phrase of a list stands in front.
 pub(super) fn begins(words: &[Word], list: Phrases) -> bool {
-    let is_here = |phrase: &str| {
+    begins_with(words, list).is_some()
+}
+
+/// How many words the first phrase of a list has that stands in front.
+pub(super) fn begins_with(words: &[Word], list: Phrases) -> Option<usize> {
+    let is_here = |phrase: &&str| {
         let mut rest = words.iter();
         phrase.split(' ').all(|wanted| rest.next().is_some_and(|word| word.text == wanted))
     };
-    words.first().is_some_and(|first| first.known.begins(list).any(is_here))
+    words.first()?.known.begins(list).find(is_here).map(|phrase| phrase.split(' ').count())
 }
 
 /// `if I don't know ...` tells of a condition.

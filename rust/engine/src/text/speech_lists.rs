@@ -430,41 +430,6 @@ pub(super) const GOING_ON: [&str; 38] = [
     "bitte", "sigue", "continua", "da", "vai",
 ];
 
-/// Words that thank.
-pub(super) const THANKS: [&str; 7] = ["thank", "thanks", "thankyou", "thx", "cheers", "appreciate", "appreciated"];
-
-/// Phrases for what people thank for when nothing is left to be done; of two that begin alike the longer one first.
-pub(super) const THANKED_FOR: [&str; 21] = [
-    "for all your help",
-    "for all the help",
-    "for your help",
-    "for you help",
-    "for the help",
-    "for helping me out",
-    "for helping me",
-    "for helping",
-    "for your assistance",
-    "for the assistance",
-    "for your time",
-    "for the information",
-    "for the info",
-    "the help you provided",
-    "your help",
-    "the help",
-    "all the help i need",
-    "all the help i needed",
-    "all i need",
-    "all i needed",
-    "all i want",
-];
-
-/// Words and phrases that say nothing beside these.
-#[rustfmt::skip]
-pub(super) const BESIDE_THANKS: [&str; 22] = [
-    "have a good day", "have a great day", "have a nice day", "a lot", "a ton", "a bunch", "a million", "for now", "for today", "no", "nope", "nah",
-    "so", "very", "much", "really", "again", "and", "is", "i", "you", "be",
-];
-
 /// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.
 pub(super) const ACKNOWLEDGEMENTS: [&str; 37] = [
     "noted",

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::speech_courtesy::{BESIDE_THANKS, THANKED_FOR, THANKS};
 use super::speech_lists::{
     ACKNOWLEDGEMENTS, ARABIC_QUESTIONS, AUXILIARIES, COURTESY_WORDS, DENIALS, DETERMINERS, GOING_ON, IGNORANT, INTERROGATIVES, LEADS,
     OFFERS, ORDERS, QUESTIONS, REQUESTS, SUBJECTS, TELLERS,
@@ -28,6 +29,8 @@ pub(super) enum List {
     Acknowledgements,
     /// Words of those who only let the other one go on, beside these.
     GoingOn,
+    /// Words that thank.
+    Thanks,
     /// Words that deny: no clause without one says that somebody does not know.
     Denials,
     /// Words that ask, of six languages.
@@ -44,6 +47,8 @@ pub(super) enum Phrases {
     Questions,
     Ignorant,
     Offers,
+    ThankedFor,
+    BesideThanks,
 }
 
 impl Known {
@@ -62,7 +67,7 @@ pub(super) fn known(word: &str) -> &'static Known {
     static NOTHING: Known = Known { lists: 0, phrases: Vec::new() };
     static KNOWN: Lazy<HashMap<&str, Known>> = Lazy::new(|| {
         let mut words: HashMap<&str, Known> = HashMap::new();
-        let lists: [(List, &[&'static str]); 11] = [
+        let lists: [(List, &[&'static str]); 12] = [
             (List::Leads, &LEADS),
             (List::Auxiliaries, &AUXILIARIES),
             (List::Subjects, &SUBJECTS),
@@ -70,6 +75,7 @@ pub(super) fn known(word: &str) -> &'static Known {
             (List::Courtesy, &COURTESY_WORDS),
             (List::Acknowledgements, &ACKNOWLEDGEMENTS),
             (List::GoingOn, &GOING_ON),
+            (List::Thanks, &THANKS),
             (List::Denials, &DENIALS),
             (List::Interrogatives, &INTERROGATIVES),
             (List::Orders, &ORDERS),
@@ -78,12 +84,14 @@ pub(super) fn known(word: &str) -> &'static Known {
         for (list, word) in lists.iter().flat_map(|(list, words)| words.iter().map(move |word| (*list, *word))) {
             words.entry(word).or_default().lists |= 1 << list as u8;
         }
-        let phrases: [(Phrases, &[&'static str]); 5] = [
+        let phrases: [(Phrases, &[&'static str]); 7] = [
             (Phrases::Questions, &QUESTIONS),
             (Phrases::Questions, &ARABIC_QUESTIONS),
             (Phrases::Questions, &REQUESTS),
             (Phrases::Ignorant, &IGNORANT),
             (Phrases::Offers, &OFFERS),
+            (Phrases::ThankedFor, &THANKED_FOR),
+            (Phrases::BesideThanks, &BESIDE_THANKS),
         ];
         for (list, phrase) in phrases.iter().flat_map(|(list, phrases)| phrases.iter().map(move |phrase| (*list, *phrase))) {
             let first = phrase.split_once(' ').map_or(phrase, |(first, _)| first);

@@ -12,8 +12,8 @@ use crate::Result;
 use crate::embedding;
 use crate::index::bm25::runs::Runs;
 use crate::index::bm25::{Hit, Parameters, QueryTerm};
-use crate::recall;
 use crate::recall::ranking::later::{MOST_HAVING, MOST_OF_ONE, MOST_READ};
+use crate::recall::{self, in_small_letters};
 use crate::scope::Scope;
 use crate::session::key::SessionKey;
 use crate::session::transcript::words::index;
@@ -26,9 +26,8 @@ use crate::units::term_key::TermKey;
 /// The most bytes of a statement in which words are looked for.
 const MOST_BYTES: usize = 600;
 
-/// Bytes of the shortest word that may lead to something, and of the longest that may be filler.
+/// Bytes of the shortest word that may lead to something.
 const SHORTEST: usize = 3;
-const LONGEST_FILLER: usize = 8;
 
 /// A statement that was found.
 pub(in crate::session) struct Statement<'s> {
@@ -56,15 +55,14 @@ pub(in crate::session) fn later<P: Pages>(
     }
     let runs = Runs::open(pages, index(partition))?;
     let snapshot = runs.snapshot(pages)?;
-    let frequencies = snapshot.frequencies(&all)?;
-    let few = all.iter().zip(frequencies).filter(|(_, frequency)| (2..=MOST_HAVING).contains(frequency));
-    let rare: Vec<QueryTerm> = few.map(|(hash, _)| QueryTerm { hash: *hash, weight: 1.0 }).collect();
-    if rare.is_empty() {
-        return Ok(Vec::new());
-    }
-    let prepared = snapshot.prepare(&rare, Parameters::default())?;
-    let of =
-        |(one, own): (&Statement<'_>, &Vec<u64>)| behind(pages, partition, snapshot.score(&prepared, |hash| own.contains(&hash))?, one.at);
+    let terms: Vec<QueryTerm> = all.into_iter().map(|hash| QueryTerm { hash, weight: 1.0 }).collect();
+    let prepared = snapshot.prepare(&terms, Parameters::default())?;
+    let is_rare = |hash: u64| prepared.frequency(hash).is_some_and(|frequency| (2..=MOST_HAVING).contains(&frequency));
+    let of = |(one, own): (&Statement<'_>, &Vec<u64>)| {
+        let rare: Vec<u64> = own.iter().copied().filter(|hash| is_rare(*hash)).collect();
+        let hits = if rare.is_empty() { Vec::new() } else { snapshot.score(&prepared, |hash| rare.contains(&hash))? };
+        behind(pages, partition, hits, one.at)
+    };
     statements.iter().zip(&words).map(of).collect()
 }
 
@@ -82,13 +80,8 @@ fn telling(text: &str, key: TermKey, asked: &recall::Question) -> Vec<u64> {
 
 /// Whether a word says what a text is about: it has a letter, and the table has it as one that tells, or not at all.
 fn is_telling(word: &str) -> bool {
-    let mut small = [0; LONGEST_FILLER];
-    let is_filler = small.get_mut(..word.len()).is_some_and(|small| {
-        small.copy_from_slice(word.as_bytes());
-        small.make_ascii_lowercase();
-        is_filler(small)
-    });
-    word.len() >= SHORTEST && !is_filler && word.chars().any(char::is_alphabetic) && embedding::is_telling(word)
+    let may_tell = word.len() >= SHORTEST && word.chars().any(char::is_alphabetic);
+    may_tell && !in_small_letters(word, is_filler) && embedding::is_telling(word)
 }
 
 /// Those of some documents that state something and were said later than a time.

@@ -291,7 +291,7 @@ pub(super) struct Found {
 const MOST_ECHOES: usize = 16;
 
 impl Found {
-    /// A message that something else than the question led to.
+    /// A message that states something, and of which no more is known yet.
     fn of(place: SessionKey, index: u64, number: u32) -> Self {
         Self {
             place,

@@ -26,23 +26,10 @@ pub(super) fn may_be_crowded(found: &[Found], limit: usize) -> bool {
 mod tests {
     use super::*;
     use crate::session::key::SessionKey;
-    use crate::session::search::Features;
 
     fn found(number: u32, asks: bool) -> Found {
-        Found {
-            place: SessionKey { partition: 1, session: 1 },
-            index: u64::from(number),
-            number,
-            is_empty: Some(asks),
-            score: -i64::from(number),
-            confidence: 0.0,
-            features: Features::default(),
-            said_then: None,
-            is_cut: false,
-            named: 0.0,
-            is_apart: false,
-            is_of_another: false,
-        }
+        let place = SessionKey { partition: 1, session: 1 };
+        Found { is_empty: Some(asks), score: -i64::from(number), ..Found::of(place, u64::from(number), number) }
     }
 
     #[test]

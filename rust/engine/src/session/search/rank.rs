@@ -198,20 +198,8 @@ impl<'r, P: Pages> Ranking<'r, P> {
             }
             let features = self.features(&beside, number, row, known)?;
             let place = SessionKey { partition: self.partition, session: row.session };
-            let found = Found {
-                place,
-                index: row.index,
-                number,
-                is_empty: row.is_empty,
-                score: 0,
-                confidence: 0.0,
-                features,
-                said_then: None,
-                is_cut: row.is_cut(),
-                named: 0.0,
-                is_apart: self.field.is_apart(number),
-                is_of_another: false,
-            };
+            let (is_cut, is_apart) = (row.is_cut(), self.field.is_apart(number));
+            let found = Found { is_empty: row.is_empty, features, is_cut, is_apart, ..Found::of(place, row.index, number) };
             ranked.push(Ranked { cheap: features.cheap(self.field.own(number)), found });
         }
         self.finish(ranked, &rows, limit)

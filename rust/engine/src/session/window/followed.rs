@@ -53,9 +53,9 @@ impl Asked<'_> {
         let key = self.scope.seed(pages.secret()).terms;
         let (mut sessions, least) = (SessionIds::default(), recalled.iter().map(|one| one.score).min().unwrap_or(0));
         let (mut known, mut new): (Vec<(Known, i64)>, Vec<Shown>) = (Vec::new(), Vec::new());
-        for (place, found, one) in
-            found.iter().zip(&recalled).enumerate().flat_map(|(place, (all, one))| all.iter().map(move |found| (place, found, one)))
-        {
+        let led_to = |place: usize| found[place].iter().map(move |found| (place, found));
+        for (place, found) in (0..found.len()).flat_map(led_to) {
+            let one = &recalled[place];
             if known.len() + new.len() == MOST_SHOWN {
                 break;
             }
@@ -145,10 +145,13 @@ fn is_by_a_user(item: &Item) -> bool {
 
 /// The place of the memory that a message taught among those of an answer.
 fn taught<P: Pages>(pages: &P, sessions: &mut SessionIds, found: &Found, answer: &Recall) -> Result<Option<usize>> {
-    let Some(session) = sessions.of(pages, found.place)? else { return Ok(None) };
-    let is_it = |hit: &crate::recall::Hit| {
-        let from = &hit.memory.provenance;
-        from.message == Some(found.index) && from.session.as_deref() == Some(&*session) && answer.partition_of(hit) == found.place.partition
-    };
+    let may_be =
+        |hit: &crate::recall::Hit| hit.memory.provenance.message == Some(found.index) && answer.partition_of(hit) == found.place.partition;
+    if !answer.hits.iter().any(may_be) {
+        return Ok(None); // as mostly, and no session is looked up
+    }
+    let session = sessions.of(pages, found.place)?;
+    let is_it =
+        |hit: &crate::recall::Hit| may_be(hit) && session.is_some() && hit.memory.provenance.session.as_deref() == session.as_deref();
     Ok(answer.hits.iter().position(is_it))
 }
