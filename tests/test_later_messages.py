@@ -149,3 +149,50 @@ def test_what_was_forgotten_follows_nothing(user: memspan.Scope, clock: FakeCloc
     assert "fired tobias" in _asked(user, "do I have an agent?")
     session.delete()
     assert "fired tobias" not in _asked(user, "do I have an agent?")
+
+
+def test_a_change_of_a_change_is_shown(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "we bank with Halden Mutual, they have a branch on the corner")
+    _talk_of_others(user, clock)
+    _say(user, clock, "closed everything at halden, the money sits at Fennimore now")
+    _say(user, clock, "fennimore wanted 12 a month so off to Pebble")
+    assert "off to Pebble" in _asked(user, "which bank am I with?")
+
+
+@pytest.mark.parametrize("most", [2, 3, 5])
+def test_what_is_followed_to_takes_half_of_the_messages_that_a_session_wants(user: memspan.Scope, clock: FakeClock, most: int) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    _say(user, clock, "fired tobias")
+    session = user.session("asking", model="gpt-4o", recalls=Recalls(messages=most), budget=memspan.Budget(max_input_tokens=700))
+    session.add({"role": "user", "content": "do I have an agent?"})
+    prompt = session.assemble()
+    text = json.dumps(prompt.to_openai()["messages"])
+    assert "fired tobias" in text
+    assert text.count("<item by=") <= most
+
+
+def test_the_session_itself_is_followed_where_others_are_not_read(user: memspan.Scope, clock: FakeClock) -> None:
+    session = user.session("long", model="gpt-4o", recalls=Recalls(other_sessions=False), budget=memspan.Budget(max_input_tokens=700))
+    _say(user, clock, "tobias is on the radio")
+
+    def say(text: str) -> None:
+        session.add({"role": "user", "content": text})
+        session.add({"role": "assistant", "content": "Noted."})
+        clock.advance(days=1)
+
+    say("my agent is Tobias Frell, he takes 15 percent")
+    say("fired tobias")
+    for number in range(60):
+        say(TALK[number % 3].format(2 + number % 7, TOWNS[number % 10]))
+    session.add({"role": "user", "content": "do I have an agent?"})
+    prompt = json.dumps(session.assemble().to_openai()["messages"])
+    assert "fired tobias" in prompt
+    assert "on the radio" not in prompt
+
+
+def test_what_is_off_the_record_is_not_followed_to(user: memspan.Scope, clock: FakeClock) -> None:
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    _say(user, clock, "off the record: tobias drinks")
+    assert "drinks" not in _asked(user, "do I have an agent?")

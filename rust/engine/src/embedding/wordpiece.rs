@@ -74,6 +74,12 @@ fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     each(if count == 0 { &[UNKNOWN] } else { &found[..count] });
 }
 
+/// The token that a word is, where it is one and has small letters and digits of ASCII alone: these are its normal form.
+pub(super) fn of_small_letters(word: &[u8]) -> Option<Token> {
+    let is_normal = word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if is_normal { whole(word) } else { None }
+}
+
 /// The token that a word is.
 fn whole(word: &[u8]) -> Option<Token> {
     if word.len() > MAX_PIECE { None } else { find(word.iter().fold(HASH_BEGINS, |hash, byte| next_hash(hash, *byte)), word, false) }

@@ -151,6 +151,13 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
     judge_after(said, &Vec::new)
 }
 
+/// Whether somebody asks in a text not to keep what it says, or a part of it.
+#[must_use]
+pub fn is_off_record(text: &str) -> bool {
+    let may_ask = ["record", "n't", "n\u{2019}t", "not"].iter().any(|part| text.contains(part)); // as most do not
+    may_ask && off_record::end(text, &sentences(text), &words(text)).is_some()
+}
+
 /// The claims of the last message that the same speaker said before.
 type Earlier<'a> = &'a dyn Fn() -> Vec<Claim>;
 

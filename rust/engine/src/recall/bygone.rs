@@ -3,6 +3,7 @@
 
 use super::Question;
 use super::filter::Filter;
+use super::when::{self, Range};
 use super::words::{Words, bare_words, is_any, normal};
 use crate::text::is_filler;
 
@@ -62,6 +63,21 @@ const MARKS: [char; 6] = [',', ';', ':', '.', '\u{2013}', '\u{2014}'];
 /// Whether a question is about what holds now: neither it nor the caller names a time, and it does not ask for what was.
 pub(crate) fn is_of_now(filter: &Filter, question: &Question) -> bool {
     !filter.limits_time() && filter.preferred.is_none() && !asks_for_past(question)
+}
+
+/// Whether what was said later of the same may answer a question: it does not ask for what was, and neither it nor the caller names a time
+/// that is over. "My aunt asked yesterday. Who is my agent?" names one beside the question.
+pub(crate) fn may_be_of_now(filter: &Filter, question: &Question) -> bool {
+    let is_over = |range: &Range| range.until.is_some_and(|until| until <= filter.now);
+    let names_past = || filter.preferred.as_ref().is_some_and(is_over) && !names_time_beside(question.text(), filter.now);
+    !filter.limits_time() && !asks_for_past(question) && !names_past()
+}
+
+/// Whether a text has sentences that ask, and none of them names a time.
+fn names_time_beside(text: &str, now: i64) -> bool {
+    let sentences = text.split_inclusive(['.', '!', '?', '\n']);
+    let asking: Vec<&str> = sentences.filter(|sentence| sentence.ends_with('?')).collect();
+    !asking.is_empty() && asking.iter().all(|sentence| when::read(sentence, now, 0).is_none())
 }
 
 /// Whether a question asks for what was: "where did I live before?".

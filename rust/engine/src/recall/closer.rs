@@ -16,6 +16,7 @@ use super::ranking::memories::newest::{CLOSENESS, LEAST, MEANING};
 use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, WEIGHTS};
 use super::ranking::share_of_pronouns;
 use super::when::{self, Range};
+use super::words::in_small_letters;
 use crate::embedding::{self, Content, TIME, Wanted, count_forms, distinct_tokens, forms};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
@@ -207,23 +208,27 @@ const MOST_NAMES: usize = 64;
 
 /// Words of a question that name somebody or something: with a capital letter, and no filler. The first word has one anyway, unless
 /// something is its own ("Anna's job").
-pub(crate) fn names(question: &str) -> Vec<&str> {
+pub(super) fn names(question: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for (at, chunk) in question.split_whitespace().enumerate() {
-        let (whole, word) = word_of(chunk);
-        if at == 0 && whole == word {
-            continue;
-        }
-        let mut letters = word.chars();
-        let is_name = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         if names.len() == MOST_NAMES {
             break;
         }
-        if is_name && !names.contains(&word) && !is_filler(word.to_lowercase().as_bytes()) && !is_time(word) {
-            names.push(word);
-        }
+        names.extend(name(at, chunk).filter(|name| !names.contains(name)));
     }
     names
+}
+
+/// The name that a text has at a place among its words.
+pub(super) fn name(at: usize, chunk: &str) -> Option<&str> {
+    if chunk.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+        return None; // as most are
+    }
+    let (whole, word) = word_of(chunk);
+    let mut letters = word.chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+    let is_name = is_capital && (at > 0 || whole != word) && !in_small_letters(word, is_filler) && !is_time(word);
+    is_name.then_some(word)
 }
 
 /// Whether a text has a name of another one, in whatever letters: "joost upped it" and "accountant is Joost".

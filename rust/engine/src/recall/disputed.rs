@@ -28,7 +28,8 @@ pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], reque
                     hits[at + 1].score = hits[at + 1].parts.score();
                 }
                 None if at + 1 < request.limit && fits(request, hits, &newer) => {
-                    hits.insert(at + 1, behind(&hits[at], newer));
+                    let related = format!("later than {}, which it disputes", hits[at].memory.id());
+                    hits.insert(at + 1, behind(&hits[at], newer, related));
                 }
                 _ => {}
             }
@@ -38,12 +39,11 @@ pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], reque
     Ok(())
 }
 
-/// A memory that stands behind one which it disputes, for that alone.
-fn behind(older: &Hit, newer: Memory) -> Hit {
+/// A memory that stands behind an older one, for that alone; `related` says how both are related.
+pub(super) fn behind(older: &Hit, newer: Memory, related: String) -> Hit {
     let Parts { prior, fixed, raised, .. } = *older.parts;
     let parts = Box::new(Parts { related: older.parts.relevance(), prior, fixed, raised, succeeds: true, ..Parts::default() });
-    let related = Some(format!("later than {}, which it disputes", older.memory.id()));
-    Hit { memory: newer, scope: older.scope, score: older.score, parts, duplicates: Vec::new(), related, newer_at: None }
+    Hit { memory: newer, scope: older.scope, score: older.score, parts, duplicates: Vec::new(), related: Some(related), newer_at: None }
 }
 
 /// Whether there are tokens for one more text.

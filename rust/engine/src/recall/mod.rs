@@ -25,6 +25,7 @@ mod disputed;
 pub mod explain;
 pub mod filter;
 pub mod fusion;
+mod later;
 mod newest;
 mod nominees;
 mod overview;
@@ -39,6 +40,7 @@ mod shares;
 mod slotted;
 mod sure;
 mod table;
+pub(crate) mod telling;
 mod typos;
 pub mod when;
 mod whose;
@@ -46,8 +48,8 @@ mod words;
 
 pub use ask::{Answer, Found, ask, why_degraded};
 pub(crate) use ask::{add_recalls, ask_in, check_min_score};
-pub(crate) use bygone::is_of_now;
-pub(crate) use closer::{names, shares_name};
+pub(crate) use bygone::{is_of_now, may_be_of_now};
+pub(crate) use closer::shares_name;
 pub(crate) use explain::identifiers_of_time;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
@@ -60,7 +62,6 @@ pub(crate) use shares::is_sure;
 pub use sure::{Beside, confidence};
 pub(crate) use sure::{least_sure, moved_odds};
 pub use table::HitExplanation;
-pub(crate) use words::in_small_letters;
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -302,6 +303,7 @@ fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mu
     for one in chosen {
         recall.hits.extend(ranked.hit(one)?);
     }
+    later::bring(snapshot, scopes, asked, &mut recall.hits)?;
     if disputes {
         disputed::lift(&mut recall.hits);
         disputed::bring(snapshot, &recall.partitions, request, &mut recall.hits)?;

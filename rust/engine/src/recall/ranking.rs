@@ -198,13 +198,15 @@ pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
 /// (2026-11-29, docs/decisions/0116).
 pub(crate) mod later {
     /// Messages at most that have a word by which one leads to another.
-    pub const MOST_HAVING: u64 = 8;
+    pub const MOST_HAVING: usize = 16;
     /// Later messages at most that one statement leads to.
     pub const MOST_OF_ONE: usize = 3;
     /// And messages that are looked at for them.
     pub const MOST_READ: usize = 16;
     /// Of the best memories of a prompt, and of its best messages, so many are followed.
     pub const STATEMENTS: usize = 3;
+    /// One in so many memories of an answer is there at most because it was told later of the same.
+    pub const ONE_IN: usize = 3;
     /// Later messages at most that a prompt has.
     pub const MOST_SHOWN: usize = 6;
 }

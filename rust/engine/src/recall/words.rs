@@ -113,7 +113,7 @@ pub(super) fn begins(word: &[u8]) -> u64 {
 }
 
 /// Calls `of` with a word in small letters.
-pub(crate) fn in_small_letters<R>(word: &str, of: impl FnOnce(&[u8]) -> R) -> R {
+pub(super) fn in_small_letters<R>(word: &str, of: impl FnOnce(&[u8]) -> R) -> R {
     let mut letters = [0; 32];
     match letters.get_mut(..word.len()).filter(|_| word.is_ascii()) {
         Some(letters) => {

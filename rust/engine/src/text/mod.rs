@@ -98,6 +98,13 @@ impl Analyzer {
         self.query.finish()
     }
 
+    /// The hashes of the whole identifiers and of the words that a query of a text has, filler too; ascending, each once.
+    pub(crate) fn words(&mut self, text: &str, key: impl Into<TermKey>) -> Vec<u64> {
+        self.query.start(key.into());
+        scan::scan(text, &mut self.scratch, &mut self.query);
+        self.query.words()
+    }
+
     /// As [`Analyzer::new`], without the fast path: the oracle of the differential test.
     #[cfg(test)]
     fn slow() -> Self {

@@ -124,6 +124,15 @@ impl Collector {
         Query { terms: entries.iter().map(|e| to_term(e, &self.arena)).collect(), identifiers }
     }
 
+    /// The hashes of whole identifiers and of words, ascending, each once.
+    pub(super) fn words(&self) -> Vec<u64> {
+        let is_word = |entry: &&Entry| matches!(entry.role, Role::Whole | Role::Word);
+        let mut words: Vec<u64> = self.entries.iter().filter(is_word).map(|entry| entry.hash).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
     /// The hashes of short numbers behind a noun of what has one: "port 80" is another thing than "port 8080".
     fn numbers(&self) -> Vec<u64> {
         let text = |entry: &Entry| &self.arena[entry.start..entry.start + entry.len as usize];

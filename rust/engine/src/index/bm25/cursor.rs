@@ -182,6 +182,16 @@ impl<'p> Cursor<'p> {
         Ok(found.then(|| self.buffer.counts[self.at]))
     }
 
+    /// Calls `visit` with every document that is left.
+    pub fn each(&mut self, mut visit: impl FnMut(u32)) -> Result<()> {
+        while self.piece < self.pieces.len() {
+            self.decode()?;
+            self.buffer.numbers[self.at..self.buffer.len].iter().for_each(|number| visit(*number));
+            self.advance()?;
+        }
+        Ok(())
+    }
+
     /// The most that the term adds to any document from `start` up to `end`.
     pub fn bound(&mut self, start: u32, end: u32, formula: &Formula, factor: f64) -> Result<i64> {
         self.seek(start)?;

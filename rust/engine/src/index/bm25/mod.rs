@@ -31,6 +31,7 @@ mod lookup;
 mod matches;
 mod merge;
 mod pruned;
+mod rare;
 mod reader;
 mod rehash;
 mod row;

@@ -220,6 +220,11 @@ impl Pair {
         assert_eq!(reader.frequencies(&hashes).expect("sound"), expected);
         let expected: Vec<u64> = words.iter().map(|word| dictionary.get(word).map_or(0, |numbers| numbers.len() as u64)).collect();
         assert_eq!(reader.frequencies(&words).expect("sound"), expected);
+        let words: Vec<u64> = words.into_iter().filter(|_| random.below(3) > 0).collect::<BTreeSet<u64>>().into_iter().collect();
+        for most in [0, 1, 5, 1000] {
+            let rare = |word: &u64| Some(numbers_of(dictionary, *word)).filter(|all| all.len() <= most).unwrap_or_default();
+            assert_eq!(reader.of_rare(&words, most).expect("sound"), words.iter().map(rare).collect::<Vec<_>>());
+        }
     }
 
     fn check_query(&self, dictionary: &Dictionary, random: &mut Random) {

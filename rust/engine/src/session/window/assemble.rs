@@ -351,6 +351,7 @@ fn gather<'s, P: Pages>(
             room,
             replaced,
             of_now,
+            follows: recall::may_be_of_now(&request.filter, question),
         };
         let (mut messages, corrections) = retrieved::messages(pages, &asked, &view)?;
         for one in corrections.into_iter().chain(passages.corrections) {

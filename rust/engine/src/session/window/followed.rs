@@ -2,10 +2,13 @@
 //! tobias", which the question "do I have an agent?" does not find (`session/search/later.rs`). Both stand side by side, and the reader
 //! sees by their days which one holds.
 
+use std::sync::Arc;
+
 use super::excerpt::Excerpts;
 use super::retrieved::{Asked, Shown};
 use crate::Result;
 use crate::context::{History, Item};
+use crate::gate;
 use crate::recall::Recall;
 use crate::recall::ranking::SURE_ENOUGH;
 use crate::recall::ranking::later::{MOST_SHOWN, STATEMENTS};
@@ -27,15 +30,38 @@ struct Recalled<'i> {
 }
 
 /// The place of what was said later, where the prompt has it already.
+#[derive(PartialEq)]
 enum Known {
     Memory(usize),
     Message(usize),
 }
 
+/// The later messages that statements led to.
+#[derive(Default)]
+struct Led {
+    /// Those that the prompt has, with the least score that each is to have.
+    known: Vec<(Known, i64)>,
+    new: Vec<Shown>,
+    /// So many of these there may be.
+    most_new: usize,
+    /// The text of each, and when it was said: what else was said of the same?
+    next: Vec<(Arc<str>, i64)>,
+}
+
+impl Led {
+    fn knows(&mut self, place: Known, score: i64, statement: (Arc<str>, i64)) {
+        if !self.known.iter().any(|(known, _)| *known == place) {
+            self.known.push((place, score));
+            self.next.push(statement);
+        }
+    }
+}
+
 impl Asked<'_> {
-    /// Adds to what a prompt recalls the messages that were said later of the same as the best of it, or raises them where they were found and
-    /// are behind. The memory that a message taught stands in its place. The messages that the best memory and the best message led to have
-    /// their scores, and all others the least score of all that is followed.
+    /// Adds to what a prompt recalls the messages that were said later of the same as the best of it, and of the same as these, or raises
+    /// them where they were found and are behind. The memory that a message taught stands in its place. The messages that the best memory and
+    /// the best message led to have their scores, and all others the least score of all that is followed. Where the session wants only so
+    /// many messages, they take at most half of the places, and the weakest of all make room.
     pub(super) fn follow<P: Pages>(
         &self,
         pages: &P,
@@ -46,35 +72,17 @@ impl Asked<'_> {
         if !self.follows() || !self.reaches_out(pages, history)? {
             return Ok(());
         }
-        let most = self.record.recalls.messages.map_or(usize::MAX, |most| (most as usize).saturating_sub(messages.len()));
+        let most = self.record.recalls.messages.map_or(usize::MAX, |most| most as usize);
         let recalled = self.recalled(pages, (answer, memories), messages)?;
-        let statements: Vec<Statement<'_>> = recalled.iter().map(|one| Statement { text: one.text, at: one.at }).collect();
-        let found = search::later(pages, (self.scope, self.place.partition), self.question, &statements)?;
-        let key = self.scope.seed(pages.secret()).terms;
-        let (mut sessions, least) = (SessionIds::default(), recalled.iter().map(|one| one.score).min().unwrap_or(0));
-        let (mut known, mut new): (Vec<(Known, i64)>, Vec<Shown>) = (Vec::new(), Vec::new());
-        let led_to = |place: usize| found[place].iter().map(move |found| (place, found));
-        for (place, found) in (0..found.len()).flat_map(led_to) {
-            let one = &recalled[place];
-            if known.len() + new.len() == MOST_SHOWN {
-                break;
-            }
-            let score = if place < FIRST { one.score } else { least };
-            let is_it = |one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
-            if let Some(at) = taught(pages, &mut sessions, found, answer)? {
-                known.push((Known::Memory(at), score));
-            } else if let Some(at) = messages.iter().position(is_it) {
-                known.push((Known::Message(at), score));
-            } else if new.len() < most && !new.iter().any(is_it) && !self.stands_in_window(pages, found, history)? {
-                let part =
-                    |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
-                let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
-                let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text) || new.iter().any(|one| *one.item.text == *text);
-                let item = item.filter(|item| is_by_a_user(item) && !is_said(&item.text));
-                new.extend(item.map(|item| Shown { said_then: None, item }));
-            }
+        let least = recalled.iter().map(|one| one.score).min().unwrap_or(0);
+        let mut led = Led { most_new: (most / 2).max(most.saturating_sub(messages.len())), ..Led::default() };
+        self.lead(pages, &recalled, (answer, messages), history, &mut led)?;
+        let next = std::mem::take(&mut led.next);
+        let next: Vec<Recalled<'_>> = next.iter().take(STATEMENTS).map(|(text, at)| Recalled { text, at: *at, score: least }).collect();
+        if !next.is_empty() {
+            self.lead(pages, &next, (answer, messages), history, &mut led)?;
         }
-        for (place, score) in known {
+        for (place, score) in led.known {
             let item = match place {
                 Known::Memory(at) => &mut memories[at],
                 Known::Message(at) => &mut messages[at].item,
@@ -83,16 +91,62 @@ impl Asked<'_> {
                 item.score = item.score.max(Some(score));
             }
         }
-        messages.append(&mut new);
+        messages.append(&mut led.new);
+        while messages.len() > most {
+            let weakest = messages.iter().enumerate().rev().min_by_key(|(_, one)| one.item.score).map_or(0, |(at, _)| at);
+            messages.remove(weakest);
+        }
         Ok(())
     }
 
-    /// Whether the session wants what something else leads to: the question is about what holds now, and answers need not be surer than they
-    /// mostly are.
+    /// Adds what some statements lead to.
+    fn lead<P: Pages>(
+        &self,
+        pages: &P,
+        recalled: &[Recalled<'_>],
+        (answer, messages): (&Recall, &[Shown]),
+        history: &dyn History,
+        led: &mut Led,
+    ) -> Result<()> {
+        let statements: Vec<Statement<'_>> = recalled.iter().map(|one| Statement { text: one.text, at: one.at }).collect();
+        let found = search::later(pages, (self.scope, self.place.partition), self.question, &statements)?;
+        let key = self.scope.seed(pages.secret()).terms;
+        let (mut sessions, least) = (SessionIds::default(), recalled.iter().map(|one| one.score).min().unwrap_or(0));
+        let led_to = |place: usize| found[place].iter().map(move |found| (place, found));
+        for (place, (found, at)) in (0..found.len()).flat_map(led_to).filter(|(_, (found, _))| self.is_asked(found)) {
+            let one = &recalled[place];
+            if led.known.len() + led.new.len() == MOST_SHOWN {
+                break;
+            }
+            let score = if place < FIRST { one.score } else { least };
+            let is_it = |one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
+            if led.new.iter().any(is_it) {
+                continue;
+            }
+            if let Some(place) = taught(pages, &mut sessions, found, answer)? {
+                led.knows(Known::Memory(place), score, (answer.hits[place].memory.text.as_str().into(), *at));
+            } else if let Some(place) = messages.iter().position(is_it) {
+                led.knows(Known::Message(place), score, (Arc::clone(&messages[place].item.text), *at));
+            } else if led.new.len() < led.most_new && !self.stands_in_window(pages, found, history)? {
+                let part =
+                    |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
+                let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
+                let is_said =
+                    |text: &str| recalled.iter().any(|one| *one.text == *text) || led.new.iter().any(|one| *one.item.text == *text);
+                if let Some(item) = item.filter(|item| is_by_a_user(item) && !is_said(&item.text) && !gate::is_off_record(&item.text)) {
+                    led.next.push((Arc::clone(&item.text), *at));
+                    led.new.push(Shown { said_then: None, item });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the session wants what something else leads to: that may answer the question, and answers need not be surer than they mostly
+    /// are.
     fn follows(&self) -> bool {
         let recalls = &self.record.recalls;
-        let is_of_now = self.of_now || self.preferred.is_some_and(|range| range.contains(self.now));
-        is_of_now && recalls.other_sessions && recalls.messages != Some(0) && recalls.sure_enough(SURE_ENOUGH) <= SURE_ENOUGH
+        self.follows && recalls.messages != Some(0) && recalls.sure_enough(SURE_ENOUGH) <= SURE_ENOUGH
     }
 
     /// Whether the window shows a message, or the copy of it that a fork has.

@@ -90,6 +90,8 @@ pub(in crate::session) struct Asked<'a> {
     pub superseded: &'a ByMessage,
     /// The question is about what holds now: these stand behind what replaced it.
     pub of_now: bool,
+    /// What was said later of the same may answer it.
+    pub follows: bool,
 }
 
 /// A message that a prompt may show.
@@ -233,7 +235,7 @@ impl Asked<'_> {
     }
 
     /// Whether a message is of a session that is asked.
-    fn is_asked(&self, found: &Found) -> bool {
+    pub(super) fn is_asked(&self, found: &Found) -> bool {
         found.place.session == self.place.session || self.record.recalls.other_sessions
     }
 

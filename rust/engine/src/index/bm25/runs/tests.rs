@@ -163,6 +163,15 @@ impl Pair {
             |number: &u32, term: &QueryTerm| self.model.get(number).is_some_and(|text| text.terms.iter().any(|own| own.hash == term.hash));
         let having: Vec<u32> = some.iter().copied().filter(|number| terms.iter().all(|term| has(number, term))).collect();
         assert_eq!(snapshot.having_all(&prepared, &some).expect("sound"), having);
+        let hashes: Vec<u64> = terms.iter().map(|term| term.hash).collect::<BTreeSet<u64>>().into_iter().collect();
+        let with = |hash: &u64| -> Vec<u32> {
+            self.model.iter().filter(|(_, text)| text.terms.iter().any(|own| own.hash == *hash)).map(|(number, _)| *number).collect()
+        };
+        for most in [0, 2, 30, 1000] {
+            let rare: Vec<Vec<u32>> =
+                hashes.iter().map(|hash| Some(with(hash)).filter(|all| all.len() <= most).unwrap_or_default()).collect();
+            assert_eq!(snapshot.of_rare(&hashes, most).expect("sound"), rare);
+        }
     }
 
     fn verify(&self) {

@@ -1,0 +1,140 @@
+"""What was told later of the same as a recall finds: a word that few memories have leads from the one to the other."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import memspan
+from memspan.testing import FakeClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOWNS = ("Oslo", "Porto", "Lyon", "Ghent", "Turin", "Graz", "Vigo", "Bergen", "Lugano", "Aarhus")
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(datetime(2026, 3, 2, 8, tzinfo=UTC))
+
+
+@pytest.fixture
+def user(tmp_path: Path, clock: FakeClock) -> memspan.Scope:
+    return memspan.open(f"{tmp_path}/store", clock=clock, durability="relaxed").user("u-42")
+
+
+def _tell(user: memspan.Scope, clock: FakeClock, *texts: str, **given: Any) -> None:
+    for text in texts:
+        user.remember(text, **given)
+        clock.advance(days=1)
+    user.remember_many(
+        [{"text": f"Asked for {number} tickets to {town}", "kind": "episodic"} for number, town in enumerate(TOWNS * 4, start=2)]
+    )
+    clock.advance(days=1)
+
+
+def _texts(user: memspan.Scope, question: str, **given: Any) -> list[str]:
+    return [hit.text for hit in user.recall(question, **given)]
+
+
+def _led(user: memspan.Scope, question: str, **given: Any) -> list[str]:
+    """The texts that stand in an answer for that alone."""
+    return [hit.text for hit in user.recall(question, **given) if "told later than" in str(hit.explain())]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "question"),
+    [
+        ("my agent is Tobias Frell, he takes 15 percent", "fired tobias. well, we parted ways", "do I have an agent?"),
+        ("I draw in Procreate on an old tablet", "sold the tablet with procreate on it", "what do I draw with?"),
+        ("Our landlord is Mr Adeyemi", "adeyemi has handed the flat to his niece", "who is our landlord?"),
+    ],
+)
+def test_the_newer_stands_right_behind_what_it_is_about(
+    user: memspan.Scope, clock: FakeClock, first: str, later: str, question: str
+) -> None:
+    _tell(user, clock, first)
+    _tell(user, clock, later)
+    texts = _texts(user, question)
+    assert texts[:2] == [first, later]
+
+
+def test_an_explanation_says_what_led_to_it(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, "lent tobias a lawnmower")
+    first, later = user.recall("do I have an agent?")[:2]
+    assert f"told later than {first.memory.id}" in str(later.explain())
+    assert later.score <= first.score
+
+
+def test_what_was_told_before_is_not_followed_to(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "lent tobias a lawnmower")
+    _tell(user, clock, "my agent is Tobias Frell")
+    assert _led(user, "do I have an agent?") == []
+
+
+@pytest.mark.parametrize("kind", ["episodic", "task_outcome"])
+def test_what_stays_as_it_was_leads_nowhere(user: memspan.Scope, clock: FakeClock, kind: str) -> None:
+    _tell(user, clock, "signed with the agent Tobias Frell", kind=kind)
+    _tell(user, clock, "lent tobias a lawnmower", kind=kind)
+    assert _led(user, "which agent?") == []
+
+
+def test_a_question_about_the_past_is_not_followed(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    then = clock()
+    _tell(user, clock, "lent tobias a lawnmower")
+    assert _led(user, "do I have an agent?") == ["lent tobias a lawnmower"]
+    assert _led(user, "who was my agent before?") == []
+    assert _led(user, "do I have an agent?", known_at=then) == []
+    assert _led(user, "do I have an agent?", until=clock() + timedelta(days=9)) == []
+
+
+def test_a_time_that_is_not_over_says_nothing_of_the_past(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, "lent tobias a lawnmower")
+    for question in ("do I have an agent? I need it for a form tomorrow.", "My aunt asked me yesterday. Do I have an agent?"):
+        assert _led(user, question) == ["lent tobias a lawnmower"], question
+    assert _led(user, "did I have an agent yesterday?") == []
+
+
+def test_only_what_may_be_an_answer_is_brought(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, "lent tobias a lawnmower", kind="episodic", metadata={"of": "home"})
+    question = "do I have an agent?"
+    assert _led(user, question, where={"of": "home"}) == []  # nothing is left that leads to it
+    assert _led(user, question, kinds=["semantic"]) == []
+    led = [hit for hit in user.recall(question) if hit.text == "lent tobias a lawnmower"]
+    user.forget(led[0].memory.id)
+    assert _led(user, question) == []
+
+
+def test_the_answer_keeps_its_limits(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, *(f"lent tobias lawnmower {word}" for word in ("one", "two", "three", "four", "five")))
+    for limit in range(1, 13):
+        assert len(_texts(user, "do I have an agent?", limit=limit)) <= limit
+        assert len(_led(user, "do I have an agent?", limit=limit)) == min(limit // 3, 3)
+    assert _texts(user, "do I have an agent?", max_tokens=12) == ["my agent is Tobias Frell"]
+
+
+def test_a_word_of_many_memories_leads_nowhere(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, *(f"lent tobias lawnmower {number}" for number in range(20)))
+    assert _led(user, "do I have an agent?") == []
+
+
+def test_the_shortest_of_many_is_brought(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, "fired tobias")
+    _tell(user, clock, *(f"lent tobias the lawnmower number {number} of our street for a day" for number in range(8)))
+    assert "fired tobias" in _texts(user, "do I have an agent?", limit=5)
+
+
+def test_what_is_less_trusted_is_not_brought(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell")
+    _tell(user, clock, "lent tobias a lawnmower", source="tool")
+    assert _led(user, "do I have an agent?") == []
