@@ -79,10 +79,10 @@ pub(crate) fn has_word(word: &str) -> bool {
 }
 
 /// How much a word says of what a text is about, where it does: it has the length of a long row, as "rent" has one and "moved" has none, or
-/// no end where the vocabulary does not have it whole. Quickest of a word in small letters.
+/// no end where the vocabulary does not have it whole.
 #[must_use]
 pub(crate) fn telling(word: &str) -> Option<f64> {
-    if let Some(token) = wordpiece::of_small_letters(word.as_bytes()) {
+    if let Some(token) = wordpiece::of_ascii(word.as_bytes()) {
         return Some(table::length(token)).filter(|length| *length >= TELLING);
     }
     let (mut count, mut longest) = (0, 0.0);

@@ -74,10 +74,16 @@ fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     each(if count == 0 { &[UNKNOWN] } else { &found[..count] });
 }
 
-/// The token that a word is, where it is one and has small letters and digits of ASCII alone: these are its normal form.
-pub(super) fn of_small_letters(word: &[u8]) -> Option<Token> {
-    let is_normal = word.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    if is_normal { whole(word) } else { None }
+/// The token that a word is, where it is one and has letters and digits of ASCII alone: its normal form has small letters.
+pub(super) fn of_ascii(word: &[u8]) -> Option<Token> {
+    let (mut letters, mut hash, mut is_plain) = ([0; MAX_PIECE], HASH_BEGINS, true);
+    let letters = letters.get_mut(..word.len())?;
+    for (letter, byte) in letters.iter_mut().zip(word) {
+        is_plain &= byte.is_ascii_alphanumeric();
+        *letter = byte.to_ascii_lowercase();
+        hash = next_hash(hash, *letter);
+    }
+    if is_plain { find(hash, letters, false) } else { None }
 }
 
 /// The token that a word is.

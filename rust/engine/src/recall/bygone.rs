@@ -56,6 +56,13 @@ const NOW: [&str; 15] = [
     "currently",
     "days",
 ];
+/// Words that begin a question which may be of now.
+const ASKS: [&str; 20] = [
+    "who", "whom", "whose", "what", "what's", "who's", "where", "where's", "when", "which", "how", "do", "does", "is", "are", "am", "have",
+    "has", "can", "should",
+];
+/// Words of the shortest sentence that asks.
+const FEWEST: usize = 3;
 /// Words and marks between two clauses.
 const AND: [&str; 3] = ["and", "but", "so"];
 const MARKS: [char; 6] = [',', ';', ':', '.', '\u{2013}', '\u{2014}'];
@@ -73,11 +80,20 @@ pub(crate) fn may_be_of_now(filter: &Filter, question: &Question) -> bool {
     !filter.limits_time() && !asks_for_past(question) && !names_past()
 }
 
-/// Whether a text has sentences that ask, and none of them names a time.
+/// Whether a text names its times in other sentences than the one that asks, which is of now: "My aunt asked yesterday. Who is my agent?" An
+/// abbreviation ends no sentence that asks: it has few words, or begins as no question does.
 fn names_time_beside(text: &str, now: i64) -> bool {
-    let sentences = text.split_inclusive(['.', '!', '?', '\n']);
-    let asking: Vec<&str> = sentences.filter(|sentence| sentence.ends_with('?')).collect();
-    !asking.is_empty() && asking.iter().all(|sentence| when::read(sentence, now, 0).is_none())
+    let mut sentences = text.split_inclusive(['.', '!', '?', '\n']).filter(|sentence| bare_words(sentence).any(|word| !word.is_empty()));
+    let begins = |sentence: &str| bare_words(sentence).find(|word| !word.is_empty()).is_some_and(|word| is_any(word, &ASKS));
+    let is_of_now = |sentence: &str| !bare_words(sentence).any(|word| is_any(word, &WAS)) && when::read(sentence, now, 0).is_none();
+    let asks = |sentence: &str| sentence.ends_with('?') || begins(sentence);
+    let mut any = false;
+    let all = sentences.all(|sentence| {
+        let is_asked = asks(sentence);
+        any |= is_asked && begins(sentence) && sentence.ends_with('?') && bare_words(sentence).count() >= FEWEST;
+        !is_asked || begins(sentence) && is_of_now(sentence)
+    });
+    any && all
 }
 
 /// Whether a question asks for what was: "where did I live before?".

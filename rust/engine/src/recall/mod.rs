@@ -257,6 +257,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     recall.corrections = corrections.to_vec();
     // One that only fills a prompt was not recalled.
     recall.note_hits(|hit| !request.filter.fills || hit.parts.is_fairly_relevant());
+    later::bring(snapshot, &mut scopes, &asked, &mut recall.hits)?; // nobody asked for these
     Ok(recall)
 }
 
@@ -303,7 +304,6 @@ fn weighed<P: Pages>(engine: &Core, snapshot: &P, asked: &Asked<'_>, scopes: &mu
     for one in chosen {
         recall.hits.extend(ranked.hit(one)?);
     }
-    later::bring(snapshot, scopes, asked, &mut recall.hits)?;
     if disputes {
         disputed::lift(&mut recall.hits);
         disputed::bring(snapshot, &recall.partitions, request, &mut recall.hits)?;

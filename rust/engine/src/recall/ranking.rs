@@ -206,7 +206,7 @@ pub(crate) mod later {
     /// Of the best memories of a prompt, and of its best messages, so many are followed.
     pub const STATEMENTS: usize = 3;
     /// One in so many memories of an answer is there at most because it was told later of the same.
-    pub const ONE_IN: usize = 3;
+    pub const ONE_IN: usize = 5;
     /// Later messages at most that a prompt has.
     pub const MOST_SHOWN: usize = 6;
 }

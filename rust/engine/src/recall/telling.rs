@@ -69,8 +69,8 @@ fn most_telling(text: &str) -> Vec<&str> {
 
 /// How much a word says of what a text is about, where it has a letter and says anything.
 fn tells(word: &str) -> Option<f64> {
-    let tells = |letters: &[u8]| if is_filler(letters) { None } else { embedding::telling(std::str::from_utf8(letters).ok()?) };
-    if word.len() >= SHORTEST && word.chars().any(char::is_alphabetic) { in_small_letters(word, tells) } else { None }
+    let tells = if word.len() >= SHORTEST { embedding::telling(word) } else { None };
+    tells.filter(|_| word.chars().any(char::is_alphabetic) && !in_small_letters(word, is_filler))
 }
 
 /// The place of a text among those that one statement leads to, the least first: most words of it first, of equals the shortest, which is

@@ -70,6 +70,31 @@ impl TailMatches {
     }
 }
 
+/// The documents that a tail adds with each of some terms, which are sorted and stand once, and those whose postings in the blocks are dead,
+/// sorted: what [`TailMatches`] tells of them, without their counts.
+pub(super) fn having(tail: &[Record<'_>], hashes: &[u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let (mut having, mut removed) = (vec![Vec::new(); hashes.len()], Vec::new());
+    let sieve = &Sieve::<{ 1 << 12 }>::of(hashes);
+    for record in tail {
+        match record.kind {
+            Kind::Add | Kind::Document | Kind::AddMore => sieve.each_passing(record, |place, hash| {
+                if let Ok(at) = hashes.binary_search(&hash)
+                    && record.count(place) > 0
+                {
+                    having[at].push(record.number);
+                }
+            }),
+            Kind::Remove => {
+                having.iter_mut().for_each(|numbers: &mut Vec<u32>| numbers.retain(|number| *number != record.number));
+                removed.push(record.number);
+            }
+            Kind::RemoveMore | Kind::Update => {}
+        }
+    }
+    removed.sort_unstable();
+    (having, removed)
+}
+
 /// How many more documents have one term than the blocks say.
 pub(super) fn more_of(tail: &[Record<'_>], hash: u64) -> i64 {
     let mut more = 0;

@@ -4,7 +4,7 @@ use super::block::List;
 use super::cursor::Cursor;
 use super::layout::BlockKeys;
 use super::lookup;
-use super::matches::TailMatches;
+use super::matches::having;
 use super::reader::Reader;
 use super::tail::Record;
 use crate::Result;
@@ -25,11 +25,7 @@ pub(super) fn of_rare<P: Pages>(
     tail: &[Record<'_>],
     (hashes, most): (&[u64], usize),
 ) -> Result<Vec<Vec<u32>>> {
-    let TailMatches { documents, removed, .. } = TailMatches::new(tail, hashes);
-    let mut rare = vec![Vec::new(); hashes.len()];
-    for document in documents {
-        document.counts.iter().for_each(|(at, _)| rare[*at].push(document.number));
-    }
+    let (mut rare, removed) = having(tail, hashes);
     for (hash, rare) in hashes.iter().zip(&mut rare) {
         if rare.len() <= most {
             add_of_blocks((pages, blocks), *hash, &removed, most, rare)?;

@@ -25,7 +25,7 @@ mod tests;
 mod typos;
 
 pub use fill::fill_rows;
-pub(super) use later::{Statement, later};
+pub(super) use later::{Later, Statement, with_later};
 pub(super) use row::Row;
 pub use score::{FEATURES, Features, SCORE_ONE};
 

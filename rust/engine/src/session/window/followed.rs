@@ -12,13 +12,17 @@ use crate::gate;
 use crate::recall::Recall;
 use crate::recall::ranking::SURE_ENOUGH;
 use crate::recall::ranking::later::{MOST_SHOWN, STATEMENTS};
-use crate::session::search::{self, Found, Row, SessionIds, Statement};
+use crate::session::search::{self, Found, Later, Row, SessionIds, Statement};
 use crate::session::transcript::message::MessageRecord;
 use crate::store::pages::Pages;
 use crate::units::score::SCORE_UNIT;
 
 /// The best memory and the best message.
 const FIRST: usize = 2;
+/// Words that stand for somebody or something that was named before.
+const THE_SAME: [&str; 11] = ["he", "him", "his", "she", "her", "they", "them", "their", "it", "its", "we"];
+/// So many words of a text are looked at for one of them.
+const FIRST_WORDS: usize = 8;
 /// The most bytes that are shown of a message that something else led to.
 const MOST_BYTES: usize = 300;
 
@@ -49,11 +53,24 @@ struct Led {
 }
 
 impl Led {
-    fn knows(&mut self, place: Known, score: i64, statement: (Arc<str>, i64)) {
-        if !self.known.iter().any(|(known, _)| *known == place) {
+    /// Whether a prompt has as many later messages as it may.
+    fn is_full(&self) -> bool {
+        self.known.len() + self.new.len() == MOST_SHOWN
+    }
+
+    fn adds(&mut self, item: Item, at: i64) {
+        self.next.push((Arc::clone(&item.text), at));
+        self.new.push(Shown { said_then: None, item });
+    }
+
+    /// Notes one that the prompt has; whether it is new here.
+    fn knows(&mut self, place: Known, score: i64, statement: (Arc<str>, i64)) -> bool {
+        let is_new = !self.known.iter().any(|(known, _)| *known == place);
+        if is_new {
             self.known.push((place, score));
             self.next.push(statement);
         }
+        is_new
     }
 }
 
@@ -76,12 +93,12 @@ impl Asked<'_> {
         let recalled = self.recalled(pages, (answer, memories), messages)?;
         let least = recalled.iter().map(|one| one.score).min().unwrap_or(0);
         let mut led = Led { most_new: (most / 2).max(most.saturating_sub(messages.len())), ..Led::default() };
-        self.lead(pages, &recalled, (answer, messages), history, &mut led)?;
-        let next = std::mem::take(&mut led.next);
-        let next: Vec<Recalled<'_>> = next.iter().take(STATEMENTS).map(|(text, at)| Recalled { text, at: *at, score: least }).collect();
-        if !next.is_empty() {
-            self.lead(pages, &next, (answer, messages), history, &mut led)?;
-        }
+        search::with_later(pages, (self.scope, self.place.partition), self.question, |later| {
+            self.lead((pages, later), &recalled, (answer, messages), history, &mut led)?;
+            let next = std::mem::take(&mut led.next);
+            let next: Vec<Recalled<'_>> = next.iter().take(STATEMENTS).map(|(text, at)| Recalled { text, at: *at, score: least }).collect();
+            if next.is_empty() { Ok(()) } else { self.lead((pages, later), &next, (answer, messages), history, &mut led) }
+        })?;
         for (place, score) in led.known {
             let item = match place {
                 Known::Memory(at) => &mut memories[at],
@@ -99,44 +116,53 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// Adds what some statements lead to.
+    /// Adds what some statements lead to, each with what its speaker said next where that speaks of the same: "had a row with tobias", "so I
+    /// fired him".
     fn lead<P: Pages>(
         &self,
-        pages: &P,
+        (pages, later): (&P, &mut Later<'_, P>),
         recalled: &[Recalled<'_>],
         (answer, messages): (&Recall, &[Shown]),
         history: &dyn History,
         led: &mut Led,
     ) -> Result<()> {
         let statements: Vec<Statement<'_>> = recalled.iter().map(|one| Statement { text: one.text, at: one.at }).collect();
-        let found = search::later(pages, (self.scope, self.place.partition), self.question, &statements)?;
+        let found = later.of(&statements)?;
         let key = self.scope.seed(pages.secret()).terms;
-        let (mut sessions, least) = (SessionIds::default(), recalled.iter().map(|one| one.score).min().unwrap_or(0));
+        let (mut sessions, mut ids) = (SessionIds::default(), SessionIds::default());
+        let least = recalled.iter().map(|one| one.score).min().unwrap_or(0);
+        let is_it = |found: &Found, one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
         let led_to = |place: usize| found[place].iter().map(move |found| (place, found));
         for (place, (found, at)) in (0..found.len()).flat_map(led_to).filter(|(_, (found, _))| self.is_asked(found)) {
             let one = &recalled[place];
-            if led.known.len() + led.new.len() == MOST_SHOWN {
-                break;
-            }
             let score = if place < FIRST { one.score } else { least };
-            let is_it = |one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
-            if led.new.iter().any(is_it) {
-                continue;
-            }
-            if let Some(place) = taught(pages, &mut sessions, found, answer)? {
-                led.knows(Known::Memory(place), score, (answer.hits[place].memory.text.as_str().into(), *at));
-            } else if let Some(place) = messages.iter().position(is_it) {
-                led.knows(Known::Message(place), score, (Arc::clone(&messages[place].item.text), *at));
-            } else if led.new.len() < led.most_new && !self.stands_in_window(pages, found, history)? {
-                let part =
-                    |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
-                let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
-                let is_said =
-                    |text: &str| recalled.iter().any(|one| *one.text == *text) || led.new.iter().any(|one| *one.item.text == *text);
-                if let Some(item) = item.filter(|item| is_by_a_user(item) && !is_said(&item.text) && !gate::is_off_record(&item.text)) {
-                    led.next.push((Arc::clone(&item.text), *at));
-                    led.new.push(Shown { said_then: None, item });
+            let part = |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
+            let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text);
+            let mut reach = |found: &Found, at: i64, may_be: fn(&str) -> bool| {
+                if led.is_full() || led.new.iter().any(|one| is_it(found, one)) {
+                    return Ok::<_, crate::Error>(false);
                 }
+                let known = match taught(pages, &mut ids, found, answer)? {
+                    Some(place) => Some((Known::Memory(place), answer.hits[place].memory.text.as_str().into())),
+                    None => {
+                        messages.iter().position(|one| is_it(found, one)).map(|place| (Known::Message(place), text_of(&messages[place])))
+                    }
+                };
+                if let Some((place, text)) = known {
+                    return Ok(may_be(&text) && led.knows(place, score, (text, at)));
+                }
+                if led.new.len() >= led.most_new || self.stands_in_window(pages, found, history)? {
+                    return Ok(false);
+                }
+                let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
+                let is_new = |item: &Item| !is_said(&item.text) && led.new.iter().all(|one| *one.item.text != *item.text);
+                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text) && !gate::is_off_record(&item.text));
+                Ok(item.map(|item| led.adds(item, at)).is_some())
+            };
+            if reach(found, *at, |_| true)?
+                && let Some((next, at)) = later.next_statement(found)?
+            {
+                reach(&next, at, speaks_of_the_same)?;
             }
         }
         Ok(())
@@ -190,6 +216,16 @@ impl Asked<'_> {
             }
         }
     }
+}
+
+/// Whether a text begins with words that speak of somebody or something that was named before.
+fn speaks_of_the_same(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).take(FIRST_WORDS);
+    words.any(|word| THE_SAME.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+fn text_of(one: &Shown) -> Arc<str> {
+    Arc::clone(&one.item.text)
 }
 
 /// Whether neither the model nor a tool said it.
