@@ -83,7 +83,8 @@ pub(crate) fn has_word(word: &str) -> bool {
 #[must_use]
 pub(crate) fn telling(word: &str) -> Option<f64> {
     if let Some(token) = wordpiece::of_ascii(word.as_bytes()) {
-        return Some(table::length(token)).filter(|length| *length >= TELLING);
+        let length = if token == wordpiece::UNKNOWN { f64::INFINITY } else { table::length(token) };
+        return Some(length).filter(|length| *length >= TELLING);
     }
     let (mut count, mut longest) = (0, 0.0);
     wordpiece::each_token(word, &mut |token| {
@@ -91,6 +92,16 @@ pub(crate) fn telling(word: &str) -> Option<f64> {
         longest = table::length(token);
     });
     if count > 1 { Some(f64::INFINITY) } else { Some(longest).filter(|length| *length >= TELLING) }
+}
+
+/// Whether a word begins with a token of a time: "Monday", "May".
+#[must_use]
+pub(crate) fn is_of_time(word: &str) -> bool {
+    let of = |tokens: &[u8]| forms(tokens).any(|form| form & TIME != 0);
+    match wordpiece::of_ascii(word.as_bytes()).filter(|token| *token != wordpiece::UNKNOWN) {
+        Some(token) => of(&token.to_le_bytes()),
+        None => of(&distinct_tokens(word, 1)),
+    }
 }
 
 /// Tokens of words that the table says something of, and all tokens of words.

@@ -74,7 +74,8 @@ fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
     each(if count == 0 { &[UNKNOWN] } else { &found[..count] });
 }
 
-/// The token that a word is, where it is one and has letters and digits of ASCII alone: its normal form has small letters.
+/// The token that a word of letters and digits of ASCII is, whose normal form has small letters; [`UNKNOWN`] where it is several. `None` of
+/// another word.
 pub(super) fn of_ascii(word: &[u8]) -> Option<Token> {
     let (mut letters, mut hash, mut is_plain) = ([0; MAX_PIECE], HASH_BEGINS, true);
     let letters = letters.get_mut(..word.len())?;
@@ -83,7 +84,7 @@ pub(super) fn of_ascii(word: &[u8]) -> Option<Token> {
         *letter = byte.to_ascii_lowercase();
         hash = next_hash(hash, *letter);
     }
-    if is_plain { find(hash, letters, false) } else { None }
+    is_plain.then(|| find(hash, letters, false).unwrap_or(UNKNOWN))
 }
 
 /// The token that a word is.

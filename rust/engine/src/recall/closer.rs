@@ -17,7 +17,7 @@ use super::ranking::memories::{BEHIND_IDENTIFIED, Features, IDENTIFIED_LEXICAL, 
 use super::ranking::share_of_pronouns;
 use super::when::{self, Range};
 use super::words::in_small_letters;
-use crate::embedding::{self, Content, TIME, Wanted, count_forms, distinct_tokens, forms};
+use crate::embedding::{self, Content, Wanted, count_forms, distinct_tokens};
 use crate::index::bm25::{Formula, Parameters, Statistics};
 use crate::index::vectors::{Query, UnitVector};
 use crate::memory::Outline;
@@ -227,7 +227,7 @@ pub(super) fn name(at: usize, chunk: &str) -> Option<&str> {
     let (whole, word) = word_of(chunk);
     let mut letters = word.chars();
     let is_capital = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
-    let is_name = is_capital && (at > 0 || whole != word) && !in_small_letters(word, is_filler) && !is_time(word);
+    let is_name = is_capital && (at > 0 || whole != word) && !in_small_letters(word, is_filler) && !embedding::is_of_time(word);
     is_name.then_some(word)
 }
 
@@ -243,10 +243,6 @@ pub(super) fn word_of(chunk: &str) -> (&str, &str) {
     let whole = chunk.trim_matches(|letter: char| !letter.is_alphanumeric());
     let owner = whole.strip_suffix("'s").or_else(|| whole.strip_suffix("\u{2019}s"));
     (whole, owner.unwrap_or(whole))
-}
-
-fn is_time(word: &str) -> bool {
-    forms(&distinct_tokens(word, 1)).any(|form| form & TIME != 0)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use super::Question;
 use super::closer::name;
 use super::ranking::later::MOST_HAVING;
-use super::words::{bare_words, in_small_letters};
+use super::words::{bare_words, in_small_letters, without_s};
 use crate::Result;
 use crate::embedding;
 use crate::text::{is_filler, with_analyzer};
@@ -67,8 +67,12 @@ fn most_telling(text: &str) -> Vec<&str> {
     words.into_iter().map(|(_, word)| word).collect()
 }
 
-/// How much a word says of what a text is about, where it has a letter and says anything.
+/// How much a word says of what a text is about, where it has a letter and says anything. "Don't" says nothing, and "Anna's" what "Anna" does.
 fn tells(word: &str) -> Option<f64> {
+    let word = without_s(word);
+    if word.contains(['\'', '\u{2019}']) {
+        return None;
+    }
     let tells = if word.len() >= SHORTEST { embedding::telling(word) } else { None };
     tells.filter(|_| word.chars().any(char::is_alphabetic) && !in_small_letters(word, is_filler))
 }
