@@ -193,15 +193,17 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
-/// Messages that were said later of the same (`session/search/later.rs`). All are set, but for `MOST_HAVING`, which was chosen among 6, 8 and
-/// 12, and `STATEMENTS`, which was kept where 2 was measured, both with the totals of `tools/ranking/lives.py` and `LoCoMo`'s evidence in view
-/// (2026-11-29, docs/decisions/0116).
+/// What was told later of the same (`recall/later.rs`, `session/search/later.rs`). Set, but for some that were chosen with the totals of
+/// `tools/ranking/lives.py` and `LoCoMo`'s evidence in view: `STATEMENTS` was kept where 2 was measured (2026-11-29, docs/decisions/0116),
+/// `MOST_WORDS` is of 6, 8 and all, `MOST_HAVING` of 8 and 16, and `ONE_IN` of 3 and 5 (2026-11-30, docs/decisions/0117).
 pub(crate) mod later {
-    /// Messages at most that have a word by which one leads to another.
+    /// Words of a statement that lead on, at most: those that tell most.
+    pub const MOST_WORDS: usize = 6;
+    /// Texts at most that have a word by which one leads to another.
     pub const MOST_HAVING: usize = 16;
-    /// Later messages at most that one statement leads to.
+    /// Later texts at most that one statement leads to.
     pub const MOST_OF_ONE: usize = 3;
-    /// And messages that are looked at for them.
+    /// And texts that are looked at for them.
     pub const MOST_READ: usize = 16;
     /// Of the best memories of a prompt, and of its best messages, so many are followed.
     pub const STATEMENTS: usize = 3;

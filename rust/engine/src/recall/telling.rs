@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use super::Question;
 use super::closer::name;
-use super::ranking::later::MOST_HAVING;
+use super::ranking::later::{MOST_HAVING, MOST_WORDS};
 use super::words::{bare_words, in_small_letters, without_s};
 use crate::Result;
 use crate::embedding;
@@ -18,9 +18,6 @@ use crate::units::term_key::TermKey;
 
 /// The most bytes of a statement in which words are looked for.
 const MOST_BYTES: usize = 600;
-
-/// Words of a statement that lead on, at most: those that tell most.
-const MOST_WORDS: usize = 6;
 
 /// Bytes of the shortest word that may lead to something.
 const SHORTEST: usize = 3;

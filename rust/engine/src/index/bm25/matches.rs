@@ -73,7 +73,7 @@ impl TailMatches {
 /// The documents that a tail adds with each of some terms, which are sorted and stand once, and those whose postings in the blocks are dead,
 /// sorted: what [`TailMatches`] tells of them, without their counts.
 pub(super) fn having(tail: &[Record<'_>], hashes: &[u64]) -> (Vec<Vec<u32>>, Vec<u32>) {
-    let (mut having, mut removed) = (vec![Vec::new(); hashes.len()], Vec::new());
+    let (mut having, mut removed) = (vec![Vec::<u32>::new(); hashes.len()], Vec::new());
     let sieve = &Sieve::<{ 1 << 12 }>::of(hashes);
     for record in tail {
         match record.kind {
@@ -85,7 +85,9 @@ pub(super) fn having(tail: &[Record<'_>], hashes: &[u64]) -> (Vec<Vec<u32>>, Vec
                 }
             }),
             Kind::Remove => {
-                having.iter_mut().for_each(|numbers: &mut Vec<u32>| numbers.retain(|number| *number != record.number));
+                for numbers in &mut having {
+                    numbers.retain(|number| *number != record.number);
+                }
                 removed.push(record.number);
             }
             Kind::RemoveMore | Kind::Update => {}
