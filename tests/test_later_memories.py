@@ -120,12 +120,11 @@ def test_the_answer_keeps_its_limits(user: memspan.Scope, clock: FakeClock) -> N
     _tell(user, clock, *(f"lent tobias lawnmower {word}" for word in ("one", "two", "three", "four", "five")))
     question = "who is my agent?"
     plain = _texts(user, question, min_score=0.01)  # a least score is asked of the question's own hits alone
+    most, led = _texts(user, question), _led(user, question)
     assert plain[0] == "my agent is Tobias Frell"
+    assert most == [*plain[:4], led[0], *plain[4:8], led[1]]
     for limit in range(1, 11):
-        texts, led = _texts(user, question, limit=limit), _led(user, question, limit=limit)
-        assert len(texts) == limit
-        assert len(led) == limit // 5
-        assert texts == [*plain[: limit - len(led)], *led]
+        assert _texts(user, question, limit=limit) == most[:limit]
 
 
 def test_tokens_are_never_taken_from_other_hits(user: memspan.Scope, clock: FakeClock) -> None:

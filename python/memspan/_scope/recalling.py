@@ -59,8 +59,8 @@ class Recalling(ScopePart):
 
         A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: events of
         that time come first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
-        memories that say the same the first is in the answer. What was told later of the same as the first fact stands at the end, in one
-        place of five, where the question does not find it ("fired tobias" behind "my agent is Tobias Frell"). `explain()` has every
+        memories that say the same the first is in the answer. Every fifth place, or the end of a shorter answer, is for a memory that was told
+        later of the same as the first fact ("fired tobias" behind "my agent is Tobias Frell"). `explain()` has every
         number; docs/ranking.md says where each comes from.
 
         A question for a time alone ("What did I do yesterday?") gets what happened then, from all of that time and in its order, and
@@ -77,7 +77,7 @@ class Recalling(ScopePart):
             valid_at: Only memories that held at this time, superseded values included.
             known_at: Only memories that the store knew at this time: the revisions that were current then.
             min_score: Only hits that score at least this, 0 to 1. Scores compare the answers to one question with each other. Above 0 it
-                keeps out what was told later of the same, which the question does not find.
+                keeps out memories that were only told later of the same.
             min_trust: Only memories of at least this trust, 0 to 3.
             max_tokens: The most tokens that the texts may have together (`o200k_base`).
             relevant_only: Leave out what shares no word with the question and is not near its meaning (a cosine of 0.3, or of 0.2 where the

@@ -47,7 +47,7 @@ pub(super) fn behind(older: &Hit, newer: Memory, related: String) -> Hit {
 }
 
 /// Whether there are tokens for one more text.
-fn fits(request: &Request, hits: &[Hit], one: &Memory) -> bool {
+pub(super) fn fits(request: &Request, hits: &[Hit], one: &Memory) -> bool {
     let used = || hits.iter().map(|hit| tokens_of(&hit.memory.text)).sum::<usize>() + tokens_of(&one.text);
     request.max_tokens.is_none_or(|most| used() <= most)
 }

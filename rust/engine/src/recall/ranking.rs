@@ -193,7 +193,7 @@ pub(crate) const WELL_SURE: f64 = 0.3;
 pub(crate) const BEHIND_THE_BEST: f64 = 0.25;
 /// A message that told what does not hold any more has one part in so many of its score: it stands behind the current memory. Set.
 pub(crate) const BEHIND_THE_CURRENT: i64 = 4;
-/// What was told later of the same (`recall/later.rs`, `session/search/later.rs`). Set, but for some that were chosen with the totals of
+/// Later texts about the same (`recall/later.rs`, `session/search/later.rs`). Set, but for some that were chosen with the totals of
 /// `tools/ranking/lives.py` and `LoCoMo`'s evidence in view: `STATEMENTS` was kept where 2 was measured (2026-11-29, docs/decisions/0116),
 /// `MOST_WORDS` is of 6, 8 and all, `MOST_HAVING` of 8 and 16, and `ONE_IN` of 3 and 5 (2026-11-30, docs/decisions/0117).
 pub(crate) mod later {
@@ -207,7 +207,7 @@ pub(crate) mod later {
     pub const MOST_READ: usize = 16;
     /// Of the best memories of a prompt, and of its best messages, so many are followed.
     pub const STATEMENTS: usize = 3;
-    /// One in so many memories of an answer is there at most because it was told later of the same.
+    /// Every so manieth place of an answer is for a memory that was told later of the same.
     pub const ONE_IN: usize = 5;
     /// Later messages at most that a prompt has.
     pub const MOST_SHOWN: usize = 6;

@@ -90,7 +90,7 @@ pub(in crate::session) struct Asked<'a> {
     pub superseded: &'a ByMessage,
     /// The question is about what holds now: these stand behind what replaced it.
     pub of_now: bool,
-    /// What was said later of the same may answer it.
+    /// Later messages about the same may answer it.
     pub follows: bool,
 }
 
