@@ -59,9 +59,9 @@ class Recalling(ScopePart):
 
         A time in the question ("last Tuesday", "in May 2023", "3 weeks ago", "before 2024", "2026-03-01"; English) is read: events of
         that time come first, and nothing is lost. Events also rank a little by recency, and everything but facts by importance and use. Of
-        memories that say the same the first is in the answer. Every fifth place, or the end of a shorter answer, is for a memory that was told
-        later of the same as the first fact ("fired tobias" behind "my agent is Tobias Frell"). `explain()` has every
-        number; docs/ranking.md says where each comes from.
+        memories that say the same the first is in the answer. Every fifth place, or the end of a shorter answer, is for a memory that was
+        told later of the same as the first fact ("fired tobias" behind "my agent is Tobias Frell"). `explain()` has every number;
+        docs/ranking.md says where each comes from.
 
         A question for a time alone ("What did I do yesterday?") gets what happened then, from all of that time and in its order, and
         one that asks for all about the user ("What do you know about me?") what binds and who the user is first. Nothing fills these up.

@@ -35,17 +35,14 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
         if known.is_some_and(|known| known < at) {
             continue;
         }
-        let hit = match known {
-            Some(known) => {
-                let mut hit = hits.remove(known);
-                hit.parts.raise_to(hits[at - 1].parts.fixed);
-                Some(Hit { score: hit.parts.score(), ..hit })
-            }
-            None => {
-                let memory = record::current(snapshot, opened.partition, number)?;
-                let may_be = |one: &Memory| request.filter.keeps_memory(one) && says_new(one, &hits[..at]) && fits(request, hits, one);
-                memory.filter(may_be).map(|memory| Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) })
-            }
+        let hit = if let Some(known) = known {
+            let mut hit = hits.remove(known);
+            hit.parts.raise_to(hits[at - 1].parts.fixed);
+            Some(Hit { score: hit.parts.score(), ..hit })
+        } else {
+            let memory = record::current(snapshot, opened.partition, number)?;
+            let may_be = |one: &Memory| request.filter.keeps_memory(one) && says_new(one, &hits[..at]) && fits(request, hits, one);
+            memory.filter(may_be).map(|memory| Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) })
         };
         if let Some(hit) = hit {
             hits.insert(at, hit);
