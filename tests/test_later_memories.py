@@ -142,6 +142,19 @@ def test_a_copy_of_a_hit_is_not_brought(user: memspan.Scope, clock: FakeClock) -
     assert len(_led(user, "do I have an agent?")) == 1
 
 
+def test_one_that_is_a_hit_further_behind_is_raised(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(
+        user, clock, "my agent is Tobias Frell", *(f"The agent has office number {number} in {town}" for number, town in enumerate(TOWNS))
+    )
+    _tell(user, clock, "tobias and the agent are no more")
+    question = "who is my agent?"
+    plain, most = _texts(user, question, min_score=0.01, limit=20), _texts(user, question, limit=20)
+    assert sorted(plain) == sorted(most)
+    place = plain.index("tobias and the agent are no more")
+    assert most.index("tobias and the agent are no more") == min(place, 4)
+    assert most[:9] == _texts(user, question, limit=9)
+
+
 def test_what_nobody_asked_for_is_not_recalled(user: memspan.Scope, clock: FakeClock) -> None:
     _tell(user, clock, "my agent is Tobias Frell")
     _tell(user, clock, "lent tobias a lawnmower")

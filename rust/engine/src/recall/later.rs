@@ -1,11 +1,11 @@
 //! A memory that was told later of the same as the best hit (`telling`) takes the fifth place of an answer, the tenth or the fifteenth, or
-//! stands at its end: "fired tobias" behind "my agent is Tobias Frell". These places do not depend on the limit, so that fewer answers are the first of
-//! more. An event stays as it was, so that only what holds until something else is said leads on.
+//! stands at its end: "fired tobias" behind "my agent is Tobias Frell". These places do not depend on the limit, so that fewer answers are
+//! the first of more. An event stays as it was, so that only what holds until something else is said leads on.
 
 use super::candidates::Opened;
 use super::disputed::{behind, fits};
 use super::ranking::later::{MOST_OF_ONE, MOST_READ, ONE_IN};
-use super::same::{self, print, signature};
+use super::same::{print, signature};
 use super::{Asked, Hit, may_be_of_now, newest, telling};
 use crate::Result;
 use crate::index::bm25::Row;
@@ -31,24 +31,26 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
             break;
         }
         let is_it = |hit: &Hit| hit.scope == scope && hit.memory.number == number;
-        let known = hits.iter().position(is_it);
-        if known.is_some_and(|known| known < at) {
-            continue;
+        let mut known = hits.iter().position(is_it);
+        let mut memory = None;
+        if known.is_none() {
+            memory = record::current(snapshot, opened.partition, number)?.filter(|memory| request.filter.keeps_memory(memory));
+            let says_it = |hit: &Hit| hit.scope == scope && memory.as_ref().is_some_and(|memory| say_the_same(&hit.memory, memory));
+            known = hits.iter().position(says_it);
         }
-        let hit = if let Some(known) = known {
-            let mut hit = hits.remove(known);
-            hit.parts.raise_to(hits[at - 1].parts.fixed);
-            Some(Hit { score: hit.parts.score(), ..hit })
-        } else {
-            let memory = record::current(snapshot, opened.partition, number)?;
-            let may_be = |one: &Memory| request.filter.keeps_memory(one) && says_new(one, &hits[..at]) && fits(request, hits, one);
-            memory.filter(may_be).map(|memory| Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) })
+        let hit = match (known, memory) {
+            (Some(known), _) if known < at => continue,
+            (Some(known), _) => {
+                let mut hit = hits.remove(known);
+                hit.parts.raise_to(hits[at - 1].parts.fixed);
+                Hit { score: hit.parts.score(), ..hit }
+            }
+            (None, Some(memory)) if fits(request, hits, &memory) => Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) },
+            _ => continue,
         };
-        if let Some(hit) = hit {
-            hits.insert(at, hit);
-            hits.truncate(request.limit);
-            place += ONE_IN;
-        }
+        hits.insert(at, hit);
+        hits.truncate(request.limit);
+        place += ONE_IN;
     }
     Ok(())
 }
@@ -67,10 +69,8 @@ fn later<P: Pages>(opened: &mut Opened<'_, P>, asked: &Asked<'_>, older: &Memory
     Ok(later.into_iter().take(MOST_OF_ONE).map(|(_, number)| number).collect())
 }
 
-/// Whether none of the hits says the same.
-fn says_new(memory: &Memory, hits: &[Hit]) -> bool {
-    let own = Outline::of(memory);
-    let (print, signed) = (print(&own), signature(&own));
-    let mut known = hits.iter().map(|hit| Outline::of(&hit.memory));
-    signed.is_some() && known.all(|known| same::print(&known) != print || signature(&known) != signed)
+/// Whether two memories of one scope say the same.
+fn say_the_same(one: &Memory, other: &Memory) -> bool {
+    let (one, other) = (Outline::of(one), Outline::of(other));
+    print(&one) == print(&other) && signature(&one).is_some_and(|own| Some(own) == signature(&other))
 }
