@@ -77,7 +77,7 @@ fn with_pieces(word: &Word, each: impl FnOnce(&[Token])) {
 /// The token that a word of letters and digits of ASCII is, whose normal form has small letters; [`UNKNOWN`] where it is several. `None` of
 /// another word.
 pub(super) fn of_ascii(word: &[u8]) -> Option<Token> {
-    let (mut letters, mut hash, mut is_plain) = ([0; MAX_PIECE], HASH_BEGINS, true);
+    let (mut letters, mut hash, mut is_plain) = ([0; MAX_PIECE], HASH_BEGINS, !word.is_empty());
     let letters = letters.get_mut(..word.len())?;
     for (letter, byte) in letters.iter_mut().zip(word) {
         is_plain &= byte.is_ascii_alphanumeric();
