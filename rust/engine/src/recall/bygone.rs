@@ -69,7 +69,7 @@ const MARKS: [char; 6] = [',', ';', ':', '.', '\u{2013}', '\u{2014}'];
 
 /// Whether a question is about what holds now: neither it nor the caller names a time, and it does not ask for what was.
 pub(crate) fn is_of_now(filter: &Filter, question: &Question) -> bool {
-    !filter.limits_time() && filter.preferred.is_none() && !asks_for_past(question)
+    !filter.limits_time() && filter.preferred.is_none() && !question.asks_for_past()
 }
 
 /// Whether what was said later of the same may answer a question: it does not ask for what was, and neither it nor the caller names a time
@@ -77,28 +77,26 @@ pub(crate) fn is_of_now(filter: &Filter, question: &Question) -> bool {
 pub(crate) fn may_be_of_now(filter: &Filter, question: &Question) -> bool {
     let is_over = |range: &Range| range.until.is_some_and(|until| until <= filter.now);
     let names_past = || filter.preferred.as_ref().is_some_and(is_over) && !names_time_beside(question.text(), filter.now);
-    !filter.limits_time() && !asks_for_past(question) && !names_past()
+    !filter.limits_time() && !question.asks_for_past() && !names_past()
 }
 
 /// Whether a text names its times in other sentences than the one that asks, which is of now: "My aunt asked yesterday. Who is my agent?" An
 /// abbreviation ends no sentence that asks: it has few words, or begins as no question does.
 fn names_time_beside(text: &str, now: i64) -> bool {
-    let mut sentences = text.split_inclusive(['.', '!', '?', '\n']).filter(|sentence| bare_words(sentence).any(|word| !word.is_empty()));
-    let begins = |sentence: &str| bare_words(sentence).find(|word| !word.is_empty()).is_some_and(|word| is_any(word, &ASKS));
-    let is_of_now = |sentence: &str| !bare_words(sentence).any(|word| is_any(word, &WAS)) && when::read(sentence, now, 0).is_none();
-    let asks = |sentence: &str| sentence.ends_with('?') || begins(sentence);
-    let mut any = false;
-    let all = sentences.all(|sentence| {
-        let is_asked = asks(sentence);
-        any |= is_asked && begins(sentence) && sentence.ends_with('?') && bare_words(sentence).count() >= FEWEST;
-        !is_asked || begins(sentence) && is_of_now(sentence)
-    });
-    any && all
+    let begins = |sentence: &str| bare_words(sentence).find(|word| !word.is_empty()).map(|word| is_any(word, &ASKS));
+    let asks = |sentence: &&str| begins(sentence).is_some_and(|begins| begins || sentence.ends_with('?'));
+    let asking: Vec<&str> = text.split_inclusive(['.', '!', '?', '\n']).filter(asks).collect();
+    let is_of_now = |sentence: &&str| {
+        let was = bare_words(sentence).any(|word| is_any(word, &WAS));
+        begins(sentence) == Some(true) && !was && when::read(sentence, now, 0).is_none()
+    };
+    let is_whole = |sentence: &&str| sentence.ends_with('?') && bare_words(sentence).count() >= FEWEST;
+    asking.iter().all(is_of_now) && asking.iter().any(is_whole)
 }
 
 /// Whether a question asks for what was: "where did I live before?".
-fn asks_for_past(question: &Question) -> bool {
-    bare_words(question.text()).any(|word| PAST.contains(&&*normal(word)))
+pub(super) fn asks_for_past(question: &str) -> bool {
+    bare_words(question).any(|word| is_any(word, &PAST))
 }
 
 /// Whether a text has a word without which it does not [tell of what was](tells_of_past).
@@ -182,7 +180,7 @@ mod tests {
 
     #[test]
     fn some_questions_ask_for_what_was() {
-        let asks = |text: &str| asks_for_past(&Question::new(text));
+        let asks = |text: &str| asks_for_past(text);
         assert!(asks("Where did I live before?") && asks("my OLD number?") && !asks("Where do I live?") && !asks("Where am I based?"));
     }
 }

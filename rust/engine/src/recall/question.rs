@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Overview;
 use super::asks_of_own::asks_of_own;
+use super::bygone::asks_for_past;
 use super::closer::names;
 use crate::embedding::{Content, Cut, distinct_tokens, has_word};
 use crate::index::vectors::{Query, UnitVector};
@@ -29,6 +30,7 @@ pub struct Question {
     vector: OnceLock<Option<Query>>,
     whole_vector: OnceLock<Option<Query>>,
     asks_when: OnceLock<bool>,
+    asks_for_past: OnceLock<bool>,
     asks_nothing: OnceLock<bool>,
     asks_of_own: OnceLock<bool>,
     overview: OnceLock<Option<Overview>>,
@@ -158,6 +160,11 @@ impl Question {
     #[must_use]
     pub fn asks_of_own(&self) -> bool {
         *self.asks_of_own.get_or_init(|| asks_of_own(&self.text))
+    }
+
+    /// Whether it asks for what was: "where did I live before?".
+    pub(super) fn asks_for_past(&self) -> bool {
+        *self.asks_for_past.get_or_init(|| asks_for_past(&self.text))
     }
 
     /// Whether it asks for a time.
