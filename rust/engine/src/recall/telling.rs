@@ -67,7 +67,7 @@ fn most_telling(text: &str) -> Vec<&str> {
 /// How much a word says of what a text is about, where it has a letter and says anything. "Don't" says nothing, and "Anna's" what "Anna" does.
 fn tells(word: &str) -> Option<f64> {
     let word = without_s(word);
-    if word.contains(['\'', '\u{2019}']) {
+    if word.as_bytes().contains(&b'\'') || !word.is_ascii() && word.contains('\u{2019}') {
         return None;
     }
     let tells = if word.len() >= SHORTEST { embedding::telling(word) } else { None };

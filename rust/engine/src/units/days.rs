@@ -22,7 +22,7 @@ const MOST_BETWEEN: usize = 6;
 pub fn without_days(text: &str) -> Cow<'_, str> {
     let mut left = Cow::Borrowed(text);
     let mut from = 0;
-    while let Some(at) = left[from..].find(" (").map(|at| from + at) {
+    while let Some(at) = next_bracket(&left, from) {
         match bracket(&left[at..]) {
             Some(day) => {
                 let length = day.len() + " ()".len();
@@ -68,6 +68,17 @@ pub fn ranges(text: &str) -> Vec<Range<i64>> {
         rest = &rest[at + " ()".len() + inside.len()..];
     }
     out
+}
+
+/// Where the next " (" stands in a text, from a place on. One byte is found faster than two.
+fn next_bracket(text: &str, mut from: usize) -> Option<usize> {
+    loop {
+        let at = from + text[from..].find('(')?;
+        if at > from && text.as_bytes()[at - 1] == b' ' {
+            return Some(at - 1);
+        }
+        from = at + 1;
+    }
 }
 
 /// The day, days, week or month in brackets that a text begins with.

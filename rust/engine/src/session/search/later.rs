@@ -36,7 +36,29 @@ pub(in crate::session) struct Later<'l, P> {
     asked: &'l recall::Question,
     words: Snapshot<'l, P>,
     /// Statements mostly lead to the same few messages.
-    rows: BTreeMap<u32, Row<'l>>,
+    said: BTreeMap<u32, Said>,
+}
+
+/// What tells whether a message may be a later one.
+#[derive(Clone, Copy)]
+struct Said {
+    session: u32,
+    index: u64,
+    at: Option<i64>,
+    by_model: Option<bool>,
+    asks: bool,
+    /// Whether somebody else than the model said it, and it states something.
+    states: bool,
+    /// Bytes of its distinct tokens.
+    length: usize,
+}
+
+impl Said {
+    fn of(row: Row<'_>) -> Self {
+        let Row { session, index, at, by_model, asks, .. } = row;
+        let states = by_model == Some(false) && row.is_empty == Some(false) && !row.is_courtesy && !asks;
+        Self { session, index, at, by_model, asks, states, length: row.tokens.len() }
+    }
 }
 
 /// Calls `of` with the later messages of a scope. Costs the index's tail.
@@ -48,7 +70,7 @@ pub(in crate::session) fn with_later<P: Pages, T>(
 ) -> Result<T> {
     let runs = Runs::open(pages, index(partition))?;
     let (words, key) = (runs.snapshot(pages)?, scope.seed(pages.secret()).terms);
-    of(&mut Later { pages, partition, key, asked, words, rows: BTreeMap::new() })
+    of(&mut Later { pages, partition, key, asked, words, said: BTreeMap::new() })
 }
 
 impl<'l, P: Pages> Later<'l, P> {
@@ -65,37 +87,36 @@ impl<'l, P: Pages> Later<'l, P> {
     /// The next message behind another that others than the model said, where it states something, and when it was said.
     pub fn next_statement(&mut self, found: &Found) -> Result<Option<(Found, i64)>> {
         let Some(number) = self.behind_it(found.number, NEXT)? else { return Ok(None) };
-        let row = self.row(number)?;
-        Ok(row.at.filter(|_| states(row)).map(|at| (Found::of(found.place, row.index, number), at)))
+        let said = self.said(number)?;
+        Ok(said.at.filter(|_| said.states).map(|at| (Found::of(found.place, said.index, number), at)))
     }
 
-    fn row(&mut self, number: u32) -> Result<&Row<'l>> {
-        Ok(match self.rows.entry(number) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(Row::expect(self.pages, self.partition, number)?),
+    fn said(&mut self, number: u32) -> Result<Said> {
+        Ok(match self.said.entry(number) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => *unknown.insert(Row::expect(self.pages, self.partition, number, Said::of)?),
         })
     }
 
     /// Those of some documents, each with how many words it shares, that state something and were said later than a time.
     fn behind(&mut self, documents: Vec<(usize, u32)>, at: i64) -> Result<Vec<(Found, i64)>> {
-        let (mut stating, partition) = (Vec::new(), self.partition);
+        let mut stating = Vec::new();
         for (words, mut number) in documents.into_iter().take(MOST_READ) {
-            let row = self.row(number)?;
-            if row.by_model == Some(true) && row.asks && row.at.is_some_and(|then| then > at) {
+            let mut said = self.said(number)?;
+            if said.by_model == Some(true) && said.asks && said.at.is_some_and(|then| then > at) {
                 let Some(answer) = self.behind_it(number, 1)? else { continue };
-                number = answer;
+                (number, said) = (answer, self.said(answer)?);
             }
-            let row = self.row(number)?;
-            if let Some(then) = row.at.filter(|then| states(row) && *then > at) {
-                let place = SessionKey { partition, session: row.session };
-                stating.push((telling::place(words, row.tokens.len(), number), Found::of(place, row.index, number), then));
+            if let Some(then) = said.at.filter(|then| said.states && *then > at) {
+                stating.push((telling::place(words, said.length, number), number, said, then));
             }
         }
         stating.sort_unstable_by_key(|(place, ..)| *place);
         let mut found: Vec<(Found, i64)> = Vec::new();
-        for (_, one, then) in stating {
-            if found.iter().all(|(known, _)| known.number != one.number) && glance(self.pages, one.place, &[])?.is_visible {
-                found.push((one, then));
+        for (_, number, said, then) in stating {
+            let place = SessionKey { partition: self.partition, session: said.session };
+            if found.iter().all(|(known, _)| known.number != number) && glance(self.pages, place, &[])?.is_visible {
+                found.push((Found::of(place, said.index, number), then));
             }
             if found.len() == MOST_OF_ONE {
                 break;
@@ -106,23 +127,17 @@ impl<'l, P: Pages> Later<'l, P> {
 
     /// The first message that others than the model said in a session behind another, so many places at most.
     fn behind_it(&mut self, number: u32, most: u32) -> Result<Option<u32>> {
-        let (session, index) = self.row(number).map(|row| (row.session, row.index))?;
-        for by in 1..=most {
-            let Some(next) = Row::read(self.pages, self.partition, number.saturating_add(by))? else { return Ok(None) };
-            if next.session != session || next.index != index + u64::from(by) {
+        let first = self.said(number)?;
+        for (number, by) in (number.saturating_add(1)..).zip(1..=u64::from(most)) {
+            let Some(next) = Row::look(self.pages, self.partition, number, Said::of)? else { return Ok(None) };
+            if next.session != first.session || next.index != first.index + by {
                 return Ok(None);
             }
-            let is_of_others = next.by_model == Some(false);
-            self.rows.insert(number + by, next);
-            if is_of_others {
-                return Ok(Some(number + by));
+            self.said.insert(number, next);
+            if next.by_model == Some(false) {
+                return Ok(Some(number));
             }
         }
         Ok(None)
     }
-}
-
-/// Whether somebody else than the model said it, and it states something.
-fn states(row: &Row<'_>) -> bool {
-    row.by_model == Some(false) && row.is_empty == Some(false) && !row.is_courtesy && !row.asks
 }

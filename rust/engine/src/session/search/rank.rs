@@ -1,7 +1,7 @@
 //! From documents that are worth reading to the best messages: their rows, those of the messages beside them, and the features.
 
 use std::cell::OnceCell;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -218,10 +218,11 @@ impl<'r, P: Pages> Ranking<'r, P> {
             found.score = found.features.score();
         }
         let named = if self.speakers.is_empty() { 0.0 } else { closest(&ranked, true) - closest(&ranked, false) };
-        let mut found = Vec::with_capacity(ranked.len());
-        found.extend(ranked.into_iter().map(|one| one.found));
+        // Scores are put in order, and what they belong to, which is large, is moved once.
+        let mut places: Vec<_> = ranked.iter().enumerate().map(|(at, one)| (Reverse((one.found.score, one.found.number)), at)).collect();
+        first_in_order(&mut places, limit, Ord::cmp);
+        let mut found: Vec<Found> = places.into_iter().map(|(_, at)| ranked[at].found).collect();
         let order = |a: &Found, b: &Found| (b.score, b.number).cmp(&(a.score, a.number));
-        first_in_order(&mut found, limit, order);
         let has_copies = has_copies(&found, limit, rows);
         if has_copies {
             found.sort_unstable_by(order);
@@ -456,10 +457,8 @@ fn extended(asked: Range) -> Range {
 fn named<P: Pages>(pages: &P, partition: Partition, question: &Question<'_>, numbers: &[u32]) -> Result<(Vec<String>, Vec<u64>)> {
     let (mut met, mut names, mut hashes): (Vec<String>, Vec<String>, Vec<u64>) = (Vec::new(), Vec::new(), Vec::new());
     for &number in numbers {
-        let speaker = row::speaker(pages, partition, number)?;
-        if met.contains(&speaker) {
-            continue;
-        }
+        let unmet = |row: Row<'_>| (!met.iter().any(|known| *known == *row.speaker)).then(|| row.speaker.into_owned());
+        let Some(speaker) = Row::expect(pages, partition, number, unmet)? else { continue };
         let own = question.named(&speaker);
         if !own.is_empty() {
             names.push(speaker.clone());
@@ -531,6 +530,11 @@ fn copied(found: &Found, rows: &[ReadRow<'_>]) -> Option<(i64, u64, u64, u64)> {
 
 /// Whether there seem to be copies of the first `limit`.
 fn has_copies(found: &[Found], limit: usize, rows: &[ReadRow<'_>]) -> bool {
+    let mut places: Vec<u64> = found.iter().map(|one| one.index).collect();
+    places.sort_unstable();
+    if places.windows(2).all(|two| two[0] != two[1]) {
+        return false; // a copy stands at the same place of another session, where no other message of its own does
+    }
     let marked = |(at, one)| copied(one, rows).map(|marks| (marks, at >= limit));
     let mut known: Vec<_> = found.iter().enumerate().filter_map(marked).collect();
     known.sort_unstable();

@@ -135,20 +135,21 @@ impl<'p> Row<'p> {
         Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, by_model: None, speaker, tokens, at: None })
     }
 
-    /// The row of a document; `None` where there is no such document.
-    pub fn read<P: Pages>(pages: &'p P, partition: Partition, number: u32) -> Result<Option<Row<'static>>> {
+    /// What `of` tells of the row of a document, where it lies; `None` where there is no such document.
+    pub fn look<T>(pages: &impl Pages, partition: Partition, number: u32, of: impl FnOnce(Row<'_>) -> T) -> Result<Option<T>> {
         let key = key(partition, number);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };
-        Row::decode(key.as_slice(), value).map(|row| Some(row.owned()))
+        Row::decode(key.as_slice(), value).map(|row| Some(of(row)))
     }
 
     /// The same of a document that must be there.
-    pub fn expect<P: Pages>(pages: &'p P, partition: Partition, number: u32) -> Result<Row<'static>> {
+    pub fn expect<T>(pages: &impl Pages, partition: Partition, number: u32, of: impl FnOnce(Row<'_>) -> T) -> Result<T> {
         let missing = || damaged(key(partition, number).as_slice(), "the transcript index refers to it and it is missing");
-        Self::read(pages, partition, number)?.ok_or_else(missing)
+        Self::look(pages, partition, number, of)?.ok_or_else(missing)
     }
 
-    fn owned(self) -> Row<'static> {
+    /// The same apart from the store.
+    pub fn owned(self) -> Row<'static> {
         let (speaker, tokens) = (Cow::Owned(self.speaker.into_owned()), Cow::Owned(self.tokens.into_owned()));
         Row {
             session: self.session,
@@ -164,13 +165,6 @@ impl<'p> Row<'p> {
             at: self.at,
         }
     }
-}
-
-/// Who spoke a document that must be there.
-pub(super) fn speaker<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<String> {
-    let key = key(partition, number);
-    let value = pages.get(key.as_slice())?.ok_or_else(|| damaged(key.as_slice(), "the transcript index refers to it and it is missing"))?;
-    Ok(Row::decode(key.as_slice(), value)?.speaker.into_owned())
 }
 
 /// Where a document's row stands.

@@ -53,8 +53,8 @@ impl<P: Pages> Messages<'_, P> {
     fn is_stated(&self, hashes: &[u64]) -> Result<bool> {
         let terms: Vec<QueryTerm> = hashes.iter().map(|&hash| QueryTerm { hash, weight: 1.0 }).collect();
         for hit in self.index.score_all(&terms, Parameters::default())?.hits {
-            let row = Row::expect(self.pages, self.partition, hit.number)?;
-            if row.is_empty != Some(true) && !self.is_itself(&row) {
+            let states = |row: Row<'_>| row.is_empty != Some(true) && !self.is_itself(&row);
+            if Row::expect(self.pages, self.partition, hit.number, states)? {
                 return Ok(true);
             }
         }

@@ -138,8 +138,7 @@ impl Words {
         message: &Message,
         author: Option<&str>,
     ) -> Result<()> {
-        let row = Row::expect(&*pages, partition, number)?;
-        let (named, has_vector) = (row.named, row.embedded);
+        let (named, has_vector) = Row::expect(&*pages, partition, number, |row| (row.named, row.embedded))?;
         pages.delete(row::key(partition, number).as_slice())?;
         if has_vector {
             vectors(partition).remove(pages, number)?;

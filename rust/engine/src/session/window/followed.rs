@@ -211,7 +211,7 @@ impl Asked<'_> {
             let score = item.score.unwrap_or(0);
             if let Some(one) = all.iter_mut().find(|one| *one.text == *item.text) {
                 one.score = one.score.max(score);
-            } else if let Some(at) = Row::read(pages, self.place.partition, message.document as u32)?.and_then(|row| row.at) {
+            } else if let Some(at) = Row::look(pages, self.place.partition, message.document as u32, |row| row.at)?.flatten() {
                 all.push(Recalled { text: &item.text, at, score });
             }
         }
