@@ -42,7 +42,7 @@ def _texts(user: memspan.Scope, question: str, **given: Any) -> list[str]:
 
 def _led(user: memspan.Scope, question: str, **given: Any) -> list[str]:
     """The texts that stand in an answer for that alone."""
-    return [hit.text for hit in user.recall(question, **given) if "told later than" in str(hit.explain())]
+    return [hit.text for hit in user.recall(question, **given) if "with which it shares a rare word" in str(hit.explain())]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_explanation_says_what_led_to_it(user: memspan.Scope, clock: FakeCloc
     _tell(user, clock, "my agent is Tobias Frell")
     _tell(user, clock, "lent tobias a lawnmower")
     hits = user.recall("do I have an agent?")
-    assert f"told later than {hits[0].memory.id}" in str(hits[-1].explain())
+    assert f"later than {hits[0].memory.id}, with which it shares a rare word" in str(hits[-1].explain())
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
 
@@ -155,6 +155,24 @@ def test_one_that_is_a_hit_further_behind_is_raised(user: memspan.Scope, clock: 
     assert most[:9] == _texts(user, question, limit=9)
 
 
+def test_an_explanation_says_why_one_was_raised(user: memspan.Scope, clock: FakeClock) -> None:
+    met = (
+        "My agent sent the novel to three publishers",
+        "Had coffee with my agent before the launch of the novel",
+        "Wrote an email to my agent on the novel",
+        "My agent called about the contract for the novel",
+    )
+    _tell(user, clock, *met, kind="episodic")
+    _tell(user, clock, "The literary agency is run by Tobias Frell")
+    _tell(user, clock, "fired tobias")
+    hits = user.recall("Tell me about the agent for my novel and the agency", relevant_only=False)
+    raised = next(hit for hit in hits if hit.text == "fired tobias").explain()
+    assert raised.related is not None
+    assert "with which it shares a rare word" in raised.related
+    assert raised.raised == 0.0 or "it is later than what led to it" in str(raised)
+    assert "at least 0.000" not in str(raised)
+
+
 def test_what_nobody_asked_for_is_not_recalled(user: memspan.Scope, clock: FakeClock) -> None:
     _tell(user, clock, "my agent is Tobias Frell")
     _tell(user, clock, "lent tobias a lawnmower")
@@ -182,3 +200,73 @@ def test_what_is_less_trusted_is_not_brought(user: memspan.Scope, clock: FakeClo
     _tell(user, clock, "my agent is Tobias Frell")
     _tell(user, clock, "lent tobias a lawnmower", source="tool")
     assert _led(user, "do I have an agent?") == []
+
+
+def test_it_stands_behind_what_led_to_it(user: memspan.Scope, clock: FakeClock) -> None:
+    met = (
+        "Met my agent for lunch about the novel",
+        "My agent called about the contract for the novel",
+        "Argued with my agent over the royalties of the novel",
+        "My agent sent the novel to three publishers",
+        "Had coffee with my agent before the launch of the novel",
+        "Wrote an email to my agent on the novel",
+    )
+    _tell(user, clock, *met, kind="episodic")
+    _tell(user, clock, "The literary agency is run by Tobias Frell")
+    _tell(user, clock, "fired tobias")
+    question = "who is my agent for the novel?"
+    texts = _texts(user, question)
+    assert "fired tobias" not in texts[: texts.index("The literary agency is run by Tobias Frell")]
+    assert all(_texts(user, question, limit=limit) == texts[:limit] for limit in range(1, 10))
+
+
+def test_filling_stands_behind_it(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "I drive a 2014 Skoda Fabia")
+    _tell(user, clock, "sold the fabia to a man from Linz")
+    question = "what car do I drive?"
+    answer = _texts(user, question)
+    assert "sold the fabia to a man from Linz" in answer
+    assert _texts(user, question, relevant_only=False)[: len(answer)] == answer
+
+
+def test_the_last_of_an_answer_makes_room_of_its_own_tokens(user: memspan.Scope, clock: FakeClock) -> None:
+    offices = (f"The agent has office number {number} in {town}, near the old station" for number, town in enumerate(TOWNS))
+    _tell(user, clock, "my agent is Tobias Frell", *offices)
+    _tell(user, clock, "lent tobias a lawnmower")
+    texts = _texts(user, "who is my agent?", limit=5)
+    assert texts[4] == "lent tobias a lawnmower"
+    most = sum(memspan.count_tokens(text, model="gpt-4o") for text in texts)
+    assert "lent tobias a lawnmower" in _texts(user, "who is my agent?", limit=5, max_tokens=most)
+
+
+def test_one_that_makes_room_was_not_recalled(user: memspan.Scope, clock: FakeClock) -> None:
+    offices = (f"The agent has office number {number} in {town}" for number, town in enumerate(TOWNS))
+    _tell(user, clock, "my agent is Tobias Frell", *offices)
+    _tell(user, clock, "lent tobias a lawnmower")
+    question = "who is my agent?"
+    fifth = user.recall(question, limit=5, min_score=0.01)[4].memory.id
+    clock.advance(days=200)
+    answer = user.recall(question, limit=5)
+    assert fifth not in [hit.memory.id for hit in answer]
+    stale = [memory.id for memory in user.forget_stale(unused_days=90, max_importance=0.9, dry_run=True)]
+    assert fifth in stale
+    assert answer[1].memory.id not in stale
+
+
+def test_metadata_is_asked_before_places_are_given(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "my agent is Tobias Frell", metadata={"about": "work"})
+    _tell(user, clock, "tobias ate", "tobias slept", "tobias sang", metadata={"about": "gossip"})
+    _tell(user, clock, "lent tobias a lawnmower", metadata={"about": "work"})
+    assert _led(user, "do I have an agent?", where={"about": "work"}) == ["lent tobias a lawnmower"]
+
+
+def test_half_a_word_leads_nowhere(user: memspan.Scope, clock: FakeClock) -> None:
+    """A statement is read up to its 600th byte. Where that is within a word, the words before it lead on."""
+    words = "my agent is Tobias Frell of Aldgate, Bexley, Camden, Dalston"
+    text = f"{words} {'.' * (594 - len(words))} Insurance"
+    assert text[:600].endswith(" Insu")
+    _tell(user, clock, text)
+    _tell(user, clock, "lent camden a lawnmower")
+    assert _led(user, "do I have an agent?") == ["lent camden a lawnmower"]
+    user.remember("insu says hello")
+    assert _led(user, "do I have an agent?") == ["lent camden a lawnmower"]

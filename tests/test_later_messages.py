@@ -191,8 +191,65 @@ def test_the_session_itself_is_followed_where_others_are_not_read(user: memspan.
     assert "on the radio" not in prompt
 
 
-def test_what_is_off_the_record_is_not_followed_to(user: memspan.Scope, clock: FakeClock) -> None:
+def _is_followed(user: memspan.Scope, message: str, session: memspan.Session | None = None) -> bool:
+    """Whether a message has the score of the best. One that is found by itself has less."""
+    asking = session or user.session("asking", model="gpt-4o", budget=memspan.Budget(max_input_tokens=700))
+    asking.add({"role": "user", "content": "do I have an agent?"})
+    scores = {row.id: row.score or 0.0 for row in asking.assemble().explain() if row.section == "recalled"}
+    return scores.get(message, 0.0) == max(scores.values())
+
+
+@pytest.mark.parametrize(
+    "request_not_to_keep_it",
+    [
+        "off the record: tobias drinks",
+        "Off The Record: tobias drinks",
+        "dont save this: tobias drinks",
+        "DON'T STORE THIS: tobias drinks",
+        "Do NOT save this: tobias drinks",
+        "don\u2019t record this: tobias drinks",
+        "off the record: tobias was a crook",
+    ],
+)
+def test_what_is_off_the_record_is_not_followed_to(user: memspan.Scope, clock: FakeClock, request_not_to_keep_it: str) -> None:
     _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
     _talk_of_others(user, clock)
-    _say(user, clock, "off the record: tobias drinks")
-    assert "drinks" not in _asked(user, "do I have an agent?")
+    assert not _is_followed(user, f"{_say(user, clock, request_not_to_keep_it).id}#0")
+
+
+def test_messages_that_are_left_out_take_no_places(user: memspan.Scope, clock: FakeClock) -> None:
+    """Results of tools name Tobias in fewer words than the user does, and nothing of a tool is followed to."""
+    _say(user, clock, "my agent is Tobias Frell, he takes 15 percent")
+    _talk_of_others(user, clock)
+    for number in range(4):
+        session = user.session(f"tool-{number}", model="gpt-4o")
+        session.add({"role": "user", "content": "look it up"})
+        call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+        session.add({"role": "assistant", "content": None, "tool_calls": [call]})
+        session.add({"role": "tool", "tool_call_id": "c1", "content": f"tobias {number}"})
+        session.add({"role": "assistant", "content": "Done."})
+        clock.advance(days=1)
+    said = _say(user, clock, "in the end I fired tobias because of the fees")
+    assert _is_followed(user, f"{said.id}#0")
+
+
+def test_other_sessions_take_no_places_of_ones_own(user: memspan.Scope, clock: FakeClock) -> None:
+    own = user.session("own", model="gpt-4o", recalls=Recalls(other_sessions=False), budget=memspan.Budget(max_input_tokens=700))
+    own.add_many([{"role": "user", "content": "my agent is Tobias Frell, he takes 15 percent"}, {"role": "assistant", "content": "Noted."}])
+    for number in range(4):
+        _say(user, clock, f"tobias {number}")
+    own.add_many([{"role": "user", "content": "in the end I fired tobias because of the fees"}, {"role": "assistant", "content": "Oh."}])
+    for number in range(60):
+        text = TALK[number % 3].format(2 + number % 7, TOWNS[number % 10])
+        own.add_many([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}])
+    assert _is_followed(user, "own#2", own)
+
+
+def test_the_model_leads_nowhere_under_a_name(user: memspan.Scope, clock: FakeClock) -> None:
+    session = user.session("named", model="gpt-4o")
+    session.add({"role": "user", "content": "who could be my agent?"})
+    session.add({"role": "assistant", "name": "researcher", "content": "Your agent could be Tobias Frell, who has an office here"})
+    clock.advance(days=1)
+    _talk_of_others(user, clock)
+    said = _say(user, clock, "lent tobias the lawnmower")
+    assert not _is_followed(user, f"{said.id}#0")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -427,6 +427,54 @@ def test_why_answers_for_what_was_not_nominated(user: memspan.Scope, memspan_eng
     assert "raise Recalls(memories=1)" in prompt.why("mem-6").why
     late = user.remember("payments-api listens on port 9443 from now on").memory
     assert "after the prompt was made" in prompt.why(late.id).why or "raise Recalls" in prompt.why(late.id).why
+
+
+def test_why_answers_for_messages(user: memspan.Scope) -> None:
+    old = user.session("old", model="gpt-4o")
+    old.add_many(
+        [
+            {"role": "user", "content": "my agent is Tobias Frell"},
+            {"role": "assistant", "content": "Nice to know that."},
+            {"role": "user", "content": "what time is it in Rome?"},
+            {"role": "assistant", "content": "Nine."},
+        ]
+    )
+    asked = [{"role": "user", "content": "who is my agent?"}]
+
+    def why(message: str, **recalls: Any) -> str:
+        session = user.session(f"new-{recalls}", model="gpt-4o", recalls=Recalls(**recalls))
+        if not len(session.messages):
+            session.add_many(asked)
+        row = session.assemble().why(message)
+        assert (row.included, row.memory, row.id) == (False, None, message)
+        return row.why
+
+    assert user.session("new", model="gpt-4o").add_many(asked)
+    assert user.session("new", model="gpt-4o").assemble().why("old#0").included
+    assert why("old#2") == "it only asks, or says nothing that answers"
+    assert 'session "old" has 4 messages' in why("old#99")
+    assert "no memory or message of that id" in why("never#0")
+    assert why("old#0", messages=0) == "messages are switched off: raise Recalls(messages=0)"
+    assert "other_sessions=True" in why("old#0", other_sessions=False)
+    assert "Recalls(roles=...)" in why("old#0", roles=("assistant",))
+    assert "nearer to the question" in why("old#3", messages=1)
+    assert why("new-{}#0") == "the prompt has it in its history"
+
+
+def test_why_says_where_nothing_was_asked(user: memspan.Scope) -> None:
+    memory = user.remember("Thanks to Bob we got the flat").memory
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "thanks!"})
+    assert session.assemble().why(memory.id).why == "the message asks memory nothing"
+
+
+def test_why_says_that_a_memory_is_of_another_time(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    now = memspan_clock()
+    last = user.remember("Cried on my last day at Voltera", kind="episodic", occurred_at=now - timedelta(days=30)).memory
+    user.remember("Ran 10 km", kind="episodic", occurred_at=now - timedelta(days=1))
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": "What did I do yesterday?"})
+    assert "it is of another time" in session.assemble().why(last.id).why
 
 
 def test_why_names_what_took_the_place_by_its_id(user: memspan.Scope) -> None:

@@ -496,8 +496,8 @@ class PromptCore:
     def costing(self, tokens: int) -> PromptCore:
         """The same prompt, counted by its provider."""
     def explained(self) -> list[Explained]: ...
-    def why(self, id: str) -> str:
-        """Why a memory is not a candidate of it, as the store is now."""
+    def why(self, id: str) -> tuple[str, bool]:
+        """Why a memory or a message is not a candidate of it, as the store is now; whether the id is a memory's."""
     def shared_with(self, other: PromptCore) -> SharedSegments: ...
     def body(self, format: str | None, stream: bool) -> bytes:
         """The request as JSON; `format` is the model's own by default."""

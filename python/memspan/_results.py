@@ -87,13 +87,14 @@ class Explanation:
         further: The parts that a closer look at a memory adds: by name the value and the weight. Empty for passages, without vectors,
             and where the built-in embedding knows too little of the question.
         highest_prior: The highest product of time, recency, importance, usage and certainty among the candidates.
-        related: The relations that lead to it from what the question names, in words, or how it answers a question without content;
-            `None` of all others.
+        related: The relations that lead to it from what the question names, in words, how it answers a question without content, or of
+            which hit it is a later one, whose relevance it has then; `None` of all others.
         duplicates: The ids of memories that the answer leaves out because they say the same as this one.
         lexical: BM25: the sum of the terms' scores.
         lexical_normalised: The same divided by that of the best candidate: 0 to 1.
         lexical_weight: The weight of the words in the score: 0 to 1.
-        cosine: Of the question's vector and the memory's, -1 to 1; `None` where one of them has none.
+        cosine: Of the question's vector and the memory's, -1 to 1; `None` where one of them has none, or where another hit alone led to
+            the memory.
         cosine_normalised: Its place between the lowest and the highest cosine of the candidates, or its share of the highest where the
             memories were looked at closer: 0 to 1.
         cosine_weight: The weight of the vectors in the score: 0 to 1.
@@ -344,8 +345,8 @@ class Explained:
 
     Attributes:
         section: The section it was a candidate for.
-        id: A memory's id (`team/mem-1` where its scope "team" is another than the session's), a task's key, an item's id,
-            `messages 0..42`.
+        id: A memory's id (`team/mem-1` where its scope "team" is another than the session's), a message's (`s-1#4`: its session and
+            its index), a task's key, an item's id, `messages 0..42`.
         included: Whether it is in the prompt.
         why: The reason, in words.
         tokens: Its tokens; 0 where it was left out before it was counted.

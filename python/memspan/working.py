@@ -251,13 +251,14 @@ class Prompt:
         return Explanations(self._core.explained())
 
     def why(self, memory_id: str) -> Explained:
-        """Why a memory is in this prompt or is not, even where it was not a candidate.
+        """Why a memory or a message is in this prompt or is not, even where it was not a candidate.
 
         Where the prompt itself does not know, the store is asked as it is now: another scope, forgotten, expired, replaced, below the
         number that is recalled, the same as another. Cost: none for a candidate; else a look-up and one recall.
 
         Args:
-            memory_id: Its id in the session's own scope; `team/mem-1` for `mem-1` of the scope "team", where the session reads that.
+            memory_id: Its id in the session's own scope; `team/mem-1` for `mem-1` of the scope "team", where the session reads that. Of
+                a message the id of its session and its index: `s-1#4`.
 
         Raises:
             InvalidInput: The id is not a string.
@@ -273,7 +274,8 @@ class Prompt:
         rows = [one for one in self.explain() if one.id == memory_id]
         for row in sorted(rows, key=lambda one: (one.memory is None, not one.included)):
             return row
-        return Explained("recalled", memory_id, False, self._core.why(memory_id), 0, None, memory_id, None)
+        why, is_memory = self._core.why(memory_id)
+        return Explained("recalled", memory_id, False, why, 0, None, memory_id if is_memory else None, None)
 
     def shared_prefix(self, previous: Prompt) -> SharedPrefix:
         """The prefix that this prompt has in common with an earlier one, and the segment that broke the cache where they part.

@@ -154,7 +154,8 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
 /// Whether somebody asks in a text not to keep what it says, or a part of it.
 #[must_use]
 pub fn is_off_record(text: &str) -> bool {
-    let may_ask = ["record", "n't", "n\u{2019}t", "not"].iter().any(|part| text.contains(part)); // as most do not
+    let has = |part: &[u8]| text.as_bytes().windows(part.len()).any(|bytes| bytes.eq_ignore_ascii_case(part));
+    let may_ask = has(b"record") || has(b"not") || has(b"don"); // "dont", "don't" with either apostrophe; most do not
     may_ask && off_record::end(text, &sentences(text), &words(text)).is_some()
 }
 

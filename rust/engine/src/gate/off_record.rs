@@ -12,7 +12,7 @@
 
 use super::guards::is_code;
 use super::sentence::Sentence;
-use super::words::{Span, Word, among, has, starts, within};
+use super::words::{Span, Word, among, starts, within};
 
 /// Up to which byte nothing of a message is kept; `None` where nobody asks for it. `spans` are its sentences in the user's own words.
 pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
@@ -33,8 +33,10 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
         is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of))).flatten()
     });
     let end = ends.max()?;
-    let remembers = ["remember that", "remember this", "save this", "do remember"].iter().any(|phrase| has(own, phrase));
-    (end < usize::MAX || !remembers || has(own, "don't remember") || has(own, "do not remember")).then_some(end)
+    let is_denied = |at: usize| at.checked_sub(1).is_some_and(|before| ["don't", "not"].contains(&&*own[before].lower));
+    let asks = |phrase: &str| (0..own.len()).any(|at| starts(own, at, phrase).is_some() && !is_denied(at));
+    let remembers = || ["remember that", "remember this", "save this", "do remember"].into_iter().any(asks);
+    (end < usize::MAX || !remembers()).then_some(end)
 }
 
 /// Whether one of some signs stands before a word that is not the first.

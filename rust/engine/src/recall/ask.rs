@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// A memory that was found, with the ids that it names.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The hits.
+    /// The memory, and the ids that it names.
     pub named: Arc<Named>,
     /// Place of its scope in the request.
     pub scope: usize,

@@ -59,7 +59,7 @@ pub struct Candidate {
     pub identified: bool,
     /// The inputs of its prior.
     pub attributes: Attributes,
-    /// Its text, where it is no longer current.
+    /// All of it, where it is no longer current.
     pub past: Option<Box<Memory>>,
     /// How it is related to what the question names.
     pub related: Option<Box<Related>>,

@@ -158,7 +158,7 @@ fn differs(new: &[Word], old: &[Word], start: usize, end: usize) -> bool {
 }
 
 /// The first words of a text that say something by themselves, each with the number of its letters.
-pub(super) fn telling(text: &str) -> Vec<(Word, usize)> {
+pub(super) fn content_of(text: &str) -> Vec<(Word, usize)> {
     let of = |part: &str| word(part).0.filter(|word| word.tells).map(|word| (word, without_s(part).chars().count()));
     Words::of(text).parts().iter().take(MOST_WORDS).copied().filter_map(of).collect()
 }

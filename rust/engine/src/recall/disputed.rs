@@ -12,9 +12,13 @@ use crate::memory::{Memory, record};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 
+/// Words before the id of an older memory, in the relation of one that stands behind it.
+pub(super) const LATER: &str = "later than ";
+
 /// Puts the newest of what disputes each memory, later than it, right behind it, where that is no better hit, and says at the older one when
 /// something newer was said. The answer keeps its limits.
 pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], request: &Request, hits: &mut Vec<Hit>) -> Result<()> {
+    let related = |older: &Hit| format!("{LATER}{}, which it disputes", older.memory.id());
     let mut at = 0;
     while at < hits.len() {
         if let Some(newer) = newest(pages, partitions, request, &hits[at])? {
@@ -22,14 +26,15 @@ pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], reque
             let is_it = |hit: &Hit| hit.scope == hits[at].scope && hit.memory.number == newer.number;
             match hits.iter().position(is_it) {
                 Some(place) if place > at => {
-                    let least = hits[at].parts.fixed;
+                    let (least, related) = (hits[at].parts.fixed, related(&hits[at]));
                     hits[at + 1..=place].rotate_right(1);
-                    hits[at + 1].parts.raise_to(least);
-                    hits[at + 1].score = hits[at + 1].parts.score();
+                    let raised = &mut hits[at + 1];
+                    raised.parts.raise_to(least);
+                    raised.score = raised.parts.score();
+                    raised.leads_from(related);
                 }
                 None if at + 1 < request.limit && fits(request, hits, &newer) => {
-                    let related = format!("later than {}, which it disputes", hits[at].memory.id());
-                    hits.insert(at + 1, behind(&hits[at], newer, related));
+                    hits.insert(at + 1, behind(&hits[at], newer, related(&hits[at])));
                 }
                 _ => {}
             }
@@ -39,6 +44,16 @@ pub(super) fn bring<P: Pages>(pages: &P, partitions: &[Option<Partition>], reque
     Ok(())
 }
 
+impl Hit {
+    /// Notes how it is related to an older one, before any other relation.
+    pub(super) fn leads_from(&mut self, related: String) {
+        self.related = Some(match self.related.take() {
+            Some(known) => format!("{related}; {known}"),
+            None => related,
+        });
+    }
+}
+
 /// A memory that stands behind an older one, for that alone; `related` says how both are related.
 pub(super) fn behind(older: &Hit, newer: Memory, related: String) -> Hit {
     let Parts { prior, fixed, raised, .. } = *older.parts;
@@ -46,9 +61,10 @@ pub(super) fn behind(older: &Hit, newer: Memory, related: String) -> Hit {
     Hit { memory: newer, scope: older.scope, score: older.score, parts, duplicates: Vec::new(), related: Some(related), newer_at: None }
 }
 
-/// Whether there are tokens for one more text.
+/// Whether there are tokens for one more text, where the last of as many as are asked for makes room for it.
 pub(super) fn fits(request: &Request, hits: &[Hit], one: &Memory) -> bool {
-    let used = || hits.iter().map(|hit| tokens_of(&hit.memory.text)).sum::<usize>() + tokens_of(&one.text);
+    let others = hits.iter().take(request.limit.saturating_sub(1));
+    let used = || others.map(|hit| tokens_of(&hit.memory.text)).sum::<usize>() + tokens_of(&one.text);
     request.max_tokens.is_none_or(|most| used() <= most)
 }
 

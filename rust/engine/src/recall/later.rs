@@ -3,30 +3,36 @@
 //! the first of more. An event stays as it was, so that only what holds until something else is said leads on.
 
 use super::candidates::Opened;
-use super::disputed::{behind, fits};
+use super::disputed::{LATER, behind, fits};
+use super::nominees::has_metadata;
+use super::ranking::SURE_ENOUGH;
 use super::ranking::later::{MOST_OF_ONE, MOST_READ, ONE_IN};
 use super::same::{print, signature};
-use super::{Asked, Hit, may_be_of_now, newest, telling};
+use super::{Asked, Hit, Recall, may_be_of_now, newest, telling};
 use crate::Result;
 use crate::index::bm25::Row;
 use crate::memory::{Memory, Outline, record};
 use crate::store::pages::Pages;
 
-/// Puts those that were told later of the same as the best hit that holds in their places. The answer keeps its limits.
-pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>], asked: &Asked<'_>, hits: &mut Vec<Hit>) -> Result<()> {
+/// Puts those that are later than the best hit that holds in their places, which are behind it. The answer keeps its limits.
+pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>], asked: &Asked<'_>, recall: &mut Recall) -> Result<()> {
     let request = asked.request;
     // How much of the question such a memory has nobody asks.
-    if request.min_score > 0.0 || hits.len().min(ONE_IN - 1) >= request.limit || !may_be_of_now(&request.filter, asked.question) {
+    if request.min_score > 0.0 || recall.hits.len().min(ONE_IN - 1) >= request.limit || !may_be_of_now(&request.filter, asked.question) {
         return Ok(());
     }
     let leads =
         |hit: &&Hit| newest::holds(hit.memory.kind) && hit.memory.ending.is_none() && hit.newer_at.is_none() && hit.parts.is_relevant();
-    let Some(older) = hits.iter().find(leads) else { return Ok(()) };
+    let Some(older) = recall.hits.iter().take(ONE_IN - 1).find(leads) else { return Ok(()) };
     let Some(opened) = scopes.get_mut(older.scope).and_then(Option::as_mut) else { return Ok(()) };
-    let (scope, related) = (older.scope, format!("told later than {}, with which it shares a rare word", older.memory.id()));
-    let mut place = ONE_IN - 1;
-    for number in later(opened, asked, &older.memory)? {
-        let at = place.min(hits.len());
+    let (scope, related) = (older.scope, format!("{LATER}{}, with which it shares a rare word", older.memory.id()));
+    let numbers = later(snapshot, opened, asked, &older.memory)?;
+    // Behind those that answer stands what fills an answer up, if anything.
+    let is_sure = numbers.is_empty() || request.filter.relevant_only || recall.confidence() >= SURE_ENOUGH;
+    let answers = |hit: &Hit| request.filter.relevant_only || hit.parts.is_relevant() || is_sure && hit.parts.is_fairly_relevant();
+    let (hits, mut place) = (&mut recall.hits, ONE_IN - 1);
+    for number in numbers {
+        let at = place.min(hits.iter().rposition(answers).map_or(0, |last| last + 1));
         if at >= request.limit {
             break;
         }
@@ -43,27 +49,34 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
             (Some(known), _) => {
                 let mut hit = hits.remove(known);
                 hit.parts.raise_to(hits[at - 1].parts.fixed);
+                hit.leads_from(related.clone());
                 Hit { score: hit.parts.score(), ..hit }
             }
             (None, Some(memory)) if fits(request, hits, &memory) => Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) },
             _ => continue,
         };
         hits.insert(at, hit);
-        hits.truncate(request.limit);
         place += ONE_IN;
+    }
+    if hits.len() > request.limit {
+        hits.truncate(request.limit);
+        let kept = hits.iter().map(|hit| (hit.scope, hit.memory.number)).collect();
+        recall.keep_recalled(&kept);
     }
     Ok(())
 }
 
 /// The numbers of memories that were told later of the same as one, and that a question may be answered with: the first of them.
-fn later<P: Pages>(opened: &mut Opened<'_, P>, asked: &Asked<'_>, older: &Memory) -> Result<Vec<u32>> {
+fn later<P: Pages>(snapshot: &P, opened: &mut Opened<'_, P>, asked: &Asked<'_>, older: &Memory) -> Result<Vec<u32>> {
     let of_rare = |hashes: &[u64], most: usize| opened.reader.of_rare(hashes, most);
     let documents = telling::led_to(std::iter::once(&*older.text), opened.seed.terms, asked.question, of_rare)?;
     let is_later = |number: u32, row: &Row| (row.occurred_at, number) > (older.occurred_at, older.number) && row.trust >= older.trust;
-    let mut later = Vec::new();
+    let (filter, mut later) = (&asked.request.filter, Vec::new());
     for (words, number) in documents.into_iter().flatten().take(MOST_READ) {
-        let row = opened.reader.row(number)?.filter(|row| is_later(number, row) && asked.request.filter.keeps_row(row));
-        later.extend(row.map(|row| (telling::place(words, row.length as usize, number), number)));
+        let Some(row) = opened.reader.row(number)?.filter(|row| is_later(number, row) && filter.keeps_row(row)) else { continue };
+        if filter.metadata.is_empty() || has_metadata(snapshot, opened.partition, filter, number)? {
+            later.push((telling::place(words, row.length as usize, number), number));
+        }
     }
     later.sort_unstable();
     Ok(later.into_iter().take(MOST_OF_ONE).map(|(_, number)| number).collect())

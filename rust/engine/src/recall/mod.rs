@@ -157,7 +157,7 @@ pub struct Recall {
     pub by_vectors: bool,
     /// The query to each scope's words, for explanations.
     pub queries: Vec<LexicalQuery>,
-    /// The hits that are current: scope and number.
+    /// The hits that count as recalled: scope and number. They are current, and no filling.
     recalled: Vec<(usize, u32)>,
     /// The evidence beside the first hit.
     pub beside: Beside,
@@ -234,7 +234,7 @@ pub(crate) fn has_vector(engine: &Core, question: &Question) -> bool {
     is_built_in(engine) && question.vector().is_some()
 }
 
-/// The same of scopes that are searched by the built-in embedding, whatever the engine's own is.
+/// As [`about`], of scopes that are searched by the built-in embedding, whatever the engine's own is.
 fn built_in_question(question: &Question) -> Option<vectors::Query> {
     question.vector().filter(|_| question.is_known()).cloned()
 }
@@ -257,7 +257,7 @@ pub(crate) fn answer<P: Pages>(engine: &Core, snapshot: &P, request: &Request, q
     recall.corrections = corrections.to_vec();
     // One that only fills a prompt was not recalled.
     recall.note_hits(|hit| !request.filter.fills || hit.parts.is_fairly_relevant());
-    later::bring(snapshot, &mut scopes, &asked, &mut recall.hits)?; // nobody asked for these
+    later::bring(snapshot, &mut scopes, &asked, &mut recall)?; // nobody asked for these
     Ok(recall)
 }
 

@@ -176,7 +176,7 @@ pub(crate) const MOST_COSINE: f32 = 0.7;
 pub(crate) const CLOSER_BY_CHANCE: f64 = 0.05;
 /// A message that answers nothing and is so sure is the question itself: set.
 pub(crate) const ECHO: f64 = 0.8;
-/// The same for a prompt that has room: behind all that shares a word with the question, the next nearest is worth more than nothing. Of 100
+/// [`NEAR`] for a prompt that has room: behind all that shares a word with the question, the next nearest is worth more than nothing. Of 100
 /// paraphrased questions about five users' lives the prompts of 2,000 tokens have the answer to 85 with it, to 79 from .15 on and to 56 from
 /// .5 on; the evidence of `LoCoMo`'s questions stays the same (2026-11-28, docs/decisions/0111).
 pub(crate) const FILLS: f64 = 0.1;

@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::Question;
-use super::contrast::{Word, telling};
+use super::contrast::{Word, content_of};
 use super::ranking::memories::{FEWEST, SLOTTED, slotted};
 use super::related::Related;
 use super::whose::living_ones;
@@ -111,15 +111,15 @@ struct Asked {
 impl Asked {
     fn of(question: &str) -> Self {
         let plain = plain(question);
-        let words = telling(&plain);
+        let words = content_of(&plain);
         let begins = words.iter().fold(0, |all, (word, _)| all | word.begins());
-        let clauses: Vec<Vec<(Word, usize)>> = clauses(&plain).map(telling).filter(|clause| !clause.is_empty()).collect();
+        let clauses: Vec<Vec<(Word, usize)>> = clauses(&plain).map(content_of).filter(|clause| !clause.is_empty()).collect();
         let text = Words::of(question);
         let own = speaks_of_own(text.bare.iter().copied()) || text.bare.iter().any(|word| MY.contains(&&*word.to_lowercase()));
         let living: Vec<String> = living_ones(&text).collect();
         let is_own = own && living.is_empty() && !text.bare.iter().any(|word| WITH.contains(&&*word.to_lowercase()));
         let is_asked = |(slot, asking): &(&'static str, &str)| {
-            let (asking, beside) = (telling(asking), telling(BESIDE));
+            let (asking, beside) = (content_of(asking), content_of(BESIDE));
             let is_one = |of: &[(Word, usize)], word: &Word| of.iter().any(|(one, _)| one == word);
             let asks = |clause: &Vec<(Word, usize)>| {
                 clause.iter().any(|(word, _)| is_one(&asking, word))
@@ -129,13 +129,13 @@ impl Asked {
         };
         let by_other_words = ASKED_BY.iter().filter(|_| is_own).filter_map(is_asked).collect();
         let asks_who = text.bare.iter().any(|word| word.eq_ignore_ascii_case("who"));
-        let naming = if asks_who { Vec::new() } else { telling(NAMING) };
+        let naming = if asks_who { Vec::new() } else { content_of(NAMING) };
         Self { words, clauses, naming, begins, own, living, text: slot_key(question), by_other_words }
     }
 
     /// The names that slots may have which it names as they are, and those that it asks for by other words.
     fn names(&self) -> Vec<String> {
-        let words = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !telling(word).is_empty());
+        let words = self.text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !content_of(word).is_empty());
         let words: Vec<&str> = words.take(MOST_WORDS).collect();
         let runs = (2..=NAME_WORDS).flat_map(|length| words.windows(length));
         let joined = runs.flat_map(|run| JOINED_BY.map(|between| run.join(between)));
@@ -158,7 +158,7 @@ impl Asked {
         if !apart().any(|part| begins(part.as_bytes()) & self.begins != 0) {
             return None;
         }
-        let words: Vec<(Word, usize)> = apart().flat_map(telling).collect();
+        let words: Vec<(Word, usize)> = apart().flat_map(content_of).collect();
         let has = |words: &[(Word, usize)], word: &Word| words.iter().any(|(own, _)| own == word);
         let letters = |words: &[(Word, usize)]| words.iter().map(|(_, letters)| *letters).sum::<usize>() as f64;
         let held = words.iter().filter(|(word, _)| has(&self.words, word)).count() as f64 / words.len().max(1) as f64;

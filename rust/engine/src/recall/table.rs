@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::disputed::LATER;
 use super::explain::{Explanation, lexical_score};
 use super::fusion::Parts;
 use super::when::{self, Range};
@@ -93,8 +94,10 @@ impl Explanation {
         for (name, weight, value) in self.parts.further().filter(|(_, weight, value)| weight * value != 0.0) {
             let _ = write!(table, " + {weight:.2} x {value:.3} {}", name.replace('_', " "));
         }
-        if let Some(path) = related {
-            let _ = write!(table, "\n  at least {:.3}: {path}", self.parts.related);
+        match related {
+            Some(path) if self.parts.related > 0.0 => _ = write!(table, "\n  at least {:.3}: {path}", self.parts.related),
+            Some(path) => _ = write!(table, "\n  {path}"),
+            None => {}
         }
         let prior = self.parts.prior;
         if prior.product().to_bits() != prior.highest.to_bits() || prior.asked.is_some() || prior.certainty < 1.0 {
@@ -108,9 +111,14 @@ impl Explanation {
             let _ = write!(table, " x importance {:.3} x use {:.3} ({} recalls)", prior.importance, prior.usage, prior.recalls);
             let _ = write!(table, " x certainty {:.3} / {:.3}, the highest prior", prior.certainty, prior.highest);
         }
-        if self.parts.is_raised {
+        if self.parts.is_raised || self.parts.succeeds && self.parts.raised > 0 {
             let raised = self.parts.raised as f64 / f64::from(SCORE_ONE);
-            let _ = write!(table, "\n  raised by {raised:.3}: it stands before what is older of the same, or of somebody else");
+            let why = match related {
+                Some(path) if path.starts_with(LATER) => "it is later than what led to it",
+                _ if self.parts.succeeds => "it says something newer of what stands before it",
+                _ => "it stands before what is older of the same, or of somebody else",
+            };
+            let _ = write!(table, "\n  raised by {raised:.3}: {why}");
         }
         if !same_as.is_empty() {
             let _ = write!(table, "\n  says the same as {}", same_as.join(", "));

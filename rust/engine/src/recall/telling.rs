@@ -47,7 +47,7 @@ pub(crate) fn led_to<'s>(
 
 /// The words of a text that the question lacks, and that name somebody or say what it is about.
 fn telling(text: &str, key: TermKey, asked: &Question) -> Vec<u64> {
-    let words = most_telling(clip(text, MOST_BYTES));
+    let words = most_telling(whole_words(text));
     let known = asked.terms(key);
     let is_asked = |hash: &u64| known.terms.iter().any(|term| term.hash == *hash);
     let mut words = with_analyzer(|analyzer| analyzer.words(&words.join(" "), key));
@@ -55,23 +55,35 @@ fn telling(text: &str, key: TermKey, asked: &Question) -> Vec<u64> {
     words
 }
 
+/// The words of the beginning of a text, the last of them whole: half a word is one that the table does not have.
+fn whole_words(text: &str) -> &str {
+    let beginning = clip(text, MOST_BYTES);
+    let is_cut = text[beginning.len()..].starts_with(|letter: char| !letter.is_whitespace());
+    if is_cut { beginning.rsplit_once(char::is_whitespace).map_or(beginning, |(whole, _)| whole) } else { beginning }
+}
+
 /// The words of a text that tell most: names, words that the table does not have, and others by what they tell in it.
 fn most_telling(text: &str) -> Vec<&str> {
-    let telling = |(at, word)| tells(word).or_else(|| name(at, word).map(|_| f64::INFINITY)).map(|tells| (tells, word));
+    let telling = |(at, word)| {
+        let is_filler = in_small_letters(without_s(word), is_filler);
+        let tells = || name(at, word).map(|_| f64::INFINITY).or_else(|| tells(word));
+        if is_filler { None } else { tells().map(|tells| (tells, word)) }
+    };
     let mut words: Vec<(f64, &str)> = bare_words(text).enumerate().filter_map(telling).collect();
     words.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     words.truncate(MOST_WORDS);
     words.into_iter().map(|(_, word)| word).collect()
 }
 
-/// How much a word says of what a text is about, where it has a letter and says anything. "Don't" says nothing, and "Anna's" what "Anna" does.
+/// How much a word that is not filler says of what a text is about, where it has a letter and says anything. "Don't" says nothing, and
+/// "Anna's" what "Anna" does.
 fn tells(word: &str) -> Option<f64> {
     let word = without_s(word);
     if word.as_bytes().contains(&b'\'') || !word.is_ascii() && word.contains('\u{2019}') {
         return None;
     }
     let tells = if word.len() >= SHORTEST { embedding::telling(word) } else { None };
-    tells.filter(|_| word.chars().any(char::is_alphabetic) && !in_small_letters(word, is_filler))
+    tells.filter(|_| word.chars().any(char::is_alphabetic))
 }
 
 /// The place of a text among those that one statement leads to, the least first: most words of it first, of equals the shortest, which is

@@ -9,7 +9,7 @@ use super::rank::glance;
 use super::row::Row;
 use crate::Result;
 use crate::index::bm25::runs::{Runs, Snapshot};
-use crate::recall::ranking::later::{MOST_OF_ONE, MOST_READ};
+use crate::recall::ranking::later::MOST_READ;
 use crate::recall::{self, telling};
 use crate::scope::Scope;
 use crate::session::key::SessionKey;
@@ -37,6 +37,8 @@ pub(in crate::session) struct Later<'l, P> {
     words: Snapshot<'l, P>,
     /// Statements mostly lead to the same few messages.
     said: BTreeMap<u32, Said>,
+    /// The sessions of these, and whether they may be in an answer.
+    visible: BTreeMap<u32, bool>,
 }
 
 /// What tells whether a message may be a later one.
@@ -70,12 +72,13 @@ pub(in crate::session) fn with_later<P: Pages, T>(
 ) -> Result<T> {
     let runs = Runs::open(pages, index(partition))?;
     let (words, key) = (runs.snapshot(pages)?, scope.seed(pages.secret()).terms);
-    of(&mut Later { pages, partition, key, asked, words, said: BTreeMap::new() })
+    of(&mut Later { pages, partition, key, asked, words, said: BTreeMap::new(), visible: BTreeMap::new() })
 }
 
 impl<'l, P: Pages> Later<'l, P> {
     /// For each statement the messages that others than the model said later and that share a rare word with it which the question lacks,
-    /// each with when it was said: those with most of such words first, of equals the shortest. A question of the model leads to what was
+    /// each with when it was said: those with most of such words first, of equals the shortest. There may be more than are to be shown, since
+    /// the caller may leave some out. A question of the model leads to what was
     /// answered ("Is Tobias still your agent?"). Costs an analysis of the telling words of all statements, a look-up for each of these words,
     /// and the rows of some documents.
     pub fn of(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<(Found, i64)>>> {
@@ -112,17 +115,24 @@ impl<'l, P: Pages> Later<'l, P> {
             }
         }
         stating.sort_unstable_by_key(|(place, ..)| *place);
-        let mut found: Vec<(Found, i64)> = Vec::new();
+        let mut found: Vec<(Found, i64)> = Vec::with_capacity(stating.len());
         for (_, number, said, then) in stating {
-            let place = SessionKey { partition: self.partition, session: said.session };
-            if found.iter().all(|(known, _)| known.number != number) && glance(self.pages, place, &[])?.is_visible {
+            if found.iter().all(|(known, _)| known.number != number) && self.is_visible(said.session)? {
+                let place = SessionKey { partition: self.partition, session: said.session };
                 found.push((Found::of(place, said.index, number), then));
-            }
-            if found.len() == MOST_OF_ONE {
-                break;
             }
         }
         Ok(found)
+    }
+
+    fn is_visible(&mut self, session: u32) -> Result<bool> {
+        Ok(match self.visible.entry(session) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => {
+                let place = SessionKey { partition: self.partition, session };
+                *unknown.insert(glance(self.pages, place, &[])?.is_visible)
+            }
+        })
     }
 
     /// The first message that others than the model said in a session behind another, so many places at most.

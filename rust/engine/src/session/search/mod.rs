@@ -187,7 +187,7 @@ fn said_once<P: Pages>(pages: &P, found: Vec<Found>, limit: usize) -> Result<Vec
     Ok(hits)
 }
 
-/// The same from a snapshot that the caller holds, without the messages themselves. A question that names the user, by whose name nobody
+/// As [`search_in`], without the messages themselves. A question that names the user, by whose name nobody
 /// speaks, is read as the user asks it. With them the words of the question that were read as others.
 pub(super) fn found<P: Pages>(
     pages: &P,

@@ -2,6 +2,7 @@
 //! tobias", which the question "do I have an agent?" does not find (`session/search/later.rs`). Both stand side by side, and the reader
 //! sees by their days which one holds.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::excerpt::Excerpts;
@@ -11,7 +12,7 @@ use crate::context::{History, Item};
 use crate::gate;
 use crate::recall::Recall;
 use crate::recall::ranking::SURE_ENOUGH;
-use crate::recall::ranking::later::{MOST_SHOWN, STATEMENTS};
+use crate::recall::ranking::later::{MOST_OF_ONE, MOST_SHOWN, STATEMENTS};
 use crate::session::search::{self, Found, Later, Row, SessionIds, Statement};
 use crate::session::transcript::message::MessageRecord;
 use crate::store::pages::Pages;
@@ -38,6 +39,16 @@ struct Recalled<'i> {
 enum Known {
     Memory(usize),
     Message(usize),
+}
+
+/// How it went with a later message.
+#[derive(PartialEq)]
+enum Reached {
+    New,
+    /// The prompt shows it anyway, or has room for no more.
+    Before,
+    /// It may not be shown: it is nobody's statement, a copy, or off the record. Another may take its place.
+    Never,
 }
 
 /// The later messages that statements led to.
@@ -127,42 +138,58 @@ impl Asked<'_> {
         led: &mut Led,
     ) -> Result<()> {
         let statements: Vec<Statement<'_>> = recalled.iter().map(|one| Statement { text: one.text, at: one.at }).collect();
-        let found = later.of(&statements)?;
+        let mut found = later.of(&statements)?;
+        for led_to in &mut found {
+            led_to.retain(|(found, _)| self.is_asked(found));
+        }
         let key = self.scope.seed(pages.secret()).terms;
-        let (mut sessions, mut ids) = (SessionIds::default(), SessionIds::default());
+        let mut sessions = SessionIds::default();
         let least = recalled.iter().map(|one| one.score).min().unwrap_or(0);
         let is_it = |found: &Found, one: &Shown| one.item.message.is_some_and(|message| message.document == u64::from(found.number));
-        let led_to = |place: usize| found[place].iter().map(move |found| (place, found));
-        for (place, (found, at)) in (0..found.len()).flat_map(led_to).filter(|(_, (found, _))| self.is_asked(found)) {
-            let one = &recalled[place];
+        for (place, (one, led_to)) in recalled.iter().zip(&found).enumerate() {
             let score = if place < FIRST { one.score } else { least };
-            let part = |text: &str| if text.len() > MOST_BYTES { Excerpts::of(one.text, key).answering(text, MOST_BYTES) } else { None };
+            let excerpts = OnceCell::new();
+            let answering = |text: &str| excerpts.get_or_init(|| Excerpts::of(one.text, key)).answering(text, MOST_BYTES);
+            let part = |text: &str| if text.len() > MOST_BYTES { answering(text) } else { None };
             let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text);
             let mut reach = |found: &Found, at: i64, may_be: fn(&str) -> bool| {
                 if led.is_full() || led.new.iter().any(|one| is_it(found, one)) {
-                    return Ok::<_, crate::Error>(false);
+                    return Ok::<_, crate::Error>(Reached::Before);
                 }
-                let known = match taught(pages, &mut ids, found, answer)? {
+                let known = match taught(pages, &mut sessions, found, answer)? {
                     Some(place) => Some((Known::Memory(place), answer.hits[place].memory.text.as_str().into())),
                     None => {
                         messages.iter().position(|one| is_it(found, one)).map(|place| (Known::Message(place), text_of(&messages[place])))
                     }
                 };
+                let may_be = |text: &str| may_be(text) && !gate::is_off_record(text);
                 if let Some((place, text)) = known {
-                    return Ok(may_be(&text) && led.knows(place, score, (text, at)));
+                    return Ok(match may_be(&text) {
+                        true if led.knows(place, score, (text, at)) => Reached::New,
+                        true => Reached::Before,
+                        false => Reached::Never,
+                    });
                 }
                 if led.new.len() >= led.most_new || self.stands_in_window(pages, found, history)? {
-                    return Ok(false);
+                    return Ok(Reached::Before);
                 }
                 let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
                 let is_new = |item: &Item| !is_said(&item.text) && led.new.iter().all(|one| *one.item.text != *item.text);
-                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text) && !gate::is_off_record(&item.text));
-                Ok(item.map(|item| led.adds(item, at)).is_some())
+                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text));
+                Ok(item.map_or(Reached::Never, |item| {
+                    led.adds(item, at);
+                    Reached::New
+                }))
             };
-            if reach(found, *at, |_| true)?
-                && let Some((next, at)) = later.next_statement(found)?
-            {
-                reach(&next, at, speaks_of_the_same)?;
+            let mut places = MOST_OF_ONE;
+            for (found, at) in led_to {
+                let reached = if places > 0 { reach(found, *at, |_| true)? } else { break };
+                places -= usize::from(reached != Reached::Never);
+                if reached == Reached::New
+                    && let Some((next, at)) = later.next_statement(found)?
+                {
+                    reach(&next, at, speaks_of_the_same)?;
+                }
             }
         }
         Ok(())
@@ -211,7 +238,11 @@ impl Asked<'_> {
             let score = item.score.unwrap_or(0);
             if let Some(one) = all.iter_mut().find(|one| *one.text == *item.text) {
                 one.score = one.score.max(score);
-            } else if let Some(at) = Row::look(pages, self.place.partition, message.document as u32, |row| row.at)?.flatten() {
+                continue;
+            }
+            // One that the model said under a name is no user's.
+            let of_others = |row: Row<'_>| row.at.filter(|_| row.by_model != Some(true));
+            if let Some(at) = Row::look(pages, self.place.partition, message.document as u32, of_others)?.flatten() {
                 all.push(Recalled { text: &item.text, at, score });
             }
         }

@@ -1,26 +1,39 @@
-//! Why a memory was not a candidate of a prompt: the prompt says what became of its candidates, and the store what became of the others.
+//! Why a memory or a message was not a candidate of a prompt: the prompt says what became of its candidates, and the store what became of the
+//! others.
 
 use super::assemble::{Assembled, memory_request};
 use crate::Result;
 use crate::context::Why;
 use crate::memory::{Memory, State};
-use crate::recall;
+use crate::recall::{self, Question};
 use crate::scope::{Scope, ScopeType};
+use crate::session::record::{self, SessionRecord};
+use crate::session::search::Row;
 use crate::session::session::Session;
+use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::window::fixed::scopes;
 
 /// Ranks that are looked through.
 const RANKS: usize = 2_000;
+const ASKS_NOTHING: &str = "the message asks memory nothing";
 
 impl Session<'_> {
-    /// Why the memory of that id is not among the candidates of a prompt of this session, in words: as the store is now.
+    /// Why the memory or the message (`session#index`) of that id is not among the candidates of a prompt of this session, in words: as the
+    /// store is now. And whether it is that of a memory.
     ///
-    /// Costs a look-up in each scope that the session reads, and one recall of `RANKS` answers where the memory is current.
-    pub fn why(&self, sent: &Assembled, id: &str) -> Result<String> {
+    /// Costs a look-up in each scope that the session reads, and one recall of `RANKS` answers where it is a current memory.
+    pub fn why(&self, sent: &Assembled, id: &str) -> Result<(String, bool)> {
         let record = self.status()?.record;
         let (scopes, now) = (scopes(self.scope, &record), sent.ask.now);
-        let Some((place, memory)) = self.newest_revision(&scopes, id, now)? else { return self.not_here(&scopes, id, now) };
-        if let Some(why) = self.gone(&scopes, (place, &memory), now)? {
+        if let Some(found) = self.newest_revision(&scopes, id, now)? {
+            return Ok((self.of_memory(sent, &record, scopes, found)?, true));
+        }
+        let of_message = self.of_message(sent, &record, id)?;
+        Ok((of_message.map_or_else(|| self.not_here(&scopes, id, now), Ok)?, false))
+    }
+
+    fn of_memory(&self, sent: &Assembled, record: &SessionRecord, scopes: Vec<Scope>, (place, memory): (usize, Memory)) -> Result<String> {
+        if let Some(why) = self.gone(&scopes, (place, &memory), sent.ask.now)? {
             return Ok(why);
         }
         if sent.prompt.explained.iter().any(|line| matches!(line.why, Why::Frozen | Why::NextTurn)) {
@@ -33,10 +46,52 @@ impl Session<'_> {
                                  again from the ledger, which keeps what was shown and not what was asked: ask a prompt that assemble() returned";
             return Ok(if most == 0 { switched_off } else { nothing_asked }.to_owned());
         };
+        let asked = Question::new(question);
+        if asked.asks_nothing() {
+            return Ok(ASKS_NOTHING.to_owned());
+        }
         let mut request = memory_request(question.to_owned(), &sent.ask, scopes, &record.recalls);
         request.limit = most.max(RANKS);
-        let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &recall::Question::new(question)))?;
+        let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &asked))?;
         Ok(ranked(&answer, &request.scopes, (place, &memory), most))
+    }
+
+    /// `None` where no session of the scope has such a message.
+    fn of_message(&self, sent: &Assembled, own: &SessionRecord, id: &str) -> Result<Option<String>> {
+        let (recalls, window) = (&own.recalls, &sent.prompt.window.parts);
+        let named = id.rsplit_once('#').and_then(|(session, index)| Some((session, index.parse::<u64>().ok()?)));
+        let Some((session_id, index)) = named else { return Ok(None) };
+        let asks_nothing = || sent.question.as_deref().is_none_or(|question| Question::new(question).asks_nothing());
+        self.engine.store().read(|pages| {
+            let Some((place, session)) = record::find_in(pages, self.scope, session_id)? else { return Ok(None) };
+            if index >= session.tally.messages {
+                return Ok(Some(format!("session {session_id:?} has {} messages, and none of that number", session.tally.messages)));
+            }
+            let is_own = place == sent.place;
+            let message = MessageRecord::expect(pages, place, index)?;
+            let tells_nothing = |row: Row<'_>| row.is_empty == Some(true) || row.is_courtesy;
+            let tells_nothing = Row::look(pages, place.partition, message.document, tells_nothing)?.unwrap_or(true);
+            let is_shown = is_own && window.iter().any(|part| part.contains(&index));
+            Ok(Some(if is_shown {
+                "the prompt has it in its history".to_owned()
+            } else if message.state == MessageState::Redacted {
+                "its text was taken out".to_owned()
+            } else if recalls.messages == Some(0) {
+                "messages are switched off: raise Recalls(messages=0)".to_owned()
+            } else if !is_own && !recalls.other_sessions {
+                "it is of another session: Recalls(other_sessions=True) recalls these".to_owned()
+            } else if !recalls.roles.have(&message.whole(pages, place)?) {
+                "Recalls(roles=...) leaves out who said it".to_owned()
+            } else if asks_nothing() {
+                ASKS_NOTHING.to_owned()
+            } else if tells_nothing {
+                "it only asks, or says nothing that answers".to_owned()
+            } else if let Some(most) = recalls.messages {
+                format!("others are nearer to the question, or it is not near enough; at most {most} are shown")
+            } else {
+                "others are nearer to the question, or it is not near enough".to_owned()
+            }))
+        })
     }
 
     /// A memory with the place of its scope: one of the session's own by its id, one of another scope by that scope's id, a slash and its
@@ -71,7 +126,9 @@ impl Session<'_> {
         }
         let names: Vec<String> = scopes.iter().map(name).collect();
         let names = names.join(", ");
-        Ok(format!("no memory of that id is in a scope that this session reads ({names}): it is another's, or was never written"))
+        Ok(format!(
+            "no memory or message of that id is in a scope that this session reads ({names}): it is another's, or was never written"
+        ))
     }
 
     /// Why a memory cannot be recalled at all.
@@ -117,6 +174,10 @@ fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &M
         ),
         Some(_) => "it ranks high enough now: it was written, or others were forgotten, after the prompt was made".to_owned(),
         None if answer.hits.len() >= RANKS => format!("it ranks behind {RANKS} other memories"),
+        None if answer.hits.first().is_some_and(|hit| hit.parts.overview.is_some()) => {
+            "the question asks for a time, or for the user, and for nothing else: it is of another time, or says nothing of the user"
+                .to_owned()
+        }
         None => "it does not answer the question: it shares no word with it, and other memories are nearer in meaning".to_owned(),
     }
 }
