@@ -1,8 +1,10 @@
 //! Whose something is that a text speaks of, where it is not the user's: "Bob's", "my mother's", "my daughter is allergic to ...".
 
-use super::words::{Words, in_small_letters, normal, without_s};
+use super::newest::says_change;
+use super::words::{Words, in_small_letters, is_any, normal, without_s};
 use crate::gate::{Beginnings, is_living};
 use crate::process::Lazy;
+use crate::text::is_filler;
 
 /// Words of who asks, and of how others write of them.
 pub(super) const OWN: [&str; 12] = ["i", "me", "my", "mine", "we", "us", "our", "ours", "i'm", "i've", "user", "user's"];
@@ -76,13 +78,35 @@ const TIMES: [&str; 14] = [
     "now",
     "season",
 ];
+/// Words by which a text speaks of the user, and not only of something of the user's.
+const ONESELF: [&str; 8] = ["i", "me", "we", "us", "i'm", "i've", "mine", "ours"];
+/// Letters of the shortest verb by which somebody does something: "owns".
+const SHORTEST_VERB: usize = 4;
 /// Verbs by which a text says how somebody is, or what they do each time.
 const SAYS_HOW: [&str; 13] = ["is", "are", "was", "has", "have", "lives", "works", "prefers", "likes", "takes", "drinks", "eats", "weighs"];
 
 /// Those whose something a text speaks of, and whom its first words are about: "daughter" of "My daughter is ...".
 pub(super) fn others(text: &Words<'_>) -> Vec<String> {
     let persons = text.owners.iter().filter_map(|word| person(word.trim_start_matches(|letter: char| !letter.is_alphanumeric())));
-    owners(text).chain(persons).chain(owners_behind_of(text)).chain(first_owner(text)).chain(first_spoken_of(text)).collect()
+    let others = owners(text).chain(persons).chain(owners_behind_of(text)).chain(first_owner(text)).chain(first_spoken_of(text));
+    others.chain(first_doer(text)).collect()
+}
+
+/// "kofi" of "Kofi laughed at my boss", who does something with what is the user's. "Nordbank is my bank" and "Acme hired me" are about the
+/// user, as is "Finally sold my car", and "Jonas moved my desk to room 3" says where it is now.
+fn first_doer(text: &Words<'_>) -> Option<String> {
+    let mut words = text.bare.iter().copied().filter(|word| !word.is_empty());
+    let (name, verb) = (words.next()?, words.next()?);
+    let mut letters = name.chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+    let is_name = is_capital && !name.ends_with("ly") && living(name).is_none() && !in_small_letters(name, is_filler);
+    let does = verb.len() >= SHORTEST_VERB
+        && verb.bytes().all(|byte| byte.is_ascii_lowercase())
+        && (verb.ends_with("ed") || verb.ends_with('s') && !verb.ends_with("ss"));
+    let is_of_own = |word: &&str| is_own(word);
+    let of_user = |word: &&str| is_any(word, &ONESELF);
+    let is_it = is_name && does && words.clone().any(|word| is_of_own(&word)) && !text.bare.iter().any(of_user);
+    (is_it && !says_change(&text.bare)).then(|| normal(without_s(name)))
 }
 
 /// Whether a text calls one of these by one of the names: "My daughter Lea takes lessons".
@@ -261,6 +285,8 @@ mod tests {
             ("My boss prefers window seats", &["boss"]),
             ("Anna's dog is allergic to chicken.", &["anna", "dog"]),
             ("The shoe size of my wife is 33, and of the hat 57.", &["partner"]),
+            ("Kofi laughed at my boss", &["kofi"]),
+            ("Joost works at my old school", &["joost"]),
         ] {
             assert_eq!(others(&Words::of(text)), told, "{text}");
         }
@@ -298,6 +324,12 @@ mod tests {
             "My hairdresser is Ann.",
             "My boss moved the free day to Friday since the doctor's advice.",
             "The user's new address is in Porto",
+            "Nordbank is my bank",
+            "Acme hired me, as my brother knows",
+            "Finally sold my car",
+            "Jonas moved my desk to room 3",
+            "Doctor called my dose high",
+            "Switched my gym to FitNow",
             "My new favourite place for a son",
             "",
         ] {

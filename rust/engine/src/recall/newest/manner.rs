@@ -87,7 +87,7 @@ impl Manner {
 }
 
 /// Whether a text says that something is otherwise than before.
-pub(super) fn says_change(words: &[&str]) -> bool {
+pub(in crate::recall) fn says_change(words: &[&str]) -> bool {
     words.iter().take(MOST_WORDS).any(|word| CHANGES.may_have(word) && is_any(word, &CHANGE))
 }
 

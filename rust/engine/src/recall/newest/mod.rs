@@ -29,6 +29,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use self::asked::Asked;
+pub(super) use self::manner::says_change;
 use self::seen::Seen;
 use super::Question;
 use super::contenders::Contender;
