@@ -209,6 +209,8 @@ def test_the_checkers_have_teeth(user: memspan.Scope) -> None:
     plain = session.assemble().to_openai(dialect="openai")
     assert rules.chat(plain) is None
     assert "max_completion_tokens" in (rules.chat(plain, "mistral") or "")
+    silent = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}, {"role": "user", "content": "so?"}]}
+    assert "must have either content" in (rules.chat({"model": "m", **silent, "max_tokens": 9}, "mistral") or "")
     assert "begin with user" in (rules.chat({**{k: v for k, v in plain.items() if k != "max_completion_tokens"}}, "vllm") or "")
     assert "followed by tool messages" in (rules.chat({**plain, "messages": [plain["messages"][2], plain["messages"][4]]}) or "")
     claude = session.assemble().to_anthropic()
@@ -357,3 +359,25 @@ def test_a_file_by_its_id_that_is_not_sent_has_its_row(user: memspan.Scope) -> N
     session.add({"role": "user", "content": [{"type": "text", "text": "read this"}, {"type": "file", "file": {"file_id": "file-123"}}]})
     [row] = [one for one in session.assemble().explain() if "not take that" in one.why]
     assert "file" in row.why
+
+
+def test_mistral_is_sent_no_reply_that_says_nothing(user: memspan.Scope) -> None:
+    """It answers 400 to one, and did so to every later request of the session."""
+
+    def sent(*replies: dict[str, Any]) -> list[tuple[str, str]]:
+        session = user.session(f"s-{len(list(user.sessions()))}", model="mistral-large-3", tools=TOOLS)
+        session.add({"role": "user", "content": "hi"})
+        for reply in replies:
+            (session.add if "role" in reply else session.add_response)(reply)
+        prompt = session.assemble()
+        assert complaints(prompt) == []
+        assert rules.chat(prompt.to_openai(dialect="openai")) is None
+        return [(message["role"], str(message["content"])) for message in prompt.to_openai()["messages"]]
+
+    empty, call, again = openai_response(""), openai_response(tool_calls=[("c", "f", {})]), {"role": "user", "content": "again"}
+    result = {"role": "tool", "tool_call_id": "c", "content": "ok"}
+    assert sent(empty) == [("user", "hi")]
+    assert sent(empty, again) == [("user", "hi"), ("user", "again")]
+    assert sent(call, result)[1:] == [("assistant", "None"), ("tool", "ok")]
+    assert sent(call, result, empty, again)[2:] == [("tool", "ok"), ("assistant", "(interrupted)"), ("user", "again")]
+    assert sent(openai_response(" "), again)[1] == ("assistant", " ")

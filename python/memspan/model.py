@@ -129,6 +129,7 @@ class Dialect:
         ends_with_assistant: It may end with the assistant, whose reply then goes on.
         alternates: User and assistant must take turns.
         user_after_tool: A user may speak right after a tool's result.
+        empty_assistant: An assistant's message may have neither text nor tool calls.
         system_anywhere: System messages may stand anywhere; else there is one, and it stands first.
         text_parts: Content may be a list of parts where it is text alone.
         stream_usage: A stream brings its usage where `stream_options` asks for it.
@@ -143,6 +144,7 @@ class Dialect:
     ends_with_assistant: bool
     alternates: bool
     user_after_tool: bool
+    empty_assistant: bool
     system_anywhere: bool
     text_parts: bool
     stream_usage: bool

@@ -89,6 +89,9 @@ def chat(body: dict[str, Any], name: str = "openai") -> str | None:
         return "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
     if not rules.user_after_tool and any(pair == ("tool", "user") for pair in pairwise(roles)):
         return "Unexpected role 'user' after role 'tool'"
+    said = [message for message in messages if message["role"] != "assistant" or message.get("content") or message.get("tool_calls")]
+    if not rules.empty_assistant and len(said) < len(messages):
+        return "Assistant message must have either content or tool_calls, but not none."
     if rules.alternates and any(one == other == "user" for one, other in pairwise(talk)):
         return "Conversation roles must alternate user/assistant/user/assistant/..."
     if body[rules.output_parameter] < 1:

@@ -103,7 +103,7 @@ pub fn dialect_fields(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             name = &*one.name, output_parameter = &*one.output_parameter, begins_with_assistant = one.begins_with_assistant,
             ends_with_assistant = one.ends_with_assistant, alternates = one.alternates, user_after_tool = one.user_after_tool,
             system_anywhere = one.system_anywhere, text_parts = one.text_parts, stream_usage = one.stream_usage, strict = one.strict,
-            tool_choice = one.tool_choice.clone(), reasoning = &*one.reasoning,
+            empty_assistant = one.empty_assistant, tool_choice = one.tool_choice.clone(), reasoning = &*one.reasoning,
         })
     };
     models::dialects().iter().map(row).collect()

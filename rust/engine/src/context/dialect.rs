@@ -38,6 +38,8 @@ pub struct Dialect {
     pub alternates: bool,
     /// A user may speak right after a tool's result.
     pub user_after_tool: bool,
+    /// An assistant's message may have neither text nor calls.
+    pub empty_assistant: bool,
     /// System messages may stand anywhere; else there is one, and it stands first.
     pub system_anywhere: bool,
     /// Content may be a list of parts where it is text alone.

@@ -14,7 +14,7 @@ static DIALECTS: Lazy<Vec<Dialect>> = Lazy::new(|| {
 });
 
 fn read(line: &str) -> Option<Dialect> {
-    let fields: [&str; 15] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+    let fields: [&str; 16] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
     let yes = |column: usize| matches!(fields[column], "y" | "n").then(|| fields[column] == "y");
     let list = |column: usize| fields[column].split(',').filter(|item| *item != "-").map(Into::into).collect();
     Some(Dialect {
@@ -26,12 +26,13 @@ fn read(line: &str) -> Option<Dialect> {
         ends_with_assistant: yes(5)?,
         alternates: yes(6)?,
         user_after_tool: yes(7)?,
-        system_anywhere: yes(8)?,
-        text_parts: yes(9)?,
-        stream_usage: yes(10)?,
-        strict: yes(11)?,
-        tool_choice: list(12),
-        reasoning: if fields[13] == "-" { "".into() } else { fields[13].into() },
+        empty_assistant: yes(8)?,
+        system_anywhere: yes(9)?,
+        text_parts: yes(10)?,
+        stream_usage: yes(11)?,
+        strict: yes(12)?,
+        tool_choice: list(13),
+        reasoning: if fields[14] == "-" { "".into() } else { fields[14].into() },
     })
 }
 

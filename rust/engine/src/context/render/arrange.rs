@@ -2,7 +2,8 @@
 //!
 //! `OpenAI`'s own rules leave everything where it is. Elsewhere system messages that may stand first alone become one, and later ones
 //! become user text that says what it is. A server that wants turns gets neighbours of one role joined. Where a conversation must begin or
-//! end with another role, a short text in brackets takes that place. Source: `models/data/dialects.tsv`, column `source`.
+//! end with another role, a short text in brackets takes that place. An assistant's message that says nothing is left out where a server
+//! refuses one. Source: `models/data/dialects.tsv`, column `source`.
 
 use std::borrow::Cow;
 
@@ -35,6 +36,12 @@ impl<'a> Entry<'a> {
             Self::Message { role, .. } => *role,
             Self::Result(_) => Role::Tool,
         }
+    }
+
+    /// Whether it has anything but empty texts.
+    fn says(&self) -> bool {
+        let Self::Message { pieces, .. } = self else { return true };
+        pieces.iter().any(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()))
     }
 
     fn calls(&self) -> bool {
@@ -82,6 +89,9 @@ fn push<'a>(entries: &mut Vec<Entry<'a>>, message: &'a Message, shape: Shape, bl
 /// The messages in the order and the roles that a server takes.
 pub(super) fn arranged<'a>(prompt: &'a Prompt, shape: Shape, dialect: &Dialect) -> Vec<Entry<'a>> {
     let mut entries = entries(&prompt.segments, shape);
+    if !dialect.empty_assistant {
+        entries.retain(|entry| entry.role() != Role::Assistant || entry.says());
+    }
     if !dialect.system_anywhere {
         entries = one_system(entries);
     }
