@@ -195,6 +195,7 @@ def test_the_same_id_is_a_retry_or_a_conflict_or_rejected(user: memspan.Scope) -
     assert user.forget("tea")
     rejected = user.remember("Prefers tea", id="tea")
     assert (rejected.action, rejected.memory.state, rejected.memory.text) == ("rejected", "forgotten", "")
+    assert rejected.reason == 'the memory with id "tea" was forgotten, and an id is not used twice'
     assert list(user.memories()) == []
 
 
@@ -253,6 +254,16 @@ def test_a_memory_expires(user: memspan.Scope, memspan_engine: memspan.Engine, m
     assert memspan_engine.maintain().expired == 0
     [tombstone] = user.history(memory.id)
     assert (tombstone.state, tombstone.text) == ("expired", "")
+
+
+def test_the_id_of_a_memory_that_expired_stays_used(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    user.remember("It rains in Ghent", id="weather", ttl_seconds=60)
+    memspan_clock.advance(seconds=61)
+    again = user.remember("It rains in Ghent", id="weather", ttl_seconds=60)
+    assert (again.action, again.memory.state) == ("rejected", "expired")
+    assert again.reason == 'the memory with id "weather" has expired, and an id is not used twice'
+    [row] = user.remember_many([{"text": "It is sunny in Ghent", "id": "weather"}])
+    assert (row.action, row.reason) == ("rejected", again.reason)
 
 
 def test_memories_are_paged_and_filtered(user: memspan.Scope) -> None:

@@ -129,10 +129,10 @@ class Remembered(Kept):
 
     Attributes:
         action: One word. "added": a new memory. "updated": a new revision. "superseded": a new memory took the slot of another.
-            "duplicate": it was there already. "rejected": its id belongs to a forgotten one, or the policy refuses it (it is then stored
-            nowhere: it has no text, place 0 in the order of writes, and "" for an id where none was given). "redacted": a new memory,
-            without what the policy takes out. "reinforced": a memory that was there counts that it was said again. "quarantined": it
-            waits for `Scope.approve`.
+            "duplicate": it was there already. "rejected": its id belongs to one that was forgotten or has expired, or the policy refuses it
+            (it is then stored nowhere: it has no text, place 0 in the order of writes, and "" for an id where none was given). "redacted":
+            a new memory, without what the policy takes out. "reinforced": a memory that was there counts that it was said again.
+            "quarantined": it waits for `Scope.approve`.
         memory: The memory as it is stored now; for a duplicate, the one that was there.
         reason: Why, where that is not plain.
 

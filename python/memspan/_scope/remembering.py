@@ -53,7 +53,8 @@ class Remembering(ScopePart):
             confidence: 0 to 1: how sure the source was.
             trust: 0 to 3. By default that of the source: user 3, tool 2, assistant 1, anything else 0.
             source: Who said it, 1 to 1,024 bytes.
-            id: Makes a retry harmless: unique in the scope. The same id with the same content is a duplicate.
+            id: Makes a retry harmless: unique in the scope. The same id with the same content is a duplicate. The id of a memory that was
+                forgotten or has expired stays used.
             ttl_seconds: Seconds until it is forgotten, above 0 and at most 100 years; `None` keeps it.
             occurred_at: When it happened or began to hold; now by default. A naive time is UTC.
             metadata: At most 64 KiB as MessagePack.
@@ -65,6 +66,7 @@ class Remembering(ScopePart):
             the same text, kind and slot makes it a duplicate, unless the new one is to be kept longer or is trusted more (then it takes
             the other's place), has an `id` of its own, or is an event ("episodic", "task_outcome") of another day, UTC (then it stands
             beside it). A text that the policy refuses is "rejected" and not stored: its memory has no text, and an id if one was given.
+            So is one whose id belongs to a memory that was forgotten or has expired, and that memory is returned.
 
         Raises:
             InvalidInput: An argument breaks one of these rules. Nothing was written.
@@ -99,6 +101,7 @@ class Remembering(ScopePart):
         """Remembers many texts of this scope; up to 1,000 rows and 256 KB are one transaction, more are several.
 
         Rows are texts, mappings with the arguments of `remember`, or `NewMemory` objects. Running it again with the same ids is harmless.
+        A row whose id belongs to a memory that was forgotten or has expired is "rejected", because its id stays used.
 
         Returns:
             The result of each row, in order.

@@ -279,7 +279,8 @@ impl Prepared {
             memory = newest(writer.pages, writer.partition, memory.number)?.unwrap_or(memory);
         }
         if matches!(memory.state(), State::Forgotten | State::Expired) {
-            let reason = Some(format!("the memory with id {id:?} was {} and an id is not used twice", memory.state().name()));
+            let ended = if memory.state() == State::Expired { "has expired" } else { "was forgotten" };
+            let reason = Some(format!("the memory with id {id:?} {ended}, and an id is not used twice"));
             return Ok(Some(Remembered { action: Action::Rejected, memory, reason }));
         }
         if memory.state() == State::Quarantined && self.new.learning.is_some() {
