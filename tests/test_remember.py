@@ -240,6 +240,16 @@ def test_only_a_current_memory_is_revised(user: memspan.Scope) -> None:
         user.revise(old.id)
 
 
+@pytest.mark.parametrize(
+    "change", [{"text": ""}, {"text": "x" * (1 << 21)}, {"slot": ""}, {"importance": 2}, {"metadata": {"a": "x" * 70_000}}, {"reason": ""}]
+)
+def test_a_revision_that_breaks_a_rule_says_that_it_was_one(user: memspan.Scope, change: dict[str, Any]) -> None:
+    """It said "remembering"."""
+    memory = user.remember("Prefers tea").memory
+    with pytest.raises(memspan.InvalidInput, match=r"^revising a memory: "):
+        user.revise(memory.id, **{"text": "Prefers coffee"} | change)
+
+
 def test_a_memory_expires(user: memspan.Scope, memspan_engine: memspan.Engine, memspan_clock: FakeClock) -> None:
     memory = user.remember("The door code is 4711", ttl_seconds=60, slot="code").memory
     memspan_clock.advance(seconds=59)

@@ -581,7 +581,7 @@ def built_in_tokens(text: str) -> list[str]:
     """The tokens of a text, as the vocabulary spells them. Private."""
 
 def check_memory_text(text: str) -> None:
-    """Raises `InvalidInput` where a text cannot be a memory's. Private."""
+    """Raises `InvalidInput` where a text cannot be that of a revised memory. Private."""
 
 def screen(text: str) -> list[SensitivePart]:
     """Secrets and personal data in a text. Private."""

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use memspan_engine::memory::revise::Revision;
 use memspan_engine::memory::{Answered, Named, NewMemory, ToEmbed as Wanted, give_vectors};
 use memspan_engine::scope::Scope;
 use pyo3::prelude::*;
@@ -95,7 +96,7 @@ calls! {
 }
 
 functions! { |py|
-    check_memory_text(text: String) Short => NewMemory::new(text).check();
+    check_memory_text(text: String) Short => Revision { text: Some(text), ..Revision::default() }.check();
     /// Checks that a text can be one before it is given to anybody else: whether it has more than white space.
     check_text(name: String, text: Bound<'py, PyAny>) Short with text = String::read(&name, &text)?; => Ok(!text.trim().is_empty());
 }

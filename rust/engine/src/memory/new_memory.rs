@@ -120,18 +120,19 @@ impl NewMemory {
 
     /// Checks what needs no transaction: lengths and ranges.
     pub fn check(&self) -> Result<()> {
-        check_text(&self.text)?;
-        check_fraction("importance", self.importance)?;
-        check_fraction("confidence", self.confidence)?;
+        let doing = "remembering";
+        check_text(doing, &self.text)?;
+        check_fraction(doing, "importance", self.importance)?;
+        check_fraction(doing, "confidence", self.confidence)?;
         check_trust(self.trust)?;
         for (what, name) in [("id", self.id.as_deref()), ("slot", self.slot.as_deref()), ("source", Some(self.source.as_str()))] {
-            name.map_or(Ok(()), |name| check_name(what, name))?;
+            name.map_or(Ok(()), |name| check_name(doing, what, name))?;
         }
         if self.ttl.is_some_and(|ttl| ttl <= 0) {
             return Err(Error::invalid("remembering: ttl_seconds must be above 0: leave it out to keep the memory"));
         }
         self.slot.as_deref().map_or(Ok(()), |slot| normal_slot(slot).map(drop))?;
-        check_metadata(&self.metadata)
+        check_metadata(doing, &self.metadata)
     }
 }
 
@@ -145,13 +146,13 @@ pub(super) fn normal_slot(name: &str) -> Result<String> {
     }
 }
 
-pub(super) fn check_text(text: &str) -> Result<()> {
+pub(super) fn check_text(doing: &str, text: &str) -> Result<()> {
     if text.trim().is_empty() {
-        return Err(Error::invalid("remembering: the text of a memory must not be empty: leave the call out"));
+        return Err(Error::invalid(format!("{doing}: the text of a memory must not be empty: leave the call out")));
     }
     if text.len() > MAX_TEXT_BYTES {
         return Err(Error::invalid(format!(
-            "remembering: the text of a memory has at most {MAX_TEXT_BYTES} bytes of UTF-8, and this one has {}: split it, or add it to a collection",
+            "{doing}: the text of a memory has at most {MAX_TEXT_BYTES} bytes of UTF-8, and this one has {}: split it, or add it to a collection",
             text.len()
         ))
         .with("size_bytes", text.len()));
@@ -159,11 +160,11 @@ pub(super) fn check_text(text: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn check_fraction(what: &str, value: f64) -> Result<()> {
+pub(super) fn check_fraction(doing: &str, what: &str, value: f64) -> Result<()> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
-    Err(Error::invalid(format!("remembering: {what} is a number from 0 to 1, and it is {value}: scale it")).with("value", value))
+    Err(Error::invalid(format!("{doing}: {what} is a number from 0 to 1, and it is {value}: scale it")).with("value", value))
 }
 
 fn check_trust(trust: Option<u8>) -> Result<()> {
@@ -175,10 +176,10 @@ fn check_trust(trust: Option<u8>) -> Result<()> {
     }
 }
 
-pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
+pub(super) fn check_name(doing: &str, what: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
         return Err(Error::invalid(format!(
-            "remembering: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: shorten it, or leave it out",
+            "{doing}: {what} has 1 to {MAX_NAME_BYTES} bytes of UTF-8, and it has {}: shorten it, or leave it out",
             name.len()
         ))
         .with("size_bytes", name.len()));
@@ -186,10 +187,10 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn check_metadata(metadata: &[u8]) -> Result<()> {
+pub(super) fn check_metadata(doing: &str, metadata: &[u8]) -> Result<()> {
     if metadata.len() > MAX_METADATA_BYTES {
         return Err(Error::invalid(format!(
-            "remembering: metadata has at most {MAX_METADATA_BYTES} bytes as MessagePack, and it has {}: keep large things elsewhere and a reference here",
+            "{doing}: metadata has at most {MAX_METADATA_BYTES} bytes as MessagePack, and it has {}: keep large things elsewhere and a reference here",
             metadata.len()
         ))
         .with("size_bytes", metadata.len()));

@@ -41,11 +41,12 @@ impl Revision {
                 "revising a memory: at least one of text, slot, importance and metadata must be given, and none is: name what changed",
             ));
         }
-        self.text.as_deref().map_or(Ok(()), check_text)?;
-        self.slot.as_deref().map_or(Ok(()), |slot| check_name("slot", slot))?;
-        self.importance.map_or(Ok(()), |value| check_fraction("importance", value))?;
-        self.metadata.as_deref().map_or(Ok(()), check_metadata)?;
-        self.reason.as_deref().map_or(Ok(()), |reason| check_name("reason", reason))
+        let doing = "revising a memory";
+        self.text.as_deref().map_or(Ok(()), |text| check_text(doing, text))?;
+        self.slot.as_deref().map_or(Ok(()), |slot| check_name(doing, "slot", slot))?;
+        self.importance.map_or(Ok(()), |value| check_fraction(doing, "importance", value))?;
+        self.metadata.as_deref().map_or(Ok(()), |metadata| check_metadata(doing, metadata))?;
+        self.reason.as_deref().map_or(Ok(()), |reason| check_name(doing, "reason", reason))
     }
 }
 

@@ -321,7 +321,7 @@ impl Core {
 
     /// Says whether a slot holds several values at a time.
     pub fn declare_slot(&self, scope: &Scope, name: &str, multi: bool) -> Result<()> {
-        check_name("slot", name)?;
+        check_name("declaring a slot", "slot", name)?;
         let (scope, name) = (scope.clone(), normal_slot(name)?);
         self.write(move |txn| {
             let (partition, seed) = (scope.find_or_make(txn)?, scope.seed(txn.secret()));
