@@ -216,7 +216,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         durability: "full": an acknowledged write is on disk. "relaxed": a commit does not wait for the disk, and the next one waits for
             it. A power cut may undo the last commit, and the death of the process loses nothing.
         clock: Returns the time now, as an aware `datetime` of 1970 or later; the system's clock by default.
-        read_only: Refuse every write, and make no store.
+        read_only: Refuse every write, and make no store. A reader has a lock all the same, which it writes beside the data: it needs the
+            right to, unless the whole file system is read-only.
         key: Encrypts every value of the store: 32 bytes that every caller of `open` must give, or a function that returns them, such as a
             client of a key service. A new store is encrypted if there is one. `Engine.rekey` changes it. Without it nothing is readable.
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
@@ -232,6 +233,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
     Raises:
         InvalidInput: An option breaks one of these rules.
         NotFound: `read_only=True`, and there is no store.
+        ReadOnly: This process may not write to the store's folder, or not to its files. `read_only=True` needs that for a reader's lock.
         StoreCorrupt: The folder holds something other than a store, or a damaged one.
         StoreVersion: The store was written by a newer memspan.
         WrongKey: The key is not the store's, or is missing; or the store is not encrypted.

@@ -25,7 +25,7 @@ use crate::store::progress::{Progress, Verdict};
 use crate::store::tree::map::DataFile;
 use crate::store::vault::{StoreKey, Vault, wrong_key};
 use crate::store::writer_lock::WriterLock;
-use crate::{ErrorKind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The least room in the address space that is reserved for a store, and the most: a process has 128 TiB, and may have many stores open.
 /// Halved where the system refuses. The file grows as it is used.
@@ -297,12 +297,20 @@ fn reserve(path: &Path, mode: Mode) -> Result<Env<WithoutTls>> {
             // The last handle of the same store is being closed by another thread just now.
             Err(heed::Error::EnvAlreadyOpened) if closes_soon(path) => {}
             other => {
-                let env = other.map_err(|e| lmdb_error("opening the store", path, e))?;
+                let env = other.map_err(|e| refused(lmdb_error("opening the store", path, e), mode))?;
                 keep_from_children(&path.join("data.mdb")).map_err(|e| io_error("opening the store", path, &e))?;
                 return Ok(env);
             }
         }
     }
+}
+
+/// The error of an opening. LMDB opens the reader table for writing, also where its data are only read.
+fn refused(error: Error, mode: Mode) -> Error {
+    if mode.read_only && error.kind() == ErrorKind::ReadOnly {
+        return error.and("read_only=True needs that right too, because a reader writes its lock beside the data");
+    }
+    error
 }
 
 /// Lets no program that this process starts have the data file: LMDB opens it without `O_CLOEXEC`, and gives its descriptor to nobody. So
