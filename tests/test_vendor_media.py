@@ -99,6 +99,23 @@ def test_gemini_gets_texts_as_files_and_no_office_files(user: memspan.Scope) -> 
     assert given_part("docx") == {"text": "[a.docx]"}
 
 
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("chart.png", "image/png"),
+        ("a.WEBP", "image/webp"),
+        ("x.gif?v=1", "image/gif"),
+        ("x.heic#top", "image/heic"),
+        ("photo.jpg", "image/jpeg"),
+        ("photo", "image/jpeg"),
+        ("photo?as=a.png", "image/jpeg"),
+    ],
+)
+def test_gemini_is_told_the_type_of_a_linked_image(user: memspan.Scope, file: str, told: str) -> None:
+    prompt = assembled(user, {"type": "image_url", "image_url": {"url": f"https://example.org/{file}"}}, "gemini-2.5-pro")
+    assert prompt.to_gemini()["contents"][0]["parts"][-2]["file_data"]["mime_type"] == told
+
+
 def test_a_file_in_a_tools_result_is_no_text_of_a_message(user: memspan.Scope) -> None:
     session = user.session("s-1", model="claude-sonnet-4-5")
     session.add({"role": "user", "content": "look"})

@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use super::message::{Document, Format, Image, Shape, Source};
 use crate::units::base64;
 
-const PDF: &str = "application/pdf";
+pub(super) const JPEG: &str = "image/jpeg";
+pub(super) const PDF: &str = "application/pdf";
 /// The base64 of `%PDF-`.
 const PDF_BEGINS: &str = "JVBERi0";
 const LONGEST_KIND: usize = 100;
@@ -55,7 +56,7 @@ pub(super) fn image(image: &Image, shape: Shape) -> Option<Cow<'_, Image>> {
         Source::Text(_) => return None,
     };
     let kind = kind(media_type);
-    let spelled = if matches!(&*kind, "image/jpg" | "image/pjpeg") { "image/jpeg" } else { &kind };
+    let spelled = if matches!(&*kind, "image/jpg" | "image/pjpeg") { JPEG } else { &kind };
     let spells = match shape.format {
         Format::Anthropic if shape.converse => false,
         Format::Anthropic if !matches!(spelled, "image/jpeg" | "image/png" | "image/gif" | "image/webp") => return None,
@@ -113,6 +114,21 @@ fn text_of(kind: &str, data: &str) -> Option<String> {
     let text = String::from_utf8(base64::decode(&digits)?).ok()?;
     let said = text.trim_start_matches('\u{feff}');
     (!said.trim().is_empty()).then(|| said.to_owned())
+}
+
+/// The media type that the name of a file at a web address tells, for the images and documents that models take.
+pub(super) fn of_address(url: &str) -> Option<&'static str> {
+    let (_, file) = url.split(['?', '#']).next()?.rsplit_once('/')?;
+    match &*file.rsplit_once('.')?.1.to_ascii_lowercase() {
+        "jpg" | "jpeg" => Some(JPEG),
+        "png" => Some("image/png"),
+        "webp" => Some("image/webp"),
+        "gif" => Some("image/gif"),
+        "heic" => Some("image/heic"),
+        "heif" => Some("image/heif"),
+        "pdf" => Some(PDF),
+        _ => None,
+    }
 }
 
 /// The kind of a thing that is named, for people.
@@ -203,6 +219,23 @@ mod tests {
         let jpg = picture(in_base64("image/jpg", &"AAAA".into()));
         let sent = image(&jpg, Format::Anthropic.into()).unwrap();
         assert_eq!(sent.source, in_base64("image/jpeg", &"AAAA".into()));
+    }
+
+    #[test]
+    fn an_address_tells_the_type_of_its_file() {
+        for (url, told) in [
+            ("https://x.org/a/chart.PNG", Some("image/png")),
+            ("https://x.org/a.webp?size=1.gif", Some("image/webp")),
+            ("gs://bucket/a.b.heic#c", Some("image/heic")),
+            ("https://x.org/a.jpeg", Some(JPEG)),
+            ("https://x.org/report.pdf", Some(PDF)),
+            ("https://x.org/v1.png/files/abc", None),
+            ("https://x.org/?file=a.png", None),
+            ("https://x.org/page.html", None),
+            ("", None),
+        ] {
+            assert_eq!(of_address(url), told, "{url}");
+        }
     }
 
     #[test]

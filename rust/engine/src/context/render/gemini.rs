@@ -12,6 +12,7 @@ use super::super::dialect::called;
 use super::super::image::ImageRule;
 use super::super::json;
 use super::super::lower::{Piece, piece, result_text};
+use super::super::media;
 use super::super::message::{Format, Message, Part, Role, Shape, Source, ToolResult};
 use super::super::prompt::Prompt;
 use super::super::segment::Body;
@@ -224,8 +225,8 @@ fn say_piece(out: &mut impl Parts, piece: &Piece<'_>) {
     match piece {
         Piece::Text(text) => out.field("text", text),
         Piece::Refusal(text) => out.field("text", text),
-        Piece::Image(image) => say_source(out, &image.source, "image/jpeg"),
-        Piece::Document(document) => say_source(out, &document.source, "application/pdf"),
+        Piece::Image(image) => say_source(out, &image.source, media::JPEG),
+        Piece::Document(document) => say_source(out, &document.source, media::PDF),
         Piece::Call(call) => {
             out.key("function_call");
             out.map(|out| {
@@ -251,7 +252,8 @@ fn say_result(out: &mut impl Parts, result: &ToolResult, name: &str, shape: Shap
     });
 }
 
-fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
+/// The type of a link is that of its address, or else `by_default`.
+fn say_source(out: &mut impl Parts, source: &Source, by_default: &str) {
     match source {
         Source::Base64 { media_type, data } => {
             out.key("inline_data");
@@ -264,7 +266,7 @@ fn say_source(out: &mut impl Parts, source: &Source, media_type: &str) {
             out.key("file_data");
             out.map(|out| {
                 out.field("file_uri", url);
-                out.field("mime_type", media_type);
+                out.field("mime_type", media::of_address(url).unwrap_or(by_default));
             });
         }
         Source::Text(text) => out.field("text", text),
