@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 MODELS = {"openai": "gpt-4o", "anthropic": "claude-sonnet-4-5"}
 
 
-class Raw(FakeProvider):
+class Raw(memspan.providers.Provider):
     """A provider that hands out what it is given: whole responses, or the chunks of streams."""
+
+    def __init__(self, script: list[Any]) -> None:
+        super().__init__()
+        self._script = script
+        self.prompts: list[memspan.Prompt] = []
 
     def complete(self, prompt: memspan.Prompt, **options: Any) -> Any:
         del options

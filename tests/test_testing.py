@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,3 +146,40 @@ def test_no_two_fake_providers_give_a_response_the_same_id(memspan_engine: memsp
     user = memspan_engine.user("u")
     prompt = user.session("s", "gpt-4o").assemble()
     assert len({FakeProvider(["ok"]).complete(prompt)["id"] for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("hello", "must be a list of results, got 'hello'"),
+        ({"content": "x"}, "must be a list of results"),
+        (5, "must be a list of results, got 5"),
+        ([], "it is empty"),
+        ([None], "entry 0 of the script must be a text, .* got None"),
+        (["x", {"content": "x"}], "entry 1 of the script"),
+        ([["weather"]], "entry 0 of the script"),
+        ([[("weather", {}, 1)]], "entry 0 of the script"),
+        ([[("weather", "{}")]], "entry 0 of the script"),
+    ],
+)
+def test_a_script_that_gives_no_results_is_refused(script: Any, says: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match=f"^FakeProvider: .*{says}"):
+        FakeProvider(script)
+
+
+def test_what_a_function_of_a_script_returns_is_looked_at(memspan_engine: memspan.Engine) -> None:
+    prompt = memspan_engine.user("u").session("s", "gpt-4o").assemble()
+    with pytest.raises(memspan.InvalidInput, match=r"what the script's function returned must be a text, .* got 5"):
+        FakeProvider([lambda _: 5]).complete(prompt)
+    with pytest.raises(ValueError, match="overloaded"):
+        FakeProvider([lambda _: ValueError("overloaded")]).complete(prompt)
+
+
+def test_a_reply_names_the_model_that_was_asked(memspan_engine: memspan.Engine) -> None:
+    prompt = memspan_engine.user("u").session("s", "claude-sonnet-4-5").assemble()
+    provider = FakeProvider(["hi"])
+    assert provider.complete(prompt)["model"] == "claude-sonnet-4-5"
+    assert {chunk["model"] for chunk in provider.stream(prompt)} == {"claude-sonnet-4-5"}
+    assert provider.complete(prompt, model="own-name")["model"] == "own-name"
+    reply = memspan.Assistant(memspan_engine, provider, model="claude-sonnet-4-5").respond("u", "hi")
+    assert reply.turn.model == "claude-sonnet-4-5"

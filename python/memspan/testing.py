@@ -16,18 +16,19 @@ from array import array
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, cast, get_args
 
 from memspan._arrays import stacked
 from memspan._copies import of_process
-from memspan._fence import guarded
+from memspan._fence import guarded, is_mapping
+from memspan._flags import shown
 from memspan._forks import Lock
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
 from memspan.providers.provider import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     import memspan
     from memspan.working import Prompt
@@ -279,6 +280,7 @@ def openai_stream(
     *,
     tool_calls: Sequence[tuple[str, str, dict[str, Any]]] = (),
     id: str | None = None,  # noqa: A002
+    model: str = "gpt-4o",
     input_tokens: int = 0,
     output_tokens: int = 0,
 ) -> list[dict[str, Any]]:
@@ -288,7 +290,7 @@ def openai_stream(
         >>> [chunk["choices"][0]["delta"].get("content") for chunk in memspan.testing.openai_stream("It is 4.")[1:4]]
         ['It ', 'is ', '4.']
     """
-    whole = openai_response(content, tool_calls=tool_calls, id=id, input_tokens=input_tokens, output_tokens=output_tokens)
+    whole = openai_response(content, tool_calls=tool_calls, id=id, model=model, input_tokens=input_tokens, output_tokens=output_tokens)
     head = {"id": whole["id"], "object": "chat.completion.chunk", "created": whole["created"], "model": whole["model"]}
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"content": word} for word in re.findall(r"\S+\s*|^\s+", content or "")]
@@ -313,43 +315,88 @@ class FakeProvider(Provider):
 
     Attributes:
         prompts: The prompts that it was sent, in order.
+
+    Raises:
+        InvalidInput: The script has no entry, or one is none of these.
+
+    Examples:
+        >>> from memspan.testing import FakeProvider
+        >>> provider = FakeProvider([[("look_up", {"service": "payments-api"})], "It listens on 8443."])
+        >>> session = user.session("s-1", model="gpt-4o")
+        >>> _ = session.add({"role": "user", "content": "which port does payments-api use?"})
+        >>> reply = provider.complete(session.assemble())
+        >>> reply["model"], reply["choices"][0]["message"]["tool_calls"][0]["function"]["name"]
+        ('gpt-4o', 'look_up')
     """
 
     @guarded
     def __init__(self, script: Sequence[Any]) -> None:
         super().__init__()
-        self._script = list(script)
+        self._script = _entries(script)
         self._lock = Lock()
         self._name = secrets.token_hex(8)  # as of a server, whose responses never have the ids of another's
         self.prompts: list[Prompt] = []
 
     def complete(self, prompt: Prompt, **options: Any) -> Any:
-        """The next entry of the script, as a chat completion."""
-        del options
-        return openai_response(**self._next(prompt))
+        """The next entry of the script, as a chat completion of the model that is asked."""
+        return openai_response(**self._next(prompt, options))
 
     def stream(self, prompt: Prompt, **options: Any) -> Iterator[Any]:
         """The same, streamed."""
-        del options
-        yield from openai_stream(**self._next(prompt))
+        yield from openai_stream(**self._next(prompt, options))
 
-    def _next(self, prompt: Prompt) -> dict[str, Any]:
+    def _next(self, prompt: Prompt, options: Mapping[str, Any]) -> dict[str, Any]:
         with self._lock:
             number = len(self.prompts)
             self.prompts.append(checked(prompt))
             entry = self._script[min(number, len(self._script) - 1)]
         if callable(entry) and not isinstance(entry, BaseException):
             entry = entry(prompt)
+            _check_entry("what the script's function returned", entry)
         if isinstance(entry, BaseException):
             raise entry
-        about = {"id": f"chatcmpl-fake-{self._name}-{number}", "input_tokens": prompt.counted_tokens, "output_tokens": 1}
+        about = {
+            "id": f"chatcmpl-fake-{self._name}-{number}",
+            "model": options.get("model") or prompt.model,
+            "input_tokens": prompt.counted_tokens,
+            "output_tokens": 1,
+        }
         if isinstance(entry, str):
             return {"content": entry, **about}
-        return {
-            "content": None,
-            "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(cast("Iterable[tuple[object, ...]]", entry))],
-            **about,
-        }
+        calls = cast("Iterable[tuple[str, Mapping[str, Any]]]", entry)
+        return {"content": None, "tool_calls": [(f"call_{number}_{n}", *call) for n, call in enumerate(calls)], **about}
+
+
+def _entries(script: Iterable[Any]) -> list[Any]:
+    """The entries of a script, each of which can be answered with."""
+    given: object = script
+    if isinstance(given, str | bytes) or is_mapping(given) or not hasattr(given, "__iter__"):
+        raise InvalidInput(f"FakeProvider: the script must be a list of results, got {shown(given)}: put the result into a list")
+    entries = list(script)
+    if not entries:
+        raise InvalidInput("FakeProvider: the script must have a result, and it is empty: give one, which stands for all calls")
+    for place, entry in enumerate(entries):
+        if not callable(entry):
+            _check_entry(f"entry {place} of the script", entry)
+    return entries
+
+
+def _check_entry(which: str, entry: object) -> None:
+    """Refuses what is neither a text nor an exception nor tool calls."""
+    if isinstance(entry, str | BaseException) or (_is_several(entry) and all(_is_call(call) for call in entry)):
+        return
+    raise InvalidInput(
+        f"FakeProvider: {which} must be a text, a list of tool calls as (name, arguments), an exception, or a function of the prompt that "
+        f"returns one of these, got {shown(entry)}: change it"
+    )
+
+
+def _is_call(call: object) -> bool:
+    return _is_several(call) and len(call) == 2 and isinstance(call[0], str) and is_mapping(call[1])  # noqa: PLR2004
+
+
+def _is_several(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
 
 
 def anthropic_response(
