@@ -260,3 +260,26 @@ def test_a_long_number_does_not_poison_a_session(user: memspan.Scope, number: st
     session.add({"role": "user", "content": "and now?"})
     used = session.assemble().to_anthropic()["messages"][1]["content"][0]
     assert used["input"] == {"input": arguments}
+
+
+def search(query: str) -> str:
+    """Searches."""
+    return query
+
+
+@pytest.mark.parametrize("tool", [search, memspan.Function("search", "Searches.", {"type": "object"}, str)])
+def test_a_function_is_no_schema(user: memspan.Scope, tool: Any) -> None:
+    """The errors were about JSON, and did not say how a session gets the schema."""
+    says = r"tools= takes schemas, .*: pass memspan\.Function\.of\(search\)\.schema\(\)$"
+    for call in (user.session, lambda name, **given: user.open_session(name, default_model="gpt-4o", **given)):
+        with pytest.raises(memspan.InvalidInput, match=f"^opening a session: {says}"):
+            call("functions", tools=[tool])
+    session = user.session("schemas", "gpt-4o", tools=[memspan.Function.of(tool).schema()])
+    with pytest.raises(memspan.InvalidInput, match=f"^switching models: {says}"):
+        session.switch_model("gpt-4.1", tools=[tool])
+
+
+def test_an_unknown_argument_is_pythons_own_error(user: memspan.Scope) -> None:
+    with pytest.raises(TypeError, match="sytem") as caught:
+        user.open_session("s-1", default_model="gpt-4o", sytem="x")  # type: ignore[call-arg]
+    assert not isinstance(caught.value, memspan.Error)

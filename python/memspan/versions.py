@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
+from memspan.function_tools import Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from memspan import _records
 
-__all__ = ["Version", "Versions", "text_of", "tools_of"]
+__all__ = ["Version", "Versions", "check_schemas", "text_of", "tools_of"]
 
 _SHOWN = 40
 
@@ -76,9 +77,18 @@ def text_of(system: str | Version | None) -> str | None:
 def tools_of(tools: Iterable[Any] | Version | None) -> Iterable[Any] | None:
     """The tools that are named."""
     if not isinstance(tools, Version):
+        check_schemas("switching models", tools)
         return tools
     if isinstance(tools.value, str):
         raise InvalidInput(
             f"switching models: tools= takes a version of the tools, got one of the system prompt, {tools!r}: pass it as system="
         )
     return tools.value
+
+
+def check_schemas(doing: str, tools: Iterable[Any] | None) -> None:
+    """Refuses functions, which an assistant takes: to a session a tool is its schema."""
+    for tool in cast("Iterable[object]", tools) if isinstance(tools, list | tuple) else ():
+        if isinstance(tool, Function) or callable(tool):
+            name = tool.name if isinstance(tool, Function) else getattr(tool, "__name__", "it")
+            raise InvalidInput(f"{doing}: tools= takes schemas, and one is the function {name}: pass memspan.Function.of({name}).schema()")

@@ -11,6 +11,7 @@ from memspan.answer import Answer
 from memspan.collection import Collection, cores
 from memspan.exceptions import InvalidInput, ModelMismatch, NotFound
 from memspan.short_term import Session, set_policy
+from memspan.versions import check_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ class Conversations(ScopePart):
             session_id: 1 to 1,024 bytes of UTF-8, unique in the scope.
             model: A name in `memspan.models`, or a `Model`. A new session needs one; a stored one keeps its own.
             system: The system prompt; "" is none.
-            tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none.
+            tools: Tool schemas of OpenAI's or Anthropic's shape; an empty list is none. That of a function is `Function.of(it).schema()`.
             reads: Scopes of the same engine whose memory it reads along with this one's.
             collections: Collections of the same engine, whose passages its prompts may show; at most 16.
             budget: The limits of its prompts.
@@ -77,6 +78,7 @@ class Conversations(ScopePart):
         shown = None if collections is None else cores(collections)
         if isinstance(reads, ScopePart):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
+        check_schemas("opening a session", tools)
         along = None if reads is None else tuple(reads)
         options = {
             "model": model,
@@ -94,13 +96,31 @@ class Conversations(ScopePart):
             core.set_metadata(metadata)
         return Session(self._store, self._scope, core, None if budget is None else budget.tool_results)
 
-    def open_session(self, session_id: str, *, default_model: str | Model, **options: Any) -> Session:
+    def open_session(
+        self,
+        session_id: str,
+        *,
+        default_model: str | Model,
+        system: str | None = None,
+        tools: Iterable[Any] | None = None,
+        reads: Sequence[Scope] | None = None,
+        collections: Sequence[Collection] | None = None,
+        budget: Budget | None = None,
+        recalls: Recalls | None = None,
+        metadata: Metadata | None = None,
+    ) -> Session:
         """Opens a session on the model that it runs on now, or makes it with `default_model`. Never raises `ModelMismatch`.
 
         Args:
             session_id: See `session`.
             default_model: The model of a session that is new.
-            **options: Further arguments of `session`.
+            system: See `session`, as for all that follow.
+            tools: Tool schemas.
+            reads: Scopes that it reads along.
+            collections: Collections whose passages its prompts may show.
+            budget: The limits of its prompts.
+            recalls: Limits on recalled texts in its prompts.
+            metadata: Your own mapping.
 
         Examples:
             >>> user.open_session("s-1", default_model="gpt-4o").switch_model("gpt-4.1").to_model
@@ -108,6 +128,15 @@ class Conversations(ScopePart):
             >>> user.open_session("s-1", default_model="gpt-4o").model
             'gpt-4.1'
         """
+        options: dict[str, Any] = {
+            "system": system,
+            "tools": tools,
+            "reads": reads,
+            "collections": collections,
+            "budget": budget,
+            "recalls": recalls,
+            "metadata": metadata,
+        }
         try:
             return self.session(session_id, **options)
         except NotFound:
