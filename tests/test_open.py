@@ -103,6 +103,7 @@ def test_every_call_after_close_is_a_closed_error(use: object, store: Path, monk
         ({"clock": 5}, "clock"),
         ({"embedder": object()}, "embedder"),
         ({"on_event": 5}, "on_event"),
+        ({"graph": 5}, "graph must be a memspan.GraphOptions, and it is a int"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, object], says: str, store: Path) -> None:

@@ -244,7 +244,7 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         ...     opened.user("u-42").remember("Prefers tea").action
         'added'
     """
-    _check_rules(policy, kinds, llm)
+    _check_rules(policy, kinds, llm, graph)
     for name, function in (("clock", clock), ("on_event", on_event)):
         if not (function is None or callable(function)):
             raise InvalidInput(f"opening a store: {name} is a function, or None, and it is of type {kind_of(function)}: pass one")
@@ -278,7 +278,7 @@ aopen = awaitable(open)
 open, aopen = guarded(open), guarded(aopen)  # noqa: A001
 
 
-def _check_rules(policy: object, kinds: object, llm: object) -> None:
+def _check_rules(policy: object, kinds: object, llm: object, graph: object) -> None:
     if not (policy is None or isinstance(policy, Policy)):
         raise InvalidInput(f"opening a store: policy must be a memspan.Policy, and it is a {type(policy).__name__}: pass a Policy")
     if kinds is not None and not (is_mapping(kinds) and all(isinstance(rule, KindRule) for rule in kinds.values())):
@@ -290,6 +290,8 @@ def _check_rules(policy: object, kinds: object, llm: object) -> None:
             f"opening a store: llm must be a function of messages and max_tokens that returns a str, and it is a {type(llm).__name__}: "
             "wrap the client's call in one"
         )
+    if not (graph is None or isinstance(graph, GraphOptions)):
+        raise InvalidInput(f"opening a store: graph must be a memspan.GraphOptions, and it is a {type(graph).__name__}: pass GraphOptions")
 
 
 def _index(failed: tuple[int, str | None, Error]) -> int:
