@@ -355,3 +355,12 @@ def test_a_limit_of_a_listing_is_a_whole_number(user: memspan.Scope, limit: Any)
     with pytest.raises(memspan.InvalidInput, match="listing memories: limit must be a whole number, 0 or more, or None"):
         user.memories(limit=limit)
     assert [list(user.memories(limit=0)), len(list(user.memories(limit=1)))] == [[], 1]
+
+
+@pytest.mark.parametrize("number", [-1, True, 1.5, "2", None])
+def test_limits_of_summaries_and_profiles_are_whole_numbers(user: memspan.Scope, number: Any) -> None:
+    with pytest.raises(memspan.InvalidInput, match="listing summaries: limit must be a whole number, 0 or more, and it is"):
+        user.summaries(limit=number)
+    with pytest.raises(memspan.InvalidInput, match="making a profile: max_tokens must be a whole number, 0 or more, and it is"):
+        user.profile(max_tokens=number)
+    assert (user.summaries(limit=0), user.profile(max_tokens=0).text) == ((), "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memspan._fence import is_whole
+from memspan._flags import shown
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan._zones import zone_of
@@ -171,7 +173,10 @@ class Conversations(ScopePart):
 
         Args:
             query: The question; `None` lists.
-            limit: The most that are returned.
+            limit: The most that are returned, 0 or more.
+
+        Raises:
+            InvalidInput: `limit` is not a whole number, or is below 0.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
@@ -180,6 +185,8 @@ class Conversations(ScopePart):
             >>> [(one.session_id, one.lines[0].text) for one in user.summaries("which port has api-3?")]
             [('s-1', 'We go with port 8433 for api-3.')]
         """
+        if not (is_whole(limit) and limit >= 0):
+            raise InvalidInput(f"listing summaries: limit must be a whole number, 0 or more, and it is {shown(limit)}: pass one")
         from memspan.compaction.sessions import summaries  # noqa: PLC0415  few programs ask
 
         return summaries(self._scope, query, limit)

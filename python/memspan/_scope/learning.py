@@ -154,7 +154,10 @@ class Learning(Recalling):
         Untrusted memories are not in it. Cost: a read of the scope's memories of these kinds.
 
         Args:
-            max_tokens: The text ends before it has more (`o200k_base`).
+            max_tokens: The text ends before it has more (`o200k_base`); 0 or more.
+
+        Raises:
+            InvalidInput: `max_tokens` is not a whole number, or is below 0.
 
         Examples:
             >>> _ = user.remember("Never deploy on Fridays", "constraint")
@@ -163,8 +166,8 @@ class Learning(Recalling):
             >>> profile.text.splitlines(), dict(profile.slots)
             (['Never deploy on Fridays', 'Prefers Go'], {'language': 'Prefers Go'})
         """
-        if not is_whole(max_tokens):
-            raise InvalidInput(f"making a profile: max_tokens is a whole number, and it is {shown(max_tokens)}: change it")
+        if not (is_whole(max_tokens) and max_tokens >= 0):
+            raise InvalidInput(f"making a profile: max_tokens must be a whole number, 0 or more, and it is {shown(max_tokens)}: change it")
         from memspan.counting import count_tokens  # noqa: PLC0415
 
         order = {"constraint": 0, "profile": 1, "preference": 2}
