@@ -94,6 +94,17 @@ def test_an_explanation_adds_up(full: memspan.Scope) -> None:
         assert all(term.count > 0 and term.frequency > 0 and term.idf > 0 for term in why.terms)
         assert all(term.text in str(why) for term in why.terms)
         assert repr(why).startswith("Explanation(score=")
+        assert all(f"({term.frequency} of the scope's memories)" in str(why) for term in why.terms)
+
+
+def test_an_answer_has_the_best_that_its_repr_shows(full: memspan.Scope) -> None:
+    answer = full.recall("payments-api port")
+    assert answer.best is not None
+    assert answer.best == answer[0]
+    assert f"best={answer.best!r})" in repr(answer)
+    assert answer[1:].best == answer[1]
+    assert answer[:0].best is None
+    assert "best" not in repr(answer[:0])
 
 
 def test_a_hybrid_explanation_has_the_cosine_that_numpy_has() -> None:

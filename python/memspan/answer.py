@@ -79,6 +79,11 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
         return self._about.hits if self._part is None else self._part
 
     @property
+    def best(self) -> _HitT_co | None:
+        """The first hit; `None` where there is none."""
+        return self._hits[0] if self._hits else None
+
+    @property
     def confidence(self) -> float:
         """0 to 1: how sure the engine is that the best hit answers the question; 0 without a hit. It is not a probability."""
         return self._about.confidence
@@ -125,6 +130,6 @@ class Answer(Sequence[_HitT_co], Generic[_HitT_co]):
         return hash(tuple(hit.text for hit in self._hits))
 
     def __repr__(self) -> str:
-        best = f", best={self._hits[0]!r}" if self._hits else ""
+        best = f", best={self.best!r}" if self._hits else ""
         degraded = f", degraded={self.degraded_reason!r}" if self.degraded else ""
         return f"Answer({len(self)} hits, {self.mode}, confidence={self.confidence:.3f}{degraded}{best})"
