@@ -69,7 +69,9 @@ def test_a_hit_cites_its_place(engine: memspan.Engine, docs: memspan.Collection)
     assert hit.tokens > 5
     for one in docs.search("weekdays deploy Überraschungen port", 10):
         assert docs.get("handbook.md").text[one.start : one.end] == one.text
-        assert one.explain().score == pytest.approx(one.score)
+        why = one.explain()
+        assert why.score == pytest.approx(one.score)
+        assert all(f"({term.frequency} of the collection's chunks)" in str(why) for term in why.terms)
     assert found.mode == "hybrid"
     assert not found.degraded
     assert found.confidence > 0.3

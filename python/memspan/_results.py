@@ -155,7 +155,7 @@ class TermScore:
         text: The term as the analyzer sees it, at most 256 bytes.
         role: Its role in the question: an identifier, a word, a stem, ...
         weight: The weight of a match in that role.
-        frequency: Memories of the scope that have it.
+        frequency: Memories of the scope that have it, or chunks of the collection.
         idf: Its inverse document frequency.
         count: How often this memory has it, at most 255.
         score: Its contribution to `Explanation.lexical`.

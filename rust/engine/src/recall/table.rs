@@ -24,10 +24,10 @@ pub struct HitExplanation {
 }
 
 impl HitExplanation {
-    /// That of a memory or a passage.
+    /// That of a memory or a passage, which was found among the scope's memories or the collection's chunks.
     #[must_use]
-    pub fn new(explanation: Explanation, duplicates: Vec<String>, related: Option<String>) -> Self {
-        let (named, table) = (explanation.named(), explanation.table(&duplicates, related.as_deref()));
+    pub fn new(explanation: Explanation, among: &str, duplicates: Vec<String>, related: Option<String>) -> Self {
+        let (named, table) = (explanation.named(), explanation.table(among, &duplicates, related.as_deref()));
         Self { explanation, named, duplicates, related, table }
     }
 
@@ -77,9 +77,10 @@ impl Explanation {
         })
     }
 
-    /// Every number of a score as a table. `same_as`: memories that say the same and are left out; `related`: the relations that led to it.
+    /// Every number of a score as a table. `among`: all that were searched; `same_as`: memories that say the same and are left out;
+    /// `related`: the relations that led to it.
     #[must_use]
-    pub fn table(&self, same_as: &[String], related: Option<&str>) -> String {
+    pub fn table(&self, among: &str, same_as: &[String], related: Option<&str>) -> String {
         let mut table = format!("score {:.3}", self.parts.score());
         let _ = write!(
             table,
@@ -128,7 +129,7 @@ impl Explanation {
             let text: String = term.text.chars().take(40).collect();
             let _ = write!(
                 table,
-                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the scope's memories), {} here",
+                "\n  {text:<width$}  {:<18} {:>7.3}  weight {:.2}, idf {:.3} ({} of the {among}), {} here",
                 term.role,
                 lexical_score(term.score),
                 term.weight,

@@ -305,7 +305,7 @@ impl Answer {
                 let all = self.memories.as_ref().expect("a ranked memory is of an answer of memories");
                 let hit = &all.found[one.place];
                 let explanation = all.queries[hit.scope].explain(*hit.parts, &hit.named.memory.text);
-                HitExplanation::new(explanation, hit.duplicates.clone(), hit.related.clone())
+                HitExplanation::new(explanation, "scope's memories", hit.duplicates.clone(), hit.related.clone())
             }
             Source::Transcripts => {
                 let hit = &self.transcripts[one.answer][one.place];
@@ -314,7 +314,8 @@ impl Answer {
             Source::Collections => {
                 let all = &self.passages[one.answer];
                 let hit = &all.hits[one.place];
-                HitExplanation::new(all.queries[hit.collection].explain(hit.parts, &hit.indexed()), Vec::new(), None)
+                let explanation = all.queries[hit.collection].explain(hit.parts, &hit.indexed());
+                HitExplanation::new(explanation, "collection's chunks", Vec::new(), None)
             }
         }
     }
