@@ -2,6 +2,7 @@
 //! genre, I want Rock". The name is the slot, so that the newest value takes the place of the one before.
 
 use super::Category;
+use super::attribute::category_of;
 use super::beings::is_living;
 use super::guards::is_comparative;
 use super::lexicon::NO_ATTRIBUTE;
@@ -306,6 +307,10 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     // "Change the name to Foo" is about something at hand, and no value of who says it.
     let is_of_another = name.owner != "my" && among(&OF_A_PERSON, &attribute);
     reading.slot = (identifies && !is_of_another).then(|| spelled(&attribute));
+    // A wish tells nothing of who somebody is: "my job should be easier".
+    if name.owner != "the" && reading.slot.is_some() && s.word(begin - 1) != "be" {
+        reading.category = category_of(name.owner == "my", &attribute); // "change my name to Anna" is as "my name is Anna"
+    }
     reading.importance = 600;
     Some(reading)
 }

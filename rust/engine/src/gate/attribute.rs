@@ -68,14 +68,7 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         None => (named, format!("{owner} {named} {is} {value}.")),
     };
     let attribute = named.to_lowercase();
-    let favourite = ["favorite ", "favourite ", "preferred ", "usual ", "default "].iter().any(|word| attribute.starts_with(word));
-    let category = if favourite {
-        Category::Preference
-    } else if s.word(0) == "my" && PROFILE.contains(&attribute.as_str()) {
-        Category::Profile
-    } else {
-        Category::Semantic
-    };
+    let category = category_of(s.word(0) == "my", &attribute);
     // How something is for now stands beside what it is, and tells nothing of who somebody is.
     let category = if !identifies && category == Category::Profile && !is_living(&attribute) { Category::Semantic } else { category };
     let reading = Reading::new(category, "attribute").told(text, !s.says_more(end));
@@ -85,6 +78,18 @@ pub(super) fn attribute(s: &Sentence<'_>) -> Option<Reading> {
         return Some(Reading { category, text: None, ..reading });
     }
     Some(if identifies { reading.slot(spelled(&attribute)) } else { reading })
+}
+
+/// The category of an attribute's value: "my" says that it is the user's own, and "our" does not.
+pub(super) fn category_of(mine: bool, attribute: &str) -> Category {
+    let favourite = ["favorite ", "favourite ", "preferred ", "usual ", "default "].iter().any(|word| attribute.starts_with(word));
+    if favourite {
+        Category::Preference
+    } else if mine && PROFILE.contains(&attribute) {
+        Category::Profile
+    } else {
+        Category::Semantic
+    }
 }
 
 /// "timezone: CET", "new address: 2 High Street": an attribute of the user by its name alone, in small letters and a message of one line.

@@ -80,6 +80,12 @@ fn is_of_speaker(text: &str) -> bool {
     text.starts_with(ASKED) || has_one_of(&words, &OF_ONESELF) || leaves_out_i(&words) && !has_one_of(&words, &OF_ALL)
 }
 
+/// Whether a text says something of the user, alone or along with others: "Change the city to Rome." does not.
+#[must_use]
+pub fn is_of_user(text: &str) -> bool {
+    text.starts_with(OF_USER) || is_of_speaker(text) || has_one_of(&words(text), &OF_ALL)
+}
+
 fn has_one_of(words: &[Word], list: &[&str]) -> bool {
     words.iter().any(|word| list.contains(&&*word.lower))
 }

@@ -75,7 +75,7 @@ pub(crate) use assign::MOST_MEASURED;
 pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;
-pub use by_name::{is_told, told_of, untold};
+pub use by_name::{is_of_user, is_told, told_of, untold};
 pub use claim::{Category, Claim, Heard, Speaker, Utterance};
 pub use constraint::begins_as_order;
 pub use guards::PASTE_BYTES;

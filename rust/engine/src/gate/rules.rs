@@ -73,6 +73,7 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| prefers(&rest))
         .or_else(|| attribute(&rest))
         .or_else(|| decision(&rest))
+        .or_else(|| if resets(&rest) { order(&rest) } else { None })
         .or_else(|| assigned(&rest))
         .or_else(|| uses(&rest))
         .or_else(|| outcome(&rest))
@@ -198,7 +199,16 @@ fn order(s: &Sentence<'_>) -> Option<Reading> {
 /// "Switch back to English": what is switched stays so.
 fn switches(s: &Sentence<'_>) -> bool {
     let at = ["please", "let's", "ok", "okay", "now"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
-    ["switch to", "switch back to", "go back to", "change back to", "change to"].iter().any(|verb| starts(s.words, at, verb).is_some())
+    let to = ["switch to", "switch back to", "go back to", "change back to", "change to"];
+    resets(s) || to.iter().any(|verb| starts(s.words, at, verb).is_some())
+}
+
+/// "Change the answer language to English": so are all answers. "Change the answer to English" is about one.
+fn resets(s: &Sentence<'_>) -> bool {
+    let at = ["please", "let's", "ok", "okay", "now"].iter().find_map(|opening| starts(s.words, 0, opening)).unwrap_or(0);
+    let Some(verb) = ["change", "set", "switch"].iter().find_map(|verb| starts(s.words, at, verb)) else { return false };
+    let of = verb + usize::from(["the", "your", "my"].contains(&s.word(verb)));
+    ["answer", "reply", "response"].contains(&s.word(of)) && s.words.len() > of + 3 && s.word(of + 1) != "to"
 }
 
 /// Words that begin a clause of the user's own.

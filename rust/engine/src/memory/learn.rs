@@ -179,7 +179,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         Some(own) => gate::lift_of(&own.text),
         None => gate::lift_of(&memory.text),
     });
-    leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
+    let of_profile = leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
     let is_of_any = learning.moved.is_some() || learning.changed.is_some();
@@ -188,6 +188,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let recent = if said.statement.occasion.is_correction() { next.saturating_sub(RECENT).max(1)..next } else { 0..0 };
     let mut moved = Vec::new();
     let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
+    met.disputed.extend(of_profile);
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
         if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;
@@ -218,7 +219,22 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     if let (Some(known), true) = (moved.pop(), moved.is_empty() && met.ended.is_none()) {
         end(&mut met, memory, &said, known);
     }
+    keep_kind(writer, memory)?;
     Ok(met)
+}
+
+/// Gives a plain fact the kind of the value whose slot it takes: "change my editor to Emacs" is the preference that "I prefer Vim as my
+/// editor" was, and prompts show it as they did that one. An order's kind is given to an order about the same thing alone. No model's claim
+/// has a kind by which every prompt shows it.
+fn keep_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memory) -> Result<()> {
+    let Some(name) = memory.slot.as_deref().filter(|_| memory.kind == Kind::Semantic && memory.source != ASSISTANT) else { return Ok(()) };
+    let slot = writer.slot(name)?;
+    let Some(known) = value_of(writer, &slot)?.filter(|known| !slot.multi && known.trust <= memory.trust) else { return Ok(()) };
+    let is_same_order = || gate::order_of(&memory.text).is_some_and(|order| order.gives() == memory.slot.as_deref());
+    if matches!(known.kind, Kind::Profile | Kind::Preference) || known.kind == Kind::Constraint && is_same_order() {
+        memory.kind = known.kind;
+    }
+    Ok(())
 }
 
 /// The memories that hold slots of which a claim speaks, and which it does not have itself.
@@ -289,22 +305,25 @@ fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result
 }
 
 /// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
-/// wish that does not say that it lasts takes no place of an order that does, unless it ends it.
+/// wish that does not say that it lasts takes no place of an order that does, unless it ends it. "Change the city to Rome" takes no place
+/// of the user's own city: it may be about another one, and disputes the memory that is returned.
 fn leave_slot_of_another_kind<P: PagesMut>(
     writer: &mut PartitionWriter<'_, P>,
     memory: &mut Memory,
     said: &Said,
     lift: Option<&Lift>,
-) -> Result<()> {
-    let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(()) };
-    let Some(known) = value_of(writer, &slot)? else { return Ok(()) };
+) -> Result<Option<u32>> {
+    let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(None) };
+    let Some(known) = value_of(writer, &slot)? else { return Ok(None) };
     let ends = lift.is_some_and(|lift| is_lifted(&Met::default(), memory, &known, lift));
     let is_weaker = known.kind == Kind::Constraint && memory.kind == Kind::Preference && !ends;
+    let is_of_thing = known.kind == Kind::Profile && memory.kind == Kind::Semantic && !gate::is_of_user(&memory.text);
     let (claim, other) = said.beside(&known);
-    if is_weaker || !claim.may_follow(&other) {
+    let may_follow = claim.may_follow(&other);
+    if is_weaker || is_of_thing || !may_follow {
         memory.slot = None;
     }
-    Ok(())
+    Ok((is_of_thing && may_follow).then_some(known.number))
 }
 
 /// The same of a claim and a memory in the words in which they are compared. A claim that `may_end` nothing there can still give another value.
