@@ -11,6 +11,11 @@ use crate::text;
 use crate::text::screening::{Detected, Screened, Screening};
 use crate::{Error, Result};
 
+/// The importance of a memory that is given none.
+pub(super) const IMPORTANCE: f64 = 0.5;
+/// The same of the confidence.
+pub(super) const CONFIDENCE: f64 = 1.0;
+
 /// A memory that a caller wants to be remembered.
 #[derive(Debug, Clone)]
 pub struct NewMemory {
@@ -94,8 +99,8 @@ impl NewMemory {
             text: text.into(),
             kind: Kind::Semantic,
             slot: None,
-            importance: 0.5,
-            confidence: 1.0,
+            importance: IMPORTANCE,
+            confidence: CONFIDENCE,
             trust: None,
             source: "user".to_owned(),
             id: None,

@@ -5,7 +5,7 @@ use super::heard;
 use super::kind::{Kind, trust_of};
 use super::learn;
 use super::merge::CONSOLIDATION;
-use super::new_memory::{NewMemory, Verdict, normal_slot, request_hash};
+use super::new_memory::{CONFIDENCE, IMPORTANCE, NewMemory, Verdict, normal_slot, request_hash};
 use super::outcome::{Action, Remembered};
 use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
@@ -195,7 +195,11 @@ impl Prepared {
         }
         let weaker = match duplicate(writer, &memory)? {
             Some(known) if outlives(&known, &memory) => return told_again(writer, known, &memory),
-            weaker => weaker.or(met.ended),
+            Some(known) => {
+                inherit(&mut memory, &known);
+                Some(known)
+            }
+            None => met.ended,
         };
         let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
         let replaced = match self.standing(writer, &memory, slot.as_ref(), weaker)? {
@@ -349,8 +353,33 @@ fn told_again<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, mut known: Memor
     if again.provenance.writer.is_none() && known.provenance.writer.take().is_some() {
         record::put(writer.pages, writer.partition, &known)?;
     }
-    let reason = Some(format!("{} says the same", known.id()));
+    let ignored = if again.provenance.writer.is_none() { ignored(&known, again) } else { String::new() };
+    let reason = Some(format!("{} says the same{ignored}", known.id()));
     Ok(Remembered { action: Action::Duplicate, memory: known, reason })
+}
+
+/// Words for the arguments of a call that a memory which is known already does not take over. A default counts as not given.
+fn ignored(known: &Memory, again: &Memory) -> String {
+    let differs = |given: f64, default: f64, known: f64| given.to_bits() != default.to_bits() && given.to_bits() != known.to_bits();
+    let metadata = !again.metadata.is_empty() && again.metadata != known.metadata;
+    let revised = match (metadata, differs(again.importance, IMPORTANCE, known.importance)) {
+        (true, true) => "; its metadata and importance stay as they were: revise() changes them",
+        (true, false) => "; its metadata stays as it was: revise() changes it",
+        (false, true) => "; its importance stays as it was: revise() changes it",
+        (false, false) => "",
+    };
+    let is_otherwise_sure = differs(again.confidence, CONFIDENCE, known.confidence);
+    format!("{revised}{}", if is_otherwise_sure { "; its confidence stays as it was" } else { "" })
+}
+
+/// Gives a memory that takes the place of one which says the same the metadata and the importance of that, where its call gave none.
+fn inherit(memory: &mut Memory, known: &Memory) {
+    if memory.metadata.is_empty() {
+        memory.metadata.clone_from(&known.metadata);
+    }
+    if memory.importance.to_bits() == IMPORTANCE.to_bits() {
+        memory.importance = known.importance;
+    }
 }
 
 /// Whether a known memory is kept at least as long as a new one that says the same, and trusted at least as much.
