@@ -43,6 +43,8 @@ lists! { "guards":
     COMPARATIVES,
     /// More words that English is told by.
     MORE,
+    /// Those words that other languages of Latin letters have as well, or take over.
+    SHARED,
 }
 
 /// A longer message is a paste: a book, a log, a file.
@@ -342,16 +344,14 @@ fn is_contraction(word: &str) -> bool {
 /// Whether the words are English, as far as words tell. A short answer to a question is taken for what the question was in.
 pub fn is_english(text: &str, words: &[Word], answers: bool) -> bool {
     let plain: Vec<&Word> = words.iter().filter(|word| !word.is_mark() && !word.is_number()).collect();
-    let foreign = text.chars().filter(|letter| letter.is_alphabetic() && !letter.is_ascii()).count();
-    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let (foreign, letters) = letters(text);
     if letters == 0 || foreign * 5 > letters {
         return letters == 0 && answers;
     }
     if plain.iter().filter(|word| among(&FOREIGN, &word.lower)).count() >= 2 {
         return false;
     }
-    let known =
-        plain.iter().filter(|word| among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)).count();
+    let known = plain.iter().filter(|word| is_known(word)).count();
     // "allergies: peanuts, shellfish" has a word before its colon that is English.
     let is_list = || listed(&Sentence { text, words }).is_some() && may_be_english(text, words);
     // "Tom died yesterday." has no function word, and none of another language. It must begin and look like a sentence.
@@ -372,6 +372,26 @@ pub fn may_be_english(text: &str, words: &[Word]) -> bool {
     let plain_sign =
         |sign: char| sign.is_ascii_alphanumeric() || " ,.!?'-:/@+()&%;\"$\u{A3}\u{20AC}".contains(sign) || typed(sign) || is_picture(sign);
     text.chars().all(plain_sign) && !words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower))
+}
+
+/// How many words of a sentence are English and of no other language; none where it has one of another, or letters of one.
+pub fn certain(text: &str, words: &[Word]) -> usize {
+    let (foreign, letters) = letters(text);
+    if foreign * 5 > letters || words.iter().any(|word| among(&FOREIGN, &word.lower) || among(&FUNCTION_WORDS, &word.lower)) {
+        return 0;
+    }
+    words.iter().filter(|word| is_known(word) && !among(&SHARED, &word.lower)).count()
+}
+
+/// Letters outside ASCII of a text, and all of its letters.
+fn letters(text: &str) -> (usize, usize) {
+    let alphabetic = text.chars().filter(|letter| letter.is_alphabetic());
+    alphabetic.fold((0, 0), |(foreign, all), letter| (foreign + usize::from(!letter.is_ascii()), all + 1))
+}
+
+/// Whether English is told by a word.
+fn is_known(word: &Word) -> bool {
+    among(&FILLERS, &word.lower) || is_contraction(&word.lower) || among(&MORE, &word.lower)
 }
 
 /// Whether an assistant says that it does not know.

@@ -28,6 +28,7 @@ mod guards;
 mod habits;
 mod health;
 mod introduction;
+mod languages;
 mod left;
 mod lexicon;
 mod limit;
@@ -98,6 +99,7 @@ use assistant::of_assistant;
 use clauses::by_clauses;
 use compose::{claimed, discarded, remainder};
 use guards::Guard;
+use languages::{Mixed, of_no_english};
 use question::{MOST_QUESTION, question, with_question};
 use reading::Reading;
 use sentence::Sentence;
@@ -182,7 +184,9 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     if let Some(claim) = taken(said, &own) {
         return vec![claim];
     }
-    if !guards::is_english(said.text, &own, asked) && !is_read(said.text, &own) {
+    let is_other = !guards::is_english(said.text, &own, asked) && !is_read(said.text, &own);
+    let mixed = is_other.then(|| Mixed::of(said.text, &own)).flatten();
+    if is_other && mixed.is_none() {
         return bare_correction(said, &own, earlier).unwrap_or_else(|| of_no_english(said, &own));
     }
     let mut claims = Vec::new();
@@ -192,7 +196,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let of_others = others::parts(said.text, &spans, &own);
     for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
-        if let Some((reason, certain)) = kept_out(said, span, &of_others) {
+        let of_mixed = || mixed.as_ref().and_then(|mixed| mixed.kept_out(said.text, span, &own));
+        if let Some((reason, certain)) = kept_out(said, span, &of_others).or_else(of_mixed) {
             let health = if certain { None } else { health_of(said, span, &own) };
             claims.push(health.unwrap_or_else(|| discarded(text, (span.start, span.end), reason)));
             continue;
@@ -295,21 +300,6 @@ fn bare_correction(said: &Utterance<'_>, own: &[Word], earlier: Earlier<'_>) -> 
     let [span] = <[Span; 1]>::try_from(sentences(said.text)).ok()?;
     corrects::bare(&Sentence { text: said.text, words: within(own, span) })?;
     corrected(said, span, own, &[], earlier).map(|claim| vec![claim])
-}
-
-/// Why nothing of a message is stored that is not English. Guards that need no English say of each sentence why no model may claim it
-/// either.
-fn of_no_english(said: &Utterance<'_>, own: &[Word]) -> Vec<Claim> {
-    const REASON: &str = "not English, as far as its words tell";
-    let reason = |span: &Span| {
-        let other = || guards::of_any_language(said.text, *span, within(own, *span)).unwrap_or(REASON);
-        if is_fenced(said.text, *span) { "code" } else { other() }
-    };
-    let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
-    if spans.iter().all(|span| reason(span) == REASON) {
-        return vec![discarded(said.text, (0, said.text.len()), REASON)];
-    }
-    spans.iter().map(|span| discarded(&said.text[span.start..span.end], (span.start, span.end), reason(span))).collect()
 }
 
 /// Why nothing of a sentence is read, and whether that is certain: code, words of somebody else, and what a model is asked to reword.
