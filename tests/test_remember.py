@@ -357,7 +357,6 @@ def test_a_limit_of_a_listing_is_a_whole_number(user: memspan.Scope, limit: Any)
     assert [list(user.memories(limit=0)), len(list(user.memories(limit=1)))] == [[], 1]
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("number", [-1, True, 1.5, "2", None])
 def test_limits_of_summaries_and_profiles_are_whole_numbers(user: memspan.Scope, number: Any) -> None:
     with pytest.raises(memspan.InvalidInput, match="listing summaries: limit must be a whole number, 0 or more, and it is"):
@@ -365,7 +364,8 @@ def test_limits_of_summaries_and_profiles_are_whole_numbers(user: memspan.Scope,
     with pytest.raises(memspan.InvalidInput, match="making a profile: max_tokens must be a whole number, 0 or more, and it is"):
         user.profile(max_tokens=number)
     assert (user.summaries(limit=0), user.profile(max_tokens=0).text) == ((), "")
-=======
+
+
 @pytest.mark.parametrize(
     ("given", "stays"),
     [
@@ -392,4 +392,3 @@ def test_what_takes_the_place_of_the_same_text_keeps_what_its_call_does_not_give
     user.remember("Invoice 78 is paid", metadata={"src": "mail"}, importance=0.9, ttl_seconds=9000)
     given = user.remember("Invoice 78 is paid", metadata={"src": "crm"}, importance=0.2).memory
     assert (given.metadata, given.importance) == ({"src": "crm"}, 0.2)
->>>>>>> 6da8d8a3 (Say which arguments a duplicate ignores, and inherit what a repetition does not give)
