@@ -62,6 +62,11 @@ pub(super) struct Told<'t> {
 }
 
 impl Told<'_> {
+    /// Whether it has a word of the question's content.
+    pub fn has_content(&self) -> bool {
+        self.held != 0
+    }
+
     /// Whether a newer memory has every word of the question's content that an older one has, and one at least.
     pub fn covers(&self, old: &Self) -> bool {
         old.held != 0 && old.held & !self.held == 0

@@ -114,6 +114,12 @@ impl Asked {
         (self.is_of_somebody() || covers() || self.restates(new, old)) && !self.contrast.is_between(told, old_told)
     }
 
+    /// Whether the words of a memory show that it is about what is asked, or otherwise than before. What is near in meaning may be of another
+    /// thing.
+    pub(super) fn is_spoken_of(&self, new: &Seen) -> bool {
+        new.told(self).has_content() || new.manner().says_change
+    }
+
     /// Whether a newer memory says how something is, and the older one which one it is: "My car is in the garage", "My car is a red Golf".
     pub(super) fn has_both(&self, new: &Seen, old: &Seen) -> bool {
         holds_beside(new.text, old.text, self.asks_where || self.asks_when)

@@ -38,7 +38,8 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
 pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows) -> Result<u64> {
     let (mut filled, mut made): (u64, Vec<(u32, UnitVector)>) = (0, Vec::with_capacity(bare.len()));
     for &number in bare.keys() {
-        let Some(row) = Row::look(&*pages, partition, number, |row| row.owned())?.filter(|row| !row.is_full()) else { continue };
+        let bare = |row: Row<'_>| (!row.is_full()).then(|| row.owned());
+        let Some(row) = Row::look(&*pages, partition, number, bare)?.flatten() else { continue };
         let record = MessageRecord::expect(&*pages, SessionKey { partition, session: row.session }, row.index)?;
         let message = record.whole(&*pages, SessionKey { partition, session: row.session })?;
         let text = text_of(&message);

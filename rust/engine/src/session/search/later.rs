@@ -41,7 +41,7 @@ pub(in crate::session) struct Later<'l, P> {
     visible: BTreeMap<u32, bool>,
 }
 
-/// What tells whether a message may be a later one.
+/// The facts that tell whether a message may be a later one.
 #[derive(Clone, Copy)]
 struct Said {
     session: u32,
@@ -56,10 +56,10 @@ struct Said {
 }
 
 impl Said {
-    fn of(row: Row<'_>) -> Self {
-        let Row { session, index, at, by_model, asks, .. } = row;
-        let states = by_model == Some(false) && row.is_empty == Some(false) && !row.is_courtesy && !asks;
-        Self { session, index, at, by_model, asks, states, length: row.tokens.len() }
+    fn of(row: &Row<'_>) -> Self {
+        let states = row.by_model == Some(false) && row.is_empty == Some(false) && !row.is_courtesy && !row.asks;
+        let length = row.tokens.len();
+        Self { session: row.session, index: row.index, at: row.at, by_model: row.by_model, asks: row.asks, states, length }
     }
 }
 
@@ -75,7 +75,7 @@ pub(in crate::session) fn with_later<P: Pages, T>(
     of(&mut Later { pages, partition, key, asked, words, said: BTreeMap::new(), visible: BTreeMap::new() })
 }
 
-impl<'l, P: Pages> Later<'l, P> {
+impl<P: Pages> Later<'_, P> {
     /// For each statement the messages that others than the model said later and that share a rare word with it which the question lacks,
     /// each with when it was said: those with most of such words first, of equals the shortest. There may be more than are to be shown, since
     /// the caller may leave some out. A question of the model leads to what was
@@ -97,7 +97,7 @@ impl<'l, P: Pages> Later<'l, P> {
     fn said(&mut self, number: u32) -> Result<Said> {
         Ok(match self.said.entry(number) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(Row::expect(self.pages, self.partition, number, Said::of)?),
+            Entry::Vacant(unknown) => *unknown.insert(Row::expect(self.pages, self.partition, number, |row| Said::of(&row))?),
         })
     }
 
@@ -139,7 +139,7 @@ impl<'l, P: Pages> Later<'l, P> {
     fn behind_it(&mut self, number: u32, most: u32) -> Result<Option<u32>> {
         let first = self.said(number)?;
         for (number, by) in (number.saturating_add(1)..).zip(1..=u64::from(most)) {
-            let Some(next) = Row::look(self.pages, self.partition, number, Said::of)? else { return Ok(None) };
+            let Some(next) = Row::look(self.pages, self.partition, number, |row| Said::of(&row))? else { return Ok(None) };
             if next.session != first.session || next.index != first.index + by {
                 return Ok(None);
             }

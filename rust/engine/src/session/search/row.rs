@@ -135,7 +135,7 @@ impl<'p> Row<'p> {
         Ok(Self { session, index, named, embedded, asks, is_empty: None, is_courtesy, by_model: None, speaker, tokens, at: None })
     }
 
-    /// What `of` tells of the row of a document, where it lies; `None` where there is no such document.
+    /// Calls `of` with the row of a document, where it lies; `None` where there is no such document.
     pub fn look<T>(pages: &impl Pages, partition: Partition, number: u32, of: impl FnOnce(Row<'_>) -> T) -> Result<Option<T>> {
         let key = key(partition, number);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(None) };

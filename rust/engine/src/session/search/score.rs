@@ -17,7 +17,7 @@ const MOST: f64 = sum_of_weights(true);
 /// [`Features::length_of`] by the number of tokens.
 static LENGTHS: Lazy<[f64; LONG + 1]> = Lazy::new(|| std::array::from_fn(|tokens| libm::log(tokens.max(1) as f64) / LENGTH_UNIT));
 /// [`Features::nearness`] by the number of messages between.
-static NEARNESS: Lazy<[f64; 64]> = Lazy::new(|| std::array::from_fn(|away| nearness(away as u64)));
+static NEARNESS: Lazy<[f64; 1024]> = Lazy::new(|| std::array::from_fn(|away| nearness(away as u64)));
 
 const fn sum_of_weights(positive: bool) -> f64 {
     let (mut sum, mut at) = (0.0, 0);
