@@ -158,3 +158,23 @@ def test_a_name_with_an_accent_is_nobody_elses(engine: memspan.Engine, clock: Fa
     told(user, clock, fact, other)
     assert user.recall(question)[0].text == fact
     assert not marked(user, question)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        ("I live in Graz", "I travel to Vienna every month", "which city do I live in?"),
+        ("I earn 4,200 a month", "I spend 300 a month on books", "how much do I earn?"),
+        ("I drink oat milk", "I like tea", "which milk do I drink?"),
+        ("I wear size 43 shoes", "I bought hiking socks", "what shoe size do I wear?"),
+        ("My boss is Petra Lang", "Kofi laughed at my boss", "who is my boss?"),
+    ],
+)
+def test_what_is_near_in_meaning_marks_nothing(engine: memspan.Engine, clock: FakeClock, first: str, then: str, question: str) -> None:
+    user = engine.user("u-42")
+    told(user, clock, first, then)
+    session = user.session("s", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    shown = str(session.assemble().to_openai()["messages"])
+    assert first in shown
+    assert "newer_on" not in shown

@@ -114,8 +114,8 @@ impl Asked {
         (self.is_of_somebody() || covers() || self.restates(new, old)) && !self.contrast.is_between(told, old_told)
     }
 
-    /// Whether the words of a memory show that it is about what is asked, or otherwise than before. What is near in meaning may be of another
-    /// thing.
+    /// Whether the words of a memory show that it is about what is asked, or otherwise than before. Where they do not, it may be of another
+    /// thing, though it is near in meaning: "I travel to Vienna" beside "I live in Graz". Then it marks nothing.
     pub(super) fn is_spoken_of(&self, new: &Seen) -> bool {
         new.told(self).has_content() || new.manner().says_change
     }

@@ -67,8 +67,8 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     for (older, [first, second]) in newest.into_iter().enumerate() {
         let Some(first) = first else { continue };
         let is_newer = says_newer(&asked, &seen, first, older);
-        let newer = if is_newer { Some(first) } else { second.filter(|second| says_newer(&asked, &seen, *second, older)) };
-        hits[older].newer_at = newer.map(|newer| hits[newer].memory.occurred_at);
+        let marks = |at: &usize| says_newer(&asked, &seen, *at, older) && seen[*at].as_ref().is_some_and(|new| asked.is_spoken_of(new));
+        hits[older].newer_at = [Some(first), second].into_iter().flatten().find(marks).map(|at| hits[at].memory.occurred_at);
         let speaks_for = |at: usize| !hits[at].parts.succeeds && hits[at].parts.is_relevant();
         if is_newer && speaks_for(older) && !speaks_for(first) {
             let score = hits[older].parts.fixed;
@@ -82,11 +82,11 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     }
 }
 
-/// Whether what is raised says something newer of what stands behind it, by its words: "I take 10 mg" comes before "My mother takes 5 mg" and
-/// says nothing of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin", or "I travel to Vienna" of "I live in Graz".
+/// Whether what is raised says something newer of what stands behind it: "I take 10 mg" comes before "My mother takes 5 mg" and says nothing
+/// of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin".
 fn says_newer(asked: &Asked, seen: &[Option<Seen>], newer: usize, older: usize) -> bool {
     let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
-    asked.is_spoken_of(new) && !asked.are_several(new, old) && old.others(asked).iter().all(|other| new.others(asked).contains(other))
+    !asked.are_several(new, old) && old.others(asked).iter().all(|other| new.others(asked).contains(other))
 }
 
 /// Gives what holds and has one score as it is shown the highest of these scores, so that the newer stands first ([`super::contenders::newest_of_equals`]).
