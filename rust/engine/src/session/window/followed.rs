@@ -240,7 +240,7 @@ impl Asked<'_> {
                 one.score = one.score.max(score);
                 continue;
             }
-            // One that the model said under a name is no user's.
+            // The model may speak under a name.
             let of_others = |row: Row<'_>| row.at.filter(|_| row.by_model != Some(true));
             if let Some(at) = Row::look(pages, self.place.partition, message.document as u32, of_others)?.flatten() {
                 all.push(Recalled { text: &item.text, at, score });
