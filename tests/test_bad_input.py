@@ -7,6 +7,8 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +17,6 @@ import memspan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 MIB = 1 << 20
 
@@ -256,7 +257,7 @@ for path, options in (({str(store)!r}, {{}}), ({str(store)!r}, {{"read_only": Tr
 """
     step_down = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != tmp_path.parent.parent.parent:
+        if folder.stat().st_uid == os.geteuid() and folder.is_relative_to(tempfile.gettempdir()) and folder != Path(tempfile.gettempdir()):
             folder.chmod(folder.stat().st_mode | 0o055)
     done = subprocess.run([*step_down, sys.executable, "-c", code], capture_output=True, text=True, check=False)
     for path in (store, *store.rglob("*"), tmp_path / "closed"):
