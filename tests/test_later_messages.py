@@ -209,6 +209,7 @@ def _is_followed(user: memspan.Scope, message: str, session: memspan.Session | N
         "Do NOT save this: tobias drinks",
         "don\u2019t record this: tobias drinks",
         "off the record: tobias was a crook",
+        "off the record, I walked home through the rain. " * 9 + "By the way, tobias drinks. " + "It rained. " * 20,
     ],
 )
 def test_what_is_off_the_record_is_not_followed_to(user: memspan.Scope, clock: FakeClock, request_not_to_keep_it: str) -> None:

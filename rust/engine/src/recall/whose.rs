@@ -103,10 +103,9 @@ fn first_doer(text: &Words<'_>) -> Option<String> {
     let does = verb.len() >= SHORTEST_VERB
         && verb.bytes().all(|byte| byte.is_ascii_lowercase())
         && (verb.ends_with("ed") || verb.ends_with('s') && !verb.ends_with("ss"));
-    let is_of_own = |word: &&str| is_own(word);
-    let of_user = |word: &&str| is_any(word, &ONESELF);
-    let is_it = is_name && does && words.clone().any(|word| is_of_own(&word)) && !text.bare.iter().any(of_user);
-    (is_it && !says_change(&text.bare)).then(|| normal(without_s(name)))
+    let of_user = |word: &&str| is_any(&normal(word), &ONESELF);
+    let is_it = is_name && does && words.any(is_own) && !text.bare.iter().any(of_user) && !says_change(&text.bare);
+    is_it.then(|| normal(without_s(name)))
 }
 
 /// Whether a text calls one of these by one of the names: "My daughter Lea takes lessons".

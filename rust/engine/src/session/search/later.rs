@@ -36,14 +36,14 @@ pub(in crate::session) struct Later<'l, P> {
     asked: &'l recall::Question,
     words: Snapshot<'l, P>,
     /// Statements mostly lead to the same few messages.
-    said: BTreeMap<u32, Said>,
+    glimpses: BTreeMap<u32, Glimpse>,
     /// The sessions of these, and whether they may be in an answer.
     visible: BTreeMap<u32, bool>,
 }
 
 /// The facts that tell whether a message may be a later one.
 #[derive(Clone, Copy)]
-struct Said {
+struct Glimpse {
     session: u32,
     index: u64,
     at: Option<i64>,
@@ -55,7 +55,7 @@ struct Said {
     length: usize,
 }
 
-impl Said {
+impl Glimpse {
     fn of(row: &Row<'_>) -> Self {
         let states = row.by_model == Some(false) && row.is_empty == Some(false) && !row.is_courtesy && !row.asks;
         let length = row.tokens.len();
@@ -72,15 +72,14 @@ pub(in crate::session) fn with_later<P: Pages, T>(
 ) -> Result<T> {
     let runs = Runs::open(pages, index(partition))?;
     let (words, key) = (runs.snapshot(pages)?, scope.seed(pages.secret()).terms);
-    of(&mut Later { pages, partition, key, asked, words, said: BTreeMap::new(), visible: BTreeMap::new() })
+    of(&mut Later { pages, partition, key, asked, words, glimpses: BTreeMap::new(), visible: BTreeMap::new() })
 }
 
 impl<P: Pages> Later<'_, P> {
     /// For each statement the messages that others than the model said later and that share a rare word with it which the question lacks,
     /// each with when it was said: those with most of such words first, of equals the shortest. There may be more than are to be shown, since
-    /// the caller may leave some out. A question of the model leads to what was
-    /// answered ("Is Tobias still your agent?"). Costs an analysis of the telling words of all statements, a look-up for each of these words,
-    /// and the rows of some documents.
+    /// the caller may leave some out. A question of the model leads to what was answered ("Is Tobias still your agent?"). Costs an analysis of
+    /// the telling words of all statements, a look-up for each of these words, and the rows of some documents.
     pub fn of(&mut self, statements: &[Statement<'_>]) -> Result<Vec<Vec<(Found, i64)>>> {
         let texts = statements.iter().map(|one| one.text);
         let documents = telling::led_to(texts, self.key, self.asked, |hashes, most| self.words.of_rare(hashes, most))?;
@@ -90,14 +89,14 @@ impl<P: Pages> Later<'_, P> {
     /// The next message behind another that others than the model said, where it states something, and when it was said.
     pub fn next_statement(&mut self, found: &Found) -> Result<Option<(Found, i64)>> {
         let Some(number) = self.behind_it(found.number, NEXT)? else { return Ok(None) };
-        let said = self.said(number)?;
+        let said = self.glimpse(number)?;
         Ok(said.at.filter(|_| said.states).map(|at| (Found::of(found.place, said.index, number), at)))
     }
 
-    fn said(&mut self, number: u32) -> Result<Said> {
-        Ok(match self.said.entry(number) {
+    fn glimpse(&mut self, number: u32) -> Result<Glimpse> {
+        Ok(match self.glimpses.entry(number) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(Row::expect(self.pages, self.partition, number, |row| Said::of(&row))?),
+            Entry::Vacant(unknown) => *unknown.insert(Row::expect(self.pages, self.partition, number, |row| Glimpse::of(&row))?),
         })
     }
 
@@ -105,10 +104,10 @@ impl<P: Pages> Later<'_, P> {
     fn behind(&mut self, documents: Vec<(usize, u32)>, at: i64) -> Result<Vec<(Found, i64)>> {
         let mut stating = Vec::new();
         for (words, mut number) in documents.into_iter().take(MOST_READ) {
-            let mut said = self.said(number)?;
+            let mut said = self.glimpse(number)?;
             if said.by_model == Some(true) && said.asks && said.at.is_some_and(|then| then > at) {
                 let Some(answer) = self.behind_it(number, 1)? else { continue };
-                (number, said) = (answer, self.said(answer)?);
+                (number, said) = (answer, self.glimpse(answer)?);
             }
             if let Some(then) = said.at.filter(|then| said.states && *then > at) {
                 stating.push((telling::place(words, said.length, number), number, said, then));
@@ -137,13 +136,13 @@ impl<P: Pages> Later<'_, P> {
 
     /// The first message that others than the model said in a session behind another, so many places at most.
     fn behind_it(&mut self, number: u32, most: u32) -> Result<Option<u32>> {
-        let first = self.said(number)?;
+        let first = self.glimpse(number)?;
         for (number, by) in (number.saturating_add(1)..).zip(1..=u64::from(most)) {
-            let Some(next) = Row::look(self.pages, self.partition, number, |row| Said::of(&row))? else { return Ok(None) };
+            let Some(next) = Row::look(self.pages, self.partition, number, |row| Glimpse::of(&row))? else { return Ok(None) };
             if next.session != first.session || next.index != first.index + by {
                 return Ok(None);
             }
-            self.said.insert(number, next);
+            self.glimpses.insert(number, next);
             if next.by_model == Some(false) {
                 return Ok(Some(number));
             }

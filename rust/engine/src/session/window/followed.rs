@@ -2,7 +2,7 @@
 //! tobias", which the question "do I have an agent?" does not find (`session/search/later.rs`). Both stand side by side, and the reader
 //! sees by their days which one holds.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use super::excerpt::Excerpts;
@@ -150,7 +150,11 @@ impl Asked<'_> {
             let score = if place < FIRST { one.score } else { least };
             let excerpts = OnceCell::new();
             let answering = |text: &str| excerpts.get_or_init(|| Excerpts::of(one.text, key)).answering(text, MOST_BYTES);
-            let part = |text: &str| if text.len() > MOST_BYTES { answering(text) } else { None };
+            let is_private = Cell::new(false);
+            let part = |text: &str| {
+                is_private.set(gate::is_off_record(text));
+                if text.len() > MOST_BYTES { answering(text) } else { None }
+            };
             let is_said = |text: &str| recalled.iter().any(|one| *one.text == *text);
             let mut reach = |found: &Found, at: i64, may_be: fn(&str) -> bool| {
                 if led.is_full() || led.new.iter().any(|one| is_it(found, one)) {
@@ -162,9 +166,8 @@ impl Asked<'_> {
                         messages.iter().position(|one| is_it(found, one)).map(|place| (Known::Message(place), text_of(&messages[place])))
                     }
                 };
-                let may_be = |text: &str| may_be(text) && !gate::is_off_record(text);
                 if let Some((place, text)) = known {
-                    return Ok(match may_be(&text) {
+                    return Ok(match may_be(&text) && !gate::is_off_record(&text) {
                         true if led.knows(place, score, (text, at)) => Reached::New,
                         true => Reached::Before,
                         false => Reached::Never,
@@ -175,7 +178,7 @@ impl Asked<'_> {
                 }
                 let item = self.candidate(pages, &mut sessions, found, Some(score), &part)?;
                 let is_new = |item: &Item| !is_said(&item.text) && led.new.iter().all(|one| *one.item.text != *item.text);
-                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text));
+                let item = item.filter(|item| is_by_a_user(item) && is_new(item) && may_be(&item.text) && !is_private.get());
                 Ok(item.map_or(Reached::Never, |item| {
                     led.adds(item, at);
                     Reached::New
