@@ -156,9 +156,7 @@ pub fn judge(said: &Utterance<'_>) -> Vec<Claim> {
 /// Whether somebody asks in a text not to keep what it says, or a part of it.
 #[must_use]
 pub fn is_off_record(text: &str) -> bool {
-    let has = |part: &[u8]| text.as_bytes().windows(part.len()).any(|bytes| bytes.eq_ignore_ascii_case(part));
-    let may_ask = has(b"record") || has(b"not") || has(b"don"); // "dont", "don't" with either apostrophe; most do not
-    may_ask && off_record::end(text, &sentences(text), &words(text)).is_some()
+    off_record::may_ask(text) && off_record::end(text, &sentences(text), &words(text)).is_some()
 }
 
 /// The claims of the last message that the same speaker said before.

@@ -14,6 +14,15 @@ use super::guards::is_code;
 use super::sentence::Sentence;
 use super::words::{Span, Word, among, starts, within};
 
+/// Whether a text has the beginning of a word by which such a request is made; most do not, and none of these is cut into words. The letters
+/// of ASCII are compared without their case.
+pub(super) fn may_ask(text: &str) -> bool {
+    const VERBS: [[u8; 4]; 7] = [*b"stor", *b"save", *b"reco", *b"reme", *b"memo", *b"writ", *b"note"];
+    let verbs = VERBS.map(u32::from_ne_bytes);
+    let is_verb = |four: &[u8; 4]| verbs.contains(&(u32::from_ne_bytes(*four) | u32::from_ne_bytes([b' '; 4])));
+    text.as_bytes().windows(4).filter_map(<[u8]>::first_chunk).any(is_verb)
+}
+
 /// Up to which byte nothing of a message is kept; `None` where nobody asks for it. `spans` are its sentences in the user's own words.
 pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
     const MARKS: [&str; 5] = ["```", "\"\"\"", "\"", "\u{201C}", "`"];

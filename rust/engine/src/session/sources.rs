@@ -160,18 +160,27 @@ fn outdated<P: Pages>(
         }
     }
     let told_by = |scope: usize, hit: &TranscriptHit| {
-        let (message, by) = (&hit.message, || speaker_of(&hit.message.neutral().ok()?, &hit.message.record));
-        let (index, at) = (message.record.placed.index, message.record.said_at());
+        let Some(partition) = partitions[scope] else { return Ok(None) };
+        let (index, at) = (hit.message.record.placed.index, hit.message.record.said_at());
+        let by = || Ok(speaker_of(&hit.message.neutral()?, &hit.message.record));
         let behind = || said_before(pages, hit.place, index);
-        let said = |partition| Said { partition, session: hit.session_id.as_str(), index, at, by: &by, behind: &behind };
-        let partition = partitions[scope]?;
-        replaced.iter().position(|one| one.is_told(&said(partition), &message.text)).map(|at| newer[at])
+        let said = Said { partition, session: hit.session_id.as_str(), index, at, by: &by, behind: &behind };
+        for (one, place) in replaced.iter().zip(&newer) {
+            if one.is_told(&said, &hit.message.text)? {
+                return Ok(Some(*place));
+            }
+        }
+        Ok::<_, crate::Error>(None)
     };
-    if replaced.is_empty() {
-        return Ok(BTreeMap::new());
+    let mut told = BTreeMap::new();
+    for (scope, hits) in answer.transcripts.iter().enumerate() {
+        for (place, hit) in hits.iter().enumerate() {
+            if let Some(newer) = told_by(scope, hit)? {
+                told.insert((scope, place), newer);
+            }
+        }
     }
-    let hits = answer.transcripts.iter().enumerate().flat_map(|(scope, hits)| hits.iter().enumerate().map(move |hit| (scope, hit)));
-    Ok(hits.filter_map(|(scope, (place, hit))| Some(((scope, place), told_by(scope, hit)?))).collect())
+    Ok(told)
 }
 
 fn transcript_request(every: &recall::Request) -> search::Request {

@@ -67,8 +67,13 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
     for (older, [first, second]) in newest.into_iter().enumerate() {
         let Some(first) = first else { continue };
         let is_newer = says_newer(&asked, &seen, first, older);
-        let marks = |at: &usize| says_newer(&asked, &seen, *at, older) && seen[*at].as_ref().is_some_and(|new| asked.is_spoken_of(new));
-        hits[older].newer_at = [Some(first), second].into_iter().flatten().find(marks).map(|at| hits[at].memory.occurred_at);
+        let is_spoken_of = |at: usize| seen[at].as_ref().is_some_and(|new| asked.is_spoken_of(new));
+        let marking = match second {
+            _ if is_newer && is_spoken_of(first) => Some(first),
+            Some(second) if says_newer(&asked, &seen, second, older) && is_spoken_of(second) => Some(second),
+            _ => None,
+        };
+        hits[older].newer_at = marking.map(|at| hits[at].memory.occurred_at);
         let speaks_for = |at: usize| !hits[at].parts.succeeds && hits[at].parts.is_relevant();
         if is_newer && speaks_for(older) && !speaks_for(first) {
             let score = hits[older].parts.fixed;

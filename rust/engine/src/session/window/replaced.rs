@@ -81,9 +81,9 @@ pub(in crate::session) struct Said<'m> {
     pub index: u64,
     pub at: i64,
     /// Who speaks, where nobody else is named; read only where its words are compared.
-    pub by: &'m dyn Fn() -> Option<Role>,
+    pub by: &'m dyn Fn() -> Result<Option<Role>>,
     /// The words of the user right before it, which are read only where they may ask for it.
-    pub behind: &'m dyn Fn() -> Option<String>,
+    pub behind: &'m dyn Fn() -> Result<Option<String>>,
 }
 
 impl Said<'_> {
@@ -170,34 +170,34 @@ impl Replaced {
 
     /// Whether a message told it in the part that is shown: it is the one that the value was learnt from, the reply to it that takes it up,
     /// or another one that says the value and no more.
-    pub fn is_told(&self, said: &Said<'_>, part: &str) -> bool {
+    pub fn is_told(&self, said: &Said<'_>, part: &str) -> Result<bool> {
         if self.partition != said.partition || said.behind(&self.current) == Some(0) {
-            return false;
+            return Ok(false);
         }
         let is_short = part.len() <= self.length + ABOUT;
         let behind = said.behind(&self.source);
         if behind == Some(0) {
             // A short message says nothing else: "My GP is Dr. Hall." behind "Dr. Ames now, Dr. Hall retired".
-            return is_short || words(part).any(|word| self.words.contains(&word));
+            return Ok(is_short || words(part).any(|word| self.words.contains(&word)));
         }
         if self.value.is_empty() || said.at >= self.until || part.len() > self.length + ABOUT_A_REPLY {
-            return false;
+            return Ok(false);
         }
         let told: Vec<Box<str>> = all_words(part).collect();
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
         if self.newer.iter().any(|word| is_there(word)) {
-            return false;
+            return Ok(false);
         }
         if !self.words.iter().all(|word| is_there(word)) || !is_short && behind != Some(1) {
             return self.is_answer(said, &told, part);
         }
         let says_so = is_short && !part.contains('?');
-        match (said.by)() {
+        Ok(match (said.by)()? {
             Some(Role::Assistant) if behind == Some(1) && (says_so && self.content().all(is_there) || self.is_taken_up(part)) => true,
-            Some(Role::Assistant) => says_so && self.is_repeated(&told, &TO_THE_USER) || self.is_answer(said, &told, part),
+            Some(Role::Assistant) => says_so && self.is_repeated(&told, &TO_THE_USER) || self.is_answer(said, &told, part)?,
             Some(Role::User) => says_so && self.is_repeated(&told, &OF_ONESELF),
             _ => false,
-        }
+        })
     }
 
     /// Whether a reply takes up the value and states nothing else: a sentence that does not ask has it, all others only ask or offer, and no
@@ -221,13 +221,13 @@ impl Replaced {
     /// Whether it is a reply that gave the value to a question for it: "You have a Golf." behind "Which car do I have?". The question has no
     /// word of anything else, and a sentence of the reply has all words that are gone, but for those that the question has, and no other number
     /// or name: "Rex is 4 years old." gives no name of a dog. It is no less outdated where the reply says more ("so you have three weeks left").
-    fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> bool {
+    fn is_answer(&self, said: &Said<'_>, told: &[Box<str>], part: &str) -> Result<bool> {
         let is_there = |word: &str| told.iter().any(|other| is_same(word, other));
         let is_of_another = |words: &[Box<str>]| words.iter().any(|word| OF_ANOTHER.contains(&&**word));
-        if !self.words.iter().any(|word| is_there(word)) || (said.by)() != Some(Role::Assistant) {
-            return false;
+        if !self.words.iter().any(|word| is_there(word)) || (said.by)()? != Some(Role::Assistant) {
+            return Ok(false);
         }
-        let Some(question) = (said.behind)().filter(|question| question.contains('?')) else { return false };
+        let Some(question) = (said.behind)()?.filter(|question| question.contains('?')) else { return Ok(false) };
         let asked: Vec<Box<str>> = all_words(&question).collect();
         let is_own = asked.iter().any(|word| OF_ONESELF.contains(&&**word) || OF_US.contains(&&**word));
         let of_user = self.value.iter().any(|word| **word == *USER || OF_ONESELF.contains(&&**word));
@@ -237,18 +237,18 @@ impl Replaced {
         let content = || asked.iter().map(|word| &**word).filter(|word| !is_filler(word.as_bytes()) && *word != "s");
         let is_asked = content().any(has) && content().all(|word| has(word) || ASKING.iter().any(|asking| is_same(asking, word)));
         if !is_asked || is_of_another(&asked) || of_user && !is_own {
-            return false;
+            return Ok(false);
         }
         let in_question = |word: &str| asked.iter().any(|other| stem(other) == stem(word));
         let has_all = self.words.iter().all(|word| in_question(word));
-        part.lines().flat_map(sentences).filter(|sentence| !sentence.contains('?')).any(|sentence| {
+        Ok(part.lines().flat_map(sentences).filter(|sentence| !sentence.contains('?')).any(|sentence| {
             let told: Vec<Box<str>> = all_words(sentence).collect();
             let mut gone = self.words.iter().filter(|word| has_all || !in_question(word));
             let is_known = |word: &str| has(&word.to_lowercase()) || in_question(&word.to_lowercase());
             gone.all(|word| told.iter().any(|other| is_same(word, other)))
                 && !is_of_another(&told)
                 && specific(sentence).all(|word| all_words(word).all(|part| is_known(&part)))
-        })
+        }))
     }
 
     /// The words of the value that say something, but for the user's own.
@@ -355,10 +355,11 @@ fn specific(sentence: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The words of the user in the message before one; `None` where somebody else spoke, or they are gone.
-pub(in crate::session) fn said_before<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Option<String> {
-    let record = MessageRecord::read(pages, place, index.checked_sub(1)?).ok().flatten()?;
-    let message = record.whole(pages, place).ok()?;
-    (speaker_of(&message, &record) == Some(Role::User)).then(|| text_of(&message))
+pub(in crate::session) fn said_before<P: Pages>(pages: &P, place: SessionKey, index: u64) -> Result<Option<String>> {
+    let Some(before) = index.checked_sub(1) else { return Ok(None) };
+    let Some(record) = MessageRecord::read(pages, place, before)? else { return Ok(None) };
+    let message = record.whole(pages, place)?;
+    Ok((speaker_of(&message, &record) == Some(Role::User)).then(|| text_of(&message)))
 }
 
 /// Who speaks a message; `None` where that is a user who is named.
@@ -373,7 +374,7 @@ mod tests {
 
     fn is_told((older, current): (&str, &str), (index, at): (u64, i64), role: Role, text: &str) -> bool {
         let replaced = Replaced::of((1, Some(("s".into(), 4))), (older, current), "", (100, 100));
-        replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Some(role), behind: &|| None }, text)
+        replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Ok(Some(role)), behind: &|| Ok(None) }, text).unwrap()
     }
 
     const LOCKER: (&str, &str) = ("The user's locker number is 14.", "The user's locker number is 92.");
@@ -407,8 +408,8 @@ mod tests {
     fn an_answer_to_a_question_for_the_value_told_it() {
         let is_answer = |(older, current, slot): (&str, &str, &str), question: &str, reply: &str| {
             let replaced = Replaced::of((1, None), (older, current), slot, (100, 100));
-            let (by, behind) = (|| Some(Role::Assistant), || Some(question.to_owned()));
-            replaced.is_told(&Said { partition: 1, session: "s", index: 9, at: 50, by: &by, behind: &behind }, reply)
+            let (by, behind) = (|| Ok(Some(Role::Assistant)), || Ok(Some(question.to_owned())));
+            replaced.is_told(&Said { partition: 1, session: "s", index: 9, at: 50, by: &by, behind: &behind }, reply).unwrap()
         };
         let gym = ("The user's gym is Basic-Fit on Coupure.", "The user's gym is Oxygen in Mariakerke.", "gym");
         let home = ("The user lives in Lisbon.", "The user lives in Porto.", "home");

@@ -308,13 +308,18 @@ impl Asked<'_> {
         if in_window && told.shows(span) {
             return Ok(None);
         }
-        let by = || speaker_of(&told.message, &told.record);
+        let by = || Ok(speaker_of(&told.message, &told.record));
         let (session, at) = (&*told.session_id, told.record.said_at());
         let behind = || said_before(pages, found.place, found.index);
         let said = Said { partition: found.place.partition, session, index: found.index, at, by: &by, behind: &behind };
         let part = excerpt::part(&told.text, span);
         let taught = Replaced::taught(pages, self.superseded, &said, self.now)?;
-        let newer = self.replaced.iter().chain(&taught).filter(|one| one.is_told(&said, &part)).map(|one| one.newer_at).max();
+        let mut newer = None;
+        for one in self.replaced.iter().chain(&taught) {
+            if one.is_told(&said, &part)? {
+                newer = newer.max(Some(one.newer_at));
+            }
+        }
         let score = score.map(|score| if newer.is_some() && self.of_now { score / BEHIND_THE_CURRENT } else { score });
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
     }
