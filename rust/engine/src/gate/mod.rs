@@ -46,6 +46,7 @@ mod person;
 mod plain;
 mod prefers;
 mod question;
+mod quoted;
 mod reading;
 mod relates;
 mod relatives;
@@ -190,8 +191,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
     let (mut spoken, mut last) = (Vec::new(), None);
-    let spans: Vec<Span> = sentences(said.text).into_iter().take(MAX_SENTENCES).collect();
-    let of_others = others::parts(said.text, &spans, &own);
+    let (spans, quoted) = quoted::cut(said.text, sentences(said.text).into_iter().take(MAX_SENTENCES).collect(), &own);
+    let of_others = [quoted, others::parts(said.text, &spans, &own)].concat();
     for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
         let of_mixed = || mixed.as_ref().and_then(|mixed| mixed.kept_out(said.text, span, &own));

@@ -5,6 +5,7 @@ use super::beings::is_being;
 use super::guards::{is_comparative, is_lasting, without_polite};
 use super::lexicon::FIRST;
 use super::lists::lists;
+use super::quoted::is_from;
 use super::rules::opens_clause;
 use super::signs;
 use super::told::TRADES;
@@ -168,12 +169,12 @@ fn points(text: &str, object: &[Word], pointers: &[&str]) -> bool {
 }
 
 /// Whether a word names a text, or several.
-fn is_text(word: &Word) -> bool {
+pub(super) fn is_text(word: &Word) -> bool {
     let lower = word.lower.as_str();
     among(&TEXTS, lower) || lower.strip_suffix('s').is_some_and(|one| among(&TEXTS, one))
 }
 
-fn is_aside(own: &[Word], span: Span) -> bool {
+pub(super) fn is_aside(own: &[Word], span: Span) -> bool {
     let words = within(own, span);
     ASIDE.iter().any(|opening| starts(words, 0, opening).is_some())
 }
@@ -212,14 +213,24 @@ enum Announced {
 /// The kind of text that a line announces; `None` where its writer tells of themselves below it, or says no word of anybody else.
 fn announces(line: &str) -> Option<Announced> {
     let words = words(line);
-    if OWN.iter().any(|phrase| has(&words, phrase)) {
+    if tells_of_oneself(&words) {
         return None;
     }
-    if words.iter().any(|word| among(&TEXTS, &word.lower)) || (0..words.len()).any(|at| is_passed_on(&words, at)) {
+    if is_from(&words) || words.iter().any(|word| among(&TEXTS, &word.lower)) || (0..words.len()).any(|at| is_passed_on(&words, at)) {
         return Some(Announced::Text);
     }
     let own = words.iter().any(|word| among(&["i", "i'm", "i've", "i'd", "me", "my", "we", "our", "us"], &word.lower));
     (!own && (is_of_another(&words) || words.len() > 2 && is_worked_on(&words))).then_some(Announced::Below)
+}
+
+/// Whether words say how a text of somebody else came, or name somebody whose words follow.
+pub(super) fn is_from_another(lead: &[Word]) -> bool {
+    is_of_another(lead) || (0..lead.len()).any(|at| is_passed_on(lead, at))
+}
+
+/// Whether the words before a colon announce that somebody tells something of themselves: "some facts about me".
+pub(super) fn tells_of_oneself(lead: &[Word]) -> bool {
+    OWN.iter().any(|phrase| has(lead, phrase))
 }
 
 /// Whether a line, or the words before a colon, say that what follows is of somebody else.
@@ -293,10 +304,13 @@ const MADE_UP: [&str; 8] = ["input", "inputs", "test", "testing", "dummy", "plac
 
 /// Whether a line asks for work on what follows: "extract the name from this", "the profile to parse", "test input for the form".
 fn is_worked_on(words: &[Word]) -> bool {
-    let at = words.len() - without_polite(words).len();
-    let asked = words.get(at).is_some_and(|verb| among(&WORKED_ON, &verb.lower));
     let made_up = words.iter().any(|word| among(&MADE_UP, &word.lower));
-    asked || made_up || words.windows(2).any(|pair| pair[0].lower == "to" && among(&WORKED_ON, &pair[1].lower))
+    works_on(words) || made_up || words.windows(2).any(|pair| pair[0].lower == "to" && among(&WORKED_ON, &pair[1].lower))
+}
+
+/// Whether a request begins with a verb that asks for work on a text.
+pub(super) fn works_on(words: &[Word]) -> bool {
+    without_polite(words).first().is_some_and(|verb| among(&WORKED_ON, &verb.lower))
 }
 
 #[cfg(test)]

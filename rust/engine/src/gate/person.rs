@@ -9,6 +9,7 @@ use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::signs::straight;
+use super::tools::Tool;
 use super::values::{identifies, spelled};
 use super::words::{Word, among, starts};
 use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
@@ -241,10 +242,10 @@ pub(super) fn is_place(s: &Sentence<'_>, at: usize) -> bool {
     s.names(at) && !is_time && !is_tool(s.word(at)) && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
 }
 
-/// Whether a word names what one works with, and nobody lives in: "VS Code", "Kubernetes".
+/// Whether a word names what one works with or is served by, and nobody lives in: "VS Code", "Kubernetes", "Vodafone".
 fn is_tool(word: &str) -> bool {
     const OF_WORK: [&str; 3] = ["editor", "operating system", "database"];
-    among(&NO_HOME, word) || CLASSES.iter().any(|(class, words)| OF_WORK.contains(class) && words.contains(&word))
+    among(&NO_HOME, word) || Tool::has_class(word) || CLASSES.iter().any(|(class, words)| OF_WORK.contains(class) && words.contains(&word))
 }
 
 /// "My mom lives in Kyiv", "my sister works at Google now": where those live and work who are the user's.

@@ -92,9 +92,14 @@ impl Tool {
         is_over(s, end).then(|| Self { class, switched, of_us: s.word(0).starts_with("we") })
     }
 
-    /// Whether a word in small letters is a tool's name.
+    /// Whether a word in small letters is a tool's name, or the name of something that is preferred.
     pub(super) fn names(word: &str) -> bool {
-        CLASSES.iter().any(|(_, names)| among(names, word)) || slot_of(word, None).is_some()
+        Self::has_class(word) || slot_of(word, None).is_some()
+    }
+
+    /// Whether a word in small letters is the name of a tool of a known class.
+    pub(super) fn has_class(word: &str) -> bool {
+        CLASSES.iter().any(|(_, names)| among(names, word))
     }
 }
 

@@ -155,26 +155,83 @@ fn through(words: &[Word], at: usize, first: i64) -> Option<(&'static str, i64)>
     number(&words.get(at + 1)?.lower).filter(|(last, _)| *last > first).map(|(last, _)| (*joined, last))
 }
 
-/// "Thursday the 26th", "on the 3rd": the day of that number, in the month that is meant; that weekday, where one stands before it.
+/// "Thursday the 26th", "on the 3rd", "from the 8th to the 14th": the days of that number, in the month that is meant; that weekday, where
+/// one stands before it.
 fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let (of_month, _) = number(word(here + 1)).filter(|(_, is_ordinal)| *is_ordinal && word(here) == "the")?;
+    let ordinal = |at: usize| number(word(at)).filter(|(_, is_ordinal)| *is_ordinal).map(|(of_month, _)| of_month);
+    let of_month = ordinal(here + 1).filter(|_| word(here) == "the")?;
     let before = here.checked_sub(1).map_or("", word);
     let weekday = WEEKDAYS.iter().position(|name| *name == before);
-    let is_over = words.get(here + 2).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
-    let is_led = ["on", "by", "until", "till", "since", "for", "to", "is"].contains(&before) && is_over;
+    let joined = if before == "between" { word(here + 2) == "and" } else { THROUGH.contains(&word(here + 2)) && word(here + 2) != "and" };
+    let behind = here + 3 + usize::from(word(here + 3) == "the");
+    let last = ordinal(behind).filter(|last| joined && *last > of_month);
+    let used = if last.is_some() { behind + 1 - here } else { 2 };
+    let beside = beside(words, here, here + used);
+    let is_over = words.get(here + used).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
+    let is_led = ["on", "by", "until", "till", "since", "for", "to", "is"].contains(&before);
+    let is_range = last.is_some() && (["from", "between"].contains(&before) || is_led || beside != Beside::Nothing);
     // "the 3rd and 4th of May"
-    if weekday.is_none() && !is_led || dated(words, here + 1).is_some() {
+    if weekday.is_none() && !(is_led || is_range) || !is_over && weekday.is_none() || dated(words, here + 1).is_some() {
         return None;
     }
     let (year, month, _) = date(today);
-    let such = |step: i64| {
+    let is_such = |day: &i64| weekday.is_none_or(|wanted| calendar::weekday(*day) == wanted as i64);
+    let such = |step: i64, of_month: i64| {
         let first = date(calendar::day(year, month + step, 1));
-        valid(first.0, first.1, of_month).filter(|day| weekday.is_none_or(|wanted| calendar::weekday(*day) == wanted as i64))
+        valid(first.0, first.1, of_month)
     };
-    // Months are counted as `chosen` counts years: from this one.
-    let day = chosen(words, here, today, |of| such(of - year), 12)?;
-    Some(named(here, 2, today, day, None))
+    let first = match beside {
+        // Months are counted as `chosen` counts years: from this one.
+        Beside::Nothing => chosen(words, here, today, |of| such(of - year, of_month).filter(is_such), 12)?,
+        Beside::Month(month, Some(year)) => valid(year, month, of_month).filter(is_such)?,
+        Beside::Month(month, None) => chosen(words, here, today, |year| valid(year, month, of_month).filter(is_such), 8)?,
+        Beside::From(step) => such(step, of_month).filter(is_such)?,
+        Beside::Unsure => return None,
+    };
+    let (year, month, _) = date(first);
+    let last = match last {
+        Some(last) => Some(("to", valid(year, month, last)?)),
+        None => None,
+    };
+    Some(named(here, used, today, first, last))
+}
+
+/// The month that the words around a day name for it.
+#[derive(Debug, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    /// A month, and its year where that is said.
+    Month(i64, Option<i64>),
+    /// So many months from this one.
+    From(i64),
+    /// It may be one, and may be somebody's name, or has another day.
+    Unsure,
+}
+
+/// Words before a day among which its month is looked for.
+const BEFORE: usize = 8;
+
+/// "In May, from the 8th", "next month on the 4th", "the 8th to the 14th in May": the month beside the words of a day.
+fn beside(words: &[Word], here: usize, end: usize) -> Beside {
+    const LED_BY: [&str; 8] = ["in", "this", "next", "last", "during", "until", "for", "of"];
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let before = (here.saturating_sub(BEFORE)..here).rev().take_while(|at| !words[*at].is_mark());
+    for at in before.chain(end..end + 2) {
+        let led_by = at.checked_sub(1).map_or("", word);
+        let step = ["last", "this", "next"].iter().position(|which| *which == led_by);
+        if let Some(step) = step.filter(|_| word(at) == "month") {
+            return Beside::From(step as i64 - 1);
+        }
+        let is_led = LED_BY.contains(&led_by);
+        let Some(month) = month_at(words, at, is_led && led_by == "in") else { continue };
+        let ends_day = |at: usize| at.checked_sub(1).is_some_and(|at| number(word(at)).is_some());
+        let begins_day = |at: usize| at != here && number(word(at + usize::from(word(at) == "the"))).is_some();
+        let has_day = ends_day(at) || led_by == "of" && ends_day(at - 1) || begins_day(at + 1);
+        let year = word(at + 1).parse().ok().filter(|year| (1900..2100).contains(year));
+        return if has_day || !is_led && OTHERWISE.contains(&month) { Beside::Unsure } else { Beside::Month(month, year) };
+    }
+    Beside::Nothing
 }
 
 /// A date in digits that all countries read alike: "2026/12/03", "11/24/2026", and behind a word that leads to one "24.11.2026" and "11/24". One
@@ -313,6 +370,17 @@ mod tests {
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),
             ("March 5 miles a day", "March 5 miles a day"),
             ("We met on the 3rd floor of it", "We met on the 3rd floor of it"),
+            ("A trip to Lisbon in May, from the 8th to the 14th", "A trip to Lisbon in May, from the 8th to the 14th (2025-05-08 to 2025-05-14)"),
+            ("In October I'm in Ghent from the 3rd until the 5th", "In October I'm in Ghent from the 3rd until the 5th (2025-10-03 to 2025-10-05)"),
+            ("I have surgery in June, on the 24th", "I have surgery in June, on the 24th (2025-06-24)"),
+            ("The fair is in September 2026, the 9th to the 11th", "The fair is in September 2026, the 9th to the 11th (2026-09-09 to 2026-09-11)"),
+            ("We're in Rome next month, on the 4th", "We're in Rome next month (2025-02), on the 4th (2025-02-04)"),
+            ("I'm away between the 8th and the 14th", "I'm away between the 8th and the 14th (2025-01-08 to 2025-01-14)"),
+            ("I'm away from the 8th to the 14th in May", "I'm away from the 8th to the 14th (2025-05-08 to 2025-05-14) in May"),
+            ("We went to Rome in November, on the 3rd", "We went to Rome in November, on the 3rd (2024-11-03)"),
+            ("I see May on the 8th", "I see May on the 8th"),
+            ("I may come on the 8th", "I may come on the 8th (2025-01-08)"),
+            ("We arrive on June 3 and leave on the 9th", "We arrive on June 3 (2025-06-03) and leave on the 9th"),
             ("I told August 5 times", "I told August 5 times"),
         ] {
             assert_eq!(resolved(text, &words(text), 0, AT), dated);

@@ -8,6 +8,7 @@ use super::super::ranking::memories::newest::LEAST_SHARE;
 use super::super::sure::is_of_speaker;
 use super::super::whose::{living_ones, persons, speaks_of_own};
 use super::super::words::{Words, is_any, normal, without_s};
+use super::denied::denies_another;
 use super::manner::Manner;
 use super::restated::{is_in_other_state, is_moved, is_restated};
 use super::seen::Seen;
@@ -215,6 +216,7 @@ impl Asked {
             && self.keeps_persons(new, old)
             && self.keeps_slot(new, old)
             && self.keeps_manner(new, old)
+            && !denies_another(&new.words().bare, &old.words().bare, &self.words)
             && (new.manner().says_change || is_of_speaker(new.text) || !have_other_names(&new.words().bare, &old.words().bare))
             && old.named(self).iter().all(|name| new.words().bare.iter().any(|word| normal(without_s(word)) == *name))
             && !(new.manner().may_be_past && tells_of_past((new.text, new.words()), old.words()))

@@ -20,6 +20,7 @@
 //! about a time, is answered without this step.
 
 mod asked;
+mod denied;
 mod manner;
 mod restated;
 mod seen;

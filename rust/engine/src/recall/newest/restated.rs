@@ -5,8 +5,9 @@
 use super::super::words::{is_any, normal, without_s};
 
 /// States of which a thing has one at a time.
-const STATES: [&[&str]; 12] = [
+const STATES: [&[&str]; 13] = [
     &["open", "closed", "shut", "resolved", "done", "fixed", "merged", "finished"],
+    &["blocked", "stuck", "pending", "unblocked", "closed", "resolved", "done", "fixed", "merged", "finished", "cancelled"],
     &["on", "off"],
     &["up", "down", "running", "stopped"],
     &["enabled", "disabled"],
@@ -101,6 +102,7 @@ mod tests {
         let is = |new: &str, old: &str, asked: &str| is_in_other_state(&Words::of(new).bare, &Words::of(old).bare, asked);
         assert!(is("INC-101 is resolved.", "INC-101 is open.", "open") && is("The flag is off", "The flag is on", "on"));
         assert!(is("INC-101 is not open any more", "INC-101 is open", "open"));
+        assert!(is("DATA-438 is done", "DATA-438 is blocked", "blocked") && !is("DATA-438 is open", "DATA-438 is blocked", "blocked"));
         assert!(!is("INC-101 is urgent", "INC-101 is open", "open") && !is("INC-101 is open again", "INC-101 is open", "open"));
         assert!(!is("INC-101 is closed", "INC-101 is mine", "open"));
         assert!(!is("The room is busy on Friday", "The room is free", "free") && !is("The site is up to date", "The site is down", "down"));

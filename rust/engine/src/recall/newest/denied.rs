@@ -1,0 +1,94 @@
+//! Denials of something else: "I don't eat gluten any more" says nothing newer of "I eat oatmeal", nor "I no longer surf" of "I swim on
+//! Tuesdays", though both have a verb of the question or are near to it.
+
+use super::super::words::{in_small_letters, is_any, normal, without_s};
+use crate::text::{is_filler, with_stem};
+
+/// Who denies.
+const SUBJECTS: [&str; 5] = ["i", "we", "user", "the", "also"];
+/// How a denial begins behind its subject.
+const DENIES: [&[&str]; 10] = [
+    &["don't"],
+    &["do", "not"],
+    &["doesn't"],
+    &["does", "not"],
+    &["no", "longer"],
+    &["never"],
+    &["can't"],
+    &["cannot"],
+    &["stopped"],
+    &["quit"],
+];
+/// Words that say nothing of the thing that is denied.
+const IDLE: [&str; 14] =
+    ["any", "more", "anymore", "longer", "now", "at", "all", "either", "really", "actually", "have", "has", "use", "go"];
+/// Words with which another clause begins, which may say how it is instead.
+const GOES_ON: [&str; 7] = ["and", "but", "so", "because", "since", "instead", "only"];
+/// The longest denial, in words.
+const MOST_WORDS: usize = 14;
+
+/// Whether a newer memory only denies something that neither an older one nor the question speaks of. Of a denial of a verb alone, the verb
+/// is that thing; otherwise its object.
+pub(super) fn denies_another(new: &[&str], old: &[&str], asked: &[String]) -> bool {
+    let subject = new.iter().take(2).take_while(|word| is_any(word, &SUBJECTS)).count();
+    let word = |at: usize| new.get(at).map_or_else(String::new, |word| normal(word));
+    let begins = |denies: &&&[&str]| denies.iter().zip(subject..).all(|(one, at)| word(at) == *one);
+    let Some(denies) = DENIES.iter().find(begins).filter(|_| subject > 0 && new.len() <= MOST_WORDS) else { return false };
+    let verb = subject + denies.len();
+    if verb >= new.len() || new[verb..].iter().any(|word| is_any(word, &GOES_ON)) {
+        return false;
+    }
+    let tells = |word: &&&str| !is_any(word, &IDLE) && !in_small_letters(without_s(word), is_filler);
+    let mut things: Vec<&str> = new[verb + 1..].iter().filter(tells).copied().collect();
+    if things.is_empty() {
+        things.extend(new[verb..].iter().take(1).filter(tells));
+    }
+    let is_spoken_of = |thing: &&str| {
+        let stem = stem(thing);
+        old.iter().any(|word| stem == self::stem(word)) || asked.iter().any(|word| stem == self::stem(word))
+    };
+    !things.is_empty() && !things.iter().any(is_spoken_of)
+}
+
+fn stem(word: &str) -> Vec<u8> {
+    in_small_letters(without_s(word), |word| with_stem(word, |parts| parts.concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::words::Words;
+
+    fn denies(new: &str, old: &str, question: &str) -> bool {
+        let asked: Vec<String> = Words::of(question).bare.iter().map(|word| normal(without_s(word))).collect();
+        denies_another(&Words::of(new).bare, &Words::of(old).bare, &asked)
+    }
+
+    #[test]
+    fn a_denial_of_another_thing_is_no_newer_value() {
+        for (new, old, question) in [
+            ("I don't play tennis any more", "I play chess at the Eagle club", "where do I play chess?"),
+            ("I don't eat gluten anymore", "I eat oatmeal for breakfast", "what do I eat for breakfast?"),
+            ("I no longer surf", "I swim on Tuesdays", "when do I swim?"),
+            ("The user doesn't eat fish any more.", "I swim on Tuesdays", "when do I swim?"),
+            ("I don\u{2019}t wear a watch any more", "I wear contact lenses", "which lenses do I wear?"),
+            ("I stopped wearing a watch", "I wear contact lenses", "which lenses do I wear?"),
+            ("I never drink beer", "I drink tea in the morning", "what do I drink in the morning?"),
+        ] {
+            assert!(denies(new, old, question), "{new} | {old}");
+        }
+        for (new, old, question) in [
+            ("I don't play the cello any more", "I play the cello on Mondays", "when do I play the cello?"),
+            ("I don't drive any more", "I drive a Golf", "which car do I drive?"),
+            ("I stopped driving", "I drive a Golf", "which car do I drive?"),
+            ("I don't have a dog any more", "My dog is Rex", "what's my dog's name?"),
+            ("I don't drink coffee any more, only tea", "I drink espresso", "what do I drink?"),
+            ("I don't live in Delft and moved to Ghent", "I live in Utrecht", "where do I live?"),
+            ("I moved to Ghent", "I live in Delft", "where do I live?"),
+            ("I never", "I live in Delft", "where do I live?"),
+            ("Lea doesn't eat fish", "I swim on Tuesdays", "when do I swim?"),
+        ] {
+            assert!(!denies(new, old, question), "{new} | {old}");
+        }
+    }
+}
