@@ -168,6 +168,8 @@ def test_a_name_with_an_accent_is_nobody_elses(engine: memspan.Engine, clock: Fa
         ("I drink oat milk", "I like tea", "which milk do I drink?"),
         ("I wear size 43 shoes", "I bought hiking socks", "what shoe size do I wear?"),
         ("My boss is Petra Lang", "Kofi laughed at my boss", "who is my boss?"),
+        ("I eat oatmeal for breakfast", "I don't eat gluten any more", "what do I eat for breakfast?"),
+        ("I swim at Kerkpolder", "I no longer surf", "where do I swim?"),
     ],
 )
 def test_what_is_near_in_meaning_marks_nothing(engine: memspan.Engine, clock: FakeClock, first: str, then: str, question: str) -> None:

@@ -32,7 +32,7 @@ use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::memories::{BEYOND, FEWEST, PER_ANSWER};
 use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
-use crate::recall::{Question, check_conditions, check_min_score, confidence, deep_enough, is_built_in, question_vector, why_degraded};
+use crate::recall::{Question, check_conditions, check_min_score, confidence, deep_enough, depth, is_built_in, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;
@@ -168,7 +168,7 @@ pub fn ask(engine: &Core, request: &Request) -> Result<Search> {
 pub fn search<P: Pages>(engine: &Core, pages: &P, request: &Request, question: &Question) -> Result<Search> {
     let own = if request.vector.is_none() { question_vector(engine, question) } else { None };
     let vector = request.vector.as_ref().or(own.as_ref());
-    deep_enough(request.limit, |depth| search_so_deep(engine, pages, &Asked { request, question, vector, depth }))
+    deep_enough(depth(request.limit), |depth| search_so_deep(engine, pages, &Asked { request, question, vector, depth }))
 }
 
 /// The answer from the candidates of one depth; and whether copies took more places than are set aside for them, so that more candidates

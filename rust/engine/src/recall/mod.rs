@@ -83,7 +83,7 @@ use explain::LexicalQuery;
 use own::Own;
 use priors::Moment;
 use ranking::CROWDED_UP_TO;
-use ranking::memories::{BEYOND, DISPUTED_AMONG, SAME_UP_TO};
+use ranking::memories::{BEYOND, DISPUTED_AMONG, SAME_BY, SAME_UP_TO};
 
 /// A question.
 #[derive(Debug, Clone)]
@@ -105,10 +105,15 @@ pub struct Request {
 }
 
 impl Request {
-    /// Candidates are chosen for so many answers: for the common limits the same ones, so that fewer answers are the first of more.
     fn depth(&self) -> usize {
-        self.limit.max(SAME_UP_TO)
+        depth(self.limit)
     }
+}
+
+/// Candidates are chosen for so many answers: for all limits up to 10 the same ones, and for all of each dozen above, so that fewer answers are
+/// mostly the first of more.
+pub(crate) fn depth(limit: usize) -> usize {
+    if limit <= SAME_UP_TO { SAME_UP_TO } else { limit.div_ceil(SAME_BY).saturating_mul(SAME_BY) }
 }
 
 /// A request with its question as it was read.

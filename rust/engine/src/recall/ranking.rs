@@ -303,6 +303,8 @@ pub mod memories {
     pub const BEHIND_IDENTIFIED: f64 = 0.75;
     /// Smaller limits have the candidates of this one: `recall(limit=3)` is the beginning of `recall(limit=10)`, where all is vouched for.
     pub const SAME_UP_TO: usize = 10;
+    /// Of the limits above, each so many have the same candidates. Set: as many as a prompt recalls unless it is told otherwise.
+    pub const SAME_BY: usize = 12;
     /// Candidates beyond the limit that are looked at closer. On LoCoMo (development split) R@10 of turns is 77.2 at 30 and 77.0 at 16,
     /// which costs a recall a seventh less (2026-11-22).
     pub const BEYOND: usize = 16;

@@ -141,7 +141,7 @@ pub fn search(engine: &Core, scope: &Scope, request: &Request) -> Result<Vec<Tra
 pub(super) fn search_in<P: Pages>(pages: &P, scope: &Scope, request: &Request, asked: &recall::Question) -> Result<Vec<TranscriptHit>> {
     let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
     let limit = request.limit.min(limits::MAX_HITS);
-    let mut wanted = limit;
+    let mut wanted = if limit == 0 { 0 } else { recall::depth(limit) };
     loop {
         let (found, _) = self::found(pages, partition, scope, &Request { limit: wanted, ..request.clone() }, asked)?;
         let has_more = found.len() == wanted;

@@ -371,10 +371,21 @@ pub(in crate::session) fn speaker_of(message: &Message, record: &MessageRecord) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::envelope::damaged;
 
     fn is_told((older, current): (&str, &str), (index, at): (u64, i64), role: Role, text: &str) -> bool {
         let replaced = Replaced::of((1, Some(("s".into(), 4))), (older, current), "", (100, 100));
         replaced.is_told(&Said { partition: 1, session: "s", index, at, by: &|| Ok(Some(role)), behind: &|| Ok(None) }, text).unwrap()
+    }
+
+    #[test]
+    fn damage_is_told_where_the_message_before_is_read() {
+        let gym = ("The user's gym is Basic-Fit on Coupure.", "The user's gym is Oxygen in Mariakerke.");
+        let replaced = Replaced::of((1, None), gym, "gym", (100, 100));
+        let by = || Ok(Some(Role::Assistant));
+        let behind = || Err(damaged(b"message 8", "its checksum does not match"));
+        let said = Said { partition: 1, session: "s", index: 9, at: 50, by: &by, behind: &behind };
+        assert!(replaced.is_told(&said, "It is Basic-Fit on Coupure, two streets from you.").is_err());
     }
 
     const LOCKER: (&str, &str) = ("The user's locker number is 14.", "The user's locker number is 92.");
