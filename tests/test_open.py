@@ -237,6 +237,70 @@ def test_an_engine_closes_whose_store_was_replaced_by_another(tmp_path: Path) ->
         assert [memory.text for memory in again.user("u").memories()] == ["Prefers coffee"]
 
 
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("how", ["copied", "renamed", "filled"])
+def test_a_backup_in_the_place_of_an_open_store_is_noticed(tmp_path: Path, how: str, read_only: bool) -> None:
+    """Opening the path again gave the store that was replaced, and `check` found it sound."""
+    store, backup = tmp_path / "a", tmp_path / "backup"
+    with memspan.open(store) as engine:
+        engine.user("u").remember("Prefers tea")
+        engine.backup(backup)
+        engine.user("u").remember("Was removed by putting the backup there")
+    engine, link = memspan.open(store, read_only=read_only), tmp_path / "link"
+    link.symlink_to(store)
+    assert len(list(engine.user("u").memories())) == 2
+    with memspan.open(link, read_only=read_only) as second:  # the same store, in place
+        assert len(list(second.user("u").memories())) == 2
+        assert second.check().sound
+    if how == "filled":
+        for entry in list(store.iterdir()):
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        shutil.copytree(backup, store, dirs_exist_ok=True)
+    elif how == "renamed":
+        store.rename(tmp_path / "old")
+        backup.rename(store)
+    else:
+        shutil.rmtree(store)
+        shutil.copytree(backup, store)
+    took = "another store took the place of the one that this process has open there; nothing was changed: close every engine of that path"
+    for path in (store, link):
+        with pytest.raises(memspan.StoreCorrupt, match=took):
+            memspan.open(path, read_only=read_only)
+    with pytest.raises(memspan.StoreCorrupt, match=took):
+        engine.check()
+    engine.close()
+    with memspan.open(store, read_only=read_only) as again:
+        assert [memory.text for memory in again.user("u").memories()] == ["Prefers tea"]
+        assert again.check().sound
+
+
+def test_a_check_notices_that_its_store_was_removed(tmp_path: Path) -> None:
+    """It was sound, by the files that nobody else had any more."""
+    engine = memspan.open(tmp_path / "a")
+    engine.user("u").remember("Prefers tea")
+    (tmp_path / "a").rename(tmp_path / "aside")
+    with pytest.raises(memspan.StoreCorrupt, match="was removed or emptied"):
+        engine.check()
+    (tmp_path / "aside").rename(tmp_path / "a")
+    assert engine.check().sound, "it was put back"
+    engine.close()
+
+
+def test_the_same_store_moved_away_and_copied_back_is_opened(tmp_path: Path) -> None:
+    store = tmp_path / "a"
+    with memspan.open(store) as engine:
+        engine.user("u").remember("Prefers tea")
+    engine = memspan.open(store)
+    engine.user("u").recall("tea")
+    store.rename(tmp_path / "old")
+    shutil.copytree(tmp_path / "old", store)
+    with memspan.open(store) as again:
+        again.user("u").remember("Prefers coffee")
+    assert {memory.text for memory in engine.user("u").memories()} == {"Prefers tea", "Prefers coffee"}
+    assert engine.check().sound
+    engine.close()
+
+
 def test_a_clock_before_1970_is_refused(tmp_path: Path) -> None:
     """Its times were stored as the first moment of 1970."""
     with pytest.raises(memspan.InvalidInput, match="the clock: a time lies between the years 1970 and 9999"):

@@ -24,6 +24,9 @@ class Copies(EnginePart):
     def backup(self, path: str | os.PathLike[str]) -> int:
         """Writes a whole, compacted copy while the store is in use; every value's checksum is verified on the way.
 
+        To put it in the place of the store, close every engine of the store in all processes first. An engine that is open goes on reading
+        the files that were replaced. Its writes, `check()` and another `memspan.open` of the path end with `StoreCorrupt`.
+
         Args:
             path: A folder that does not exist yet or is empty; the folders above it are made. `memspan.open` opens it.
 

@@ -220,8 +220,9 @@ impl Engine {
         rekey::rekey(self.store(), key, self.busy_timeout(), &rehash::rehash)
     }
 
-    /// Reads everything and says what contradicts what. Costs the whole store; see `doctor`.
+    /// Reads everything that is at the store's path now and says what contradicts what. Costs the whole store; see `doctor`.
     pub fn check(&self) -> Result<Report> {
+        self.store().look_again()?;
         fork::giving_way(|| self.store().read(audit))
     }
 

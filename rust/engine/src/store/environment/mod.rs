@@ -213,6 +213,12 @@ impl Environment {
         shared.table.as_ref().map_or(Ok(()), |table| require_named(table.file(), &self.path.join("lock.mdb")))
     }
 
+    /// Whether they are. Others are there after a compaction, and where the store was moved away or a backup put in its place.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.check_files().is_ok()
+    }
+
     /// A write transaction; the caller holds the writer lock. Refused where the files are not those that are open, and where it would
     /// build on an older tree than the newest, or than the last one acknowledged.
     pub fn write(&self) -> Result<WriteTransaction<'_>> {

@@ -55,7 +55,8 @@ impl Store {
         let root = path.canonicalize().map_err(|e| io_error("opening the store", path, &e))?;
         check_file_system(&root)?;
         let store = Self::shared(&root, options, formats, key.cloned());
-        store.check_key(key).and_then(|()| store.check(options)).inspect_err(|_| store.leave())?;
+        let checked = store.look_again().and_then(|()| store.check_key(key)).and_then(|()| store.check(options));
+        checked.inspect_err(|_| store.leave())?;
         Ok(store)
     }
 
@@ -94,6 +95,22 @@ impl Store {
         });
         registry.push(Arc::downgrade(&store));
         store
+    }
+
+    /// Closes the files that are open where others are at their paths by now. The next call opens those, and refuses them where they are of
+    /// another store.
+    pub fn look_again(&self) -> Result<()> {
+        let is_elsewhere = match &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Open(opened) => !opened.environment.is_in_place(),
+            _ => false,
+        };
+        if is_elsewhere {
+            if self.folder.look()? == Found::Nothing {
+                return Err(removed(self.folder.root()));
+            }
+            self.suspend();
+        }
+        Ok(())
     }
 
     /// A handle that shares an open store must have its key.
@@ -319,9 +336,13 @@ fn refuse_removed(path: &Path) -> Result<()> {
     let open = registry.iter().filter_map(std::sync::Weak::upgrade).find(|store| store.folder.root() == root && !store.is_closed());
     drop(registry);
     if open.is_some_and(|store| store.identity.get().is_some()) {
-        return Err(left_behind(path, "the folder of the store that this process has open there was removed or emptied"));
+        return Err(removed(path));
     }
     Ok(())
+}
+
+fn removed(path: &Path) -> Error {
+    left_behind(path, "the folder of the store that this process has open there was removed or emptied")
 }
 
 /// The error of a store whose folder was taken away while this process has it open.
