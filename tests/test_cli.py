@@ -333,6 +333,17 @@ def test_a_backup_goes_where_nothing_is(store: Path, tmp_path: Path) -> None:
             engine.backup("a\0b")
 
 
+def test_an_export_to_standard_output_is_refused(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It wrote a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, "export", store, "-")
+    assert (code, out) == (2, "")
+    assert "'-' names standard output: give the name of a file" in err
+    assert not (tmp_path / "-").exists()
+
+
 def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory of a web page cleared the operator's screen, set the title and wrote to the clipboard."""
     evil = "note \x1b]0;owned\x07\x1b[2J\x9b1m \u202etxt"

@@ -131,7 +131,7 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     backup = add(copies.backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
     export = add(copies.export, "export", "Write everything that a store holds to a file of JSON lines.")
-    export.add_argument("file", metavar="FILE", type=Path, help="the file to be written")
+    export.add_argument("file", metavar="FILE", type=Path, help="the file to be written, not - for standard output")
     load = add(copies.load, "load", "Read a file that `export` wrote into a new store.")
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(upkeep.maintain, "maintain", "Fill in pending vectors and remove what expired.")

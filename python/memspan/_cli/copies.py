@@ -30,6 +30,11 @@ def backup(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Writes everything that a store holds to a file."""
+    if str(options.file) == "-":
+        raise memspan.InvalidInput(
+            "exporting the store: it is a file that appears whole or not at all, and '-' names standard output: give the name of a "
+            "file, and read that"
+        )
     with open_store(options, read_only=False, embedder=None) as engine:
         values = engine.export(options.file)
     size = options.file.stat().st_size
