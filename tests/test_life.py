@@ -641,7 +641,7 @@ def test_evaluation_counts_what_answers(engine: memspan.Engine, tmp_path: Path, 
     assert cli.main(["eval", str(engine.path), str(file), "--limit", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["precision"] == 0.5
     with memspan.open(engine.path) as again:
-        with pytest.raises(memspan.InvalidInput, match="question 0"):
+        with pytest.raises(memspan.InvalidInput, match="question 1"):
             memspan.evaluate(again, [{"question": "whose?"}])
         for wrong in ("8443", 8443, [""], [8443]):
             with pytest.raises(memspan.InvalidInput, match='"answers" is a list of texts or ids'):

@@ -205,7 +205,7 @@ def _of_messages(engine: Engine, rows: list[Mapping[str, Any]]) -> dict[str, flo
 
 def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
     rows: Iterable[Any] = _lines(Path(given)) if isinstance(given, str | os.PathLike) else given
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, 1):
         asked = row if is_mapping(row) else dict[str, Any]()
         text = asked.get("message", asked.get("question"))
         if not isinstance(text, str) or not isinstance(asked.get("user", asked.get("shared")), str):
