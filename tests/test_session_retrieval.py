@@ -98,6 +98,23 @@ def test_passages_of_the_sessions_collections_are_shown_with_their_place(user: m
     assert "Everything is new" not in _sent(session.assemble())
 
 
+def test_an_old_prompt_shows_a_passage_until_the_store_is_compacted(user: memspan.Scope, memspan_engine: memspan.Engine) -> None:
+    """As docs/security.md says, and for documents that were deleted by any of the two calls."""
+    docs, other = user.collection("docs"), user.collection("other")
+    docs.add("a", "We deploy payments-api on Tuesdays, never on a Friday.")
+    other.add("b", "We deploy billing on Mondays, never on a Sunday.")
+    session = user.session("s-1", model="gpt-4o", collections=[docs, other])
+    session.add({"role": "user", "content": "when do we deploy payments-api and billing?"})
+    session.add_response({"role": "assistant", "content": "Soon."}, prompt=session.assemble())
+    docs.delete("a")
+    other.delete_all()
+    for compacted in (False, True):
+        old = session.turn(0).prompt
+        assert old is not None
+        assert ("never on a Friday" in _sent(old), "never on a Sunday" in _sent(old)) == (not compacted, not compacted)
+        memspan_engine.maintain(compact=True)
+
+
 @pytest.mark.parametrize("copies", [1, 5, 8, 100])
 def test_copies_of_a_passage_take_the_place_of_no_other(copies: int) -> None:
     with temporary_engine() as engine:

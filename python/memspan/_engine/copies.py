@@ -74,7 +74,10 @@ class Copies(EnginePart):
         return self._core.export(target)
 
     def load(self, path: str | os.PathLike[str]) -> int:
-        """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes.
+        """Reads what `export` wrote into this store, which must be empty. Exporting it again gives the same bytes, with one exception.
+
+        Where the file was exported from a plain store and this one has a key, the indexes are written anew under hashes that tell no word,
+        and so another export has other bytes.
 
         All of it is there when this returns, or nothing: the lines become a new generation, which is read by `check` and then takes the
         place of the empty one. An error says that nothing was loaded, but for `OutcomeUnknown`. Cost: the size of the store once more on

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every value of every table is there, indexes too. Nothing need be derived again, and an answer is the same to the bit. The lines are a
-//! function of the stored values, so a loaded store exports to the same bytes. Left out are the records of a generation
+//! function of the stored values, so a loaded store exports to the same bytes, but for a plain one that a key was given on the way. Left out are the records of a generation
 //! about itself, whose part that matters is the first line. `line` says how a value is written, `schema` what its fields are called;
 //! docs/format.md has both for readers without memspan.
 //!
