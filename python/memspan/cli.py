@@ -165,7 +165,8 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
         "--repair",
         type=Path,
         metavar="NEW",
-        help="save what is intact in a new store there, and list what was lost",
+        help="save what is intact in a new store there, and list what was lost. A session whose own record is lost, or each of its "
+        "epochs, is not saved: STORE keeps its messages. Values of an encrypted store are saved without its key as they are",
     )
 
 

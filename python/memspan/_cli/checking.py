@@ -13,9 +13,11 @@ from memspan._characters import visible
 from memspan._cli import EXIT_DAMAGED, EXIT_ERROR
 from memspan._cli.opening import check_folder, key_of, open_store
 from memspan._cli.printing import say
+from memspan._engine.paths import local_path, outside_of
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 __all__ = ["check"]
 
@@ -50,13 +52,34 @@ def check(options: argparse.Namespace) -> int:
 def _repair(options: argparse.Namespace) -> int:
     from memspan import _core  # noqa: PLC0415  what one command needs
 
-    saved, lost = _core.repair(options.store, options.repair, key_of(options))
-    with memspan.open(options.repair, embedder=None, key=key_of(options)) as engine:
-        findings = engine.check().findings
-    report = {"saved": saved, "lost": lost, "to_look_at": list(findings)}
-    lines = [f"saved {saved:,} values in {options.repair}", *(f"lost: {one}" for one in lost), *(f"to look at: {one}" for one in findings)]
+    key = key_of(options)
+    target = outside_of(options.store, "repairing a store", "new store", local_path("repairing a store", options.repair))
+    saved, (rebuilt, lost) = _core.repair(options.store, target, key)
+    findings = _findings(target, key)
+    report = {"saved": saved, "rebuilt": rebuilt, "lost": lost, "checked": findings is not None, "to_look_at": findings or []}
+    lines = [f"saved {saved:,} values in {target}" + ("" if lost or findings else "; nothing was lost")]
+    lines += [f"rebuilt from others: {one}" for one in rebuilt]
+    lines += [f"lost: {one}" for one in lost]
+    lines += [f"to look at: {one}" for one in findings or []]
+    if findings is None:
+        lines.append(f"not checked: the copy is encrypted, and no key was given: run `memspan check {target} --key-file FILE`")
+        if lost:
+            lines.append("nor was it mended, which needs the key: repair the store again, into another folder, with --key-file FILE")
     say(options, report, "\n".join(lines))
     return EXIT_DAMAGED if lost or findings else 0
+
+
+def _findings(store: Path, key: bytes | None) -> list[str] | None:
+    """The contradictions in a store; None of one that is encrypted, where no key was given."""
+    try:
+        with memspan.open(store, embedder=None, key=key) as engine:
+            return list(engine.check().findings)
+    except memspan.StoreCorrupt as error:  # what was saved is told all the same
+        return [str(error)]
+    except memspan.WrongKey:
+        if key is None:
+            return None
+        raise
 
 
 def _read_everything(options: argparse.Namespace) -> int:
@@ -67,6 +90,8 @@ def _read_everything(options: argparse.Namespace) -> int:
             users = sum(1 for _ in engine.users())
             scopes, memories, values, damage = report.scopes, report.memories, report.values, list(report.findings)
     except memspan.StoreCorrupt as error:  # so damaged that it cannot be opened, or its scopes not be listed
+        if not any(one.name == "CURRENT" or one.name.startswith("gen-") for one in options.store.iterdir()):
+            raise  # a folder of other files, of which no store was damaged
         scopes = users = memories = values = 0
         damage = [str(error)]
     print(json.dumps({"scopes": scopes, "users": users, "memories": memories, "values": values, "damage": damage}))

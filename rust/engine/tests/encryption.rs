@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memspan_engine::ErrorKind;
-use memspan_engine::engine::Engine;
+use memspan_engine::engine::{Engine, mend};
 use memspan_engine::models::Model;
 use memspan_engine::session::{NewMessage, Options, Session};
 use memspan_engine::store::folder::FORMAT_VERSION;
@@ -364,4 +364,7 @@ fn an_encrypted_store_is_repaired_without_its_key() {
     let engine = open_with(&saved.0, 1).expect("the same key");
     assert_eq!(memories(&engine, &user("u-42-visible-name"), 9).len(), 2);
     assert_sound(&engine);
+    let other = Folder::new();
+    assert_eq!(mend::repair(&store.0, &other.0, Some(&key(2)), 9).expect_err("another key").kind(), ErrorKind::WrongKey);
+    assert!(std::fs::read_dir(&other.0).is_ok_and(|mut entries| entries.next().is_none()) || !other.0.exists(), "it may be repaired into");
 }

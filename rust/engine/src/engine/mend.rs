@@ -22,46 +22,54 @@ use crate::store::identity::Seed;
 use crate::store::keys::{Key, Partition, STORE, u32_at};
 use crate::store::meta::Meta;
 use crate::store::pages::Pages;
-use crate::store::repair::{Repaired, repair_and};
+use crate::store::repair::{Mended, Repaired, repair_and};
 use crate::store::vault::{StoreKey, record_of};
 use crate::{ErrorKind, Result};
 
 /// Saves what is intact of the store at `source` in a new store at `target`, which answers as if what is lost had never been there. Where
-/// the store is encrypted, that needs its `key`: without, the values are saved as they are.
+/// the store is encrypted, that needs its `key`: without, the values are saved as they are. A key that does not open it is refused.
 pub fn repair(source: &Path, target: &Path, key: Option<&StoreKey>, now: i64) -> Result<Repaired> {
-    repair_and(source, target, FORMAT_VERSION, now, &|saved| match mend(saved, source, key) {
-        Err(error) if error.kind() == ErrorKind::StoreCorrupt => Ok(vec![format!("more than could be told apart: {}", error.message())]),
+    repair_and(source, target, FORMAT_VERSION, now, &|saved, damaged| match mend(saved, source, key, damaged) {
+        Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
+            Ok(Mended { lost: vec![format!("more than could be told apart: {}", error.message())], partly: true })
+        }
         mended => mended,
     })
 }
 
-/// Makes the values of a generation agree with each other; the losses, a sentence each.
-fn mend(saved: &mut Environment, source: &Path, key: Option<&StoreKey>) -> Result<Vec<String>> {
+/// Makes the values of a generation agree with each other, where any is missing.
+fn mend(saved: &mut Environment, source: &Path, key: Option<&StoreKey>, damaged: bool) -> Result<Mended> {
+    let mut mended = Mended::default();
     let is_encrypted = Meta::read(&saved.snapshot()?)?.is_some_and(|meta| meta.sealed.is_some());
     if is_encrypted && key.is_none() {
-        return Ok(Vec::new()); // nobody reads the values without it
+        mended.partly = damaged; // nobody reads the values without it
+        return Ok(mended);
     }
     saved.unlock(source, key)?;
-    let mut lost = Vec::new();
-    owners(saved, &mut lost)?;
+    if !damaged {
+        return Ok(mended);
+    }
+    owners(saved, &mut mended.lost)?;
     for (partition, row) in scope::rows(&saved.snapshot()?, 0, usize::MAX)? {
-        match one(saved, partition, row, &mut lost) {
+        match one(saved, partition, row, &mut mended) {
             Err(error) if error.kind() == ErrorKind::StoreCorrupt => {
-                lost.push(format!("what was made from the records of partition {partition}: {}", error.message()));
+                mended.partly = true;
+                mended.lost.push(format!("what was made from the records of partition {partition}: {}", error.message()));
             }
-            mended => mended?,
+            other => other?,
         }
     }
-    Ok(lost)
+    Ok(mended)
 }
 
-fn one(saved: &Environment, partition: Partition, row: Row, lost: &mut Vec<String>) -> Result<()> {
+fn one(saved: &Environment, partition: Partition, row: Row, mended: &mut Mended) -> Result<()> {
+    let lost = &mut mended.lost;
     let secret = saved.identity().1;
     match row {
         Row::Scope(scope) => {
             let whose = format!("{} {:?}", scope.scope_type.name(), scope.id);
             rehash::write(saved, |txn| memory::mend::mend(txn, partition, scope.seed(secret), &whose, lost))?;
-            sessions(saved, partition, &scope, &whose, lost)
+            sessions(saved, partition, &scope, &whose, mended)
         }
         Row::Collection { owner, name } => {
             let Some(Row::Scope(scope)) = scope::row(&saved.snapshot()?, owner)? else {
@@ -80,7 +88,7 @@ fn one(saved: &Environment, partition: Partition, row: Row, lost: &mut Vec<Strin
 }
 
 /// Mends the sessions of a scope, where anything of them is lost.
-fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &str, lost: &mut Vec<String>) -> Result<()> {
+fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &str, mended: &mut Mended) -> Result<()> {
     let seed = scope.seed(saved.identity().1);
     if session::mend::damage(&saved.snapshot()?, partition, seed)?.is_none() {
         return Ok(());
@@ -88,14 +96,17 @@ fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &st
     blobs(saved, partition, seed)?;
     for session in session::mend::sessions(&saved.snapshot()?, partition)? {
         let mut said = None;
-        let mended = rehash::write(saved, |txn| {
+        let done = rehash::write(saved, |txn| {
             said = session::mend::mend(txn, scope, SessionKey { partition, session })?;
             Ok(())
         });
-        match mended {
-            Ok(()) => lost.extend(said.map(|said| format!("{said}, of {whose}"))),
+        match done {
+            Ok(()) => mended.lost.extend(said.map(|said| format!("{said}, of {whose}"))),
             Err(error) if error.kind() == ErrorKind::StoreIo => return Err(error),
-            Err(error) => lost.push(format!("session {session} of {whose}: {}", error.message())),
+            Err(error) => {
+                mended.partly = true;
+                mended.lost.push(format!("session {session} of {whose}: {}", error.message()));
+            }
         }
     }
     let documents = session::mend::documents(&saved.snapshot()?, partition)?;
@@ -108,7 +119,10 @@ fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &st
     for some in documents.chunks(session::mend::PAGE) {
         rehash::write(saved, |txn| session::mend::find_anew(txn, partition, seed, some))?;
     }
-    lost.extend(session::mend::damage(&saved.snapshot()?, partition, seed)?.map(|left| format!("{left} ({whose})")));
+    if let Some(left) = session::mend::damage(&saved.snapshot()?, partition, seed)? {
+        mended.partly = true;
+        mended.lost.push(format!("{left} ({whose})"));
+    }
     Ok(())
 }
 

@@ -222,6 +222,25 @@ impl Table {
         Self::PartialReply,
         Self::RefusedLimit,
     ];
+
+    /// That of a key which was read from the store; none of a key that this module does not make.
+    #[must_use]
+    pub fn of(key: &[u8]) -> Option<Self> {
+        let byte = *key.get(4)?;
+        Self::ALL.into_iter().find(|table| *table as u8 == byte)
+    }
+
+    /// Whether a repair makes all of its values anew from those of other tables, or maintenance does, so that nothing is lost with one.
+    #[must_use]
+    pub fn is_derived(self) -> bool {
+        match self {
+            Self::Expiry | Self::Quarantine | Self::RelationOf | Self::RelationBy => true,
+            Self::VectorBlock | Self::GraphCatalog | Self::GraphNodes | Self::GraphUpper | Self::GraphChanges => true,
+            Self::Tail | Self::Postings | Self::Attributes | Self::Lengths | Self::RunPages | Self::RunCatalog | Self::RunLengths => true,
+            Self::MessageVector | Self::MessageId | Self::Document | Self::CollectionId => true,
+            _ => false,
+        }
+    }
 }
 
 /// A key under construction, on the stack.

@@ -18,23 +18,35 @@ use super::keys::{Key, STORE, Table, u32_at};
 use super::meta::{self, Meta};
 use super::pages::PagesMut;
 use super::tree::page::{Kind, Order, Page};
-use crate::{Result, interrupt};
+use crate::{Error, Result, interrupt};
 
 /// The report on the repair of a damaged store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Values in the new store.
     pub saved: u64,
+    /// Damaged values of which nothing is lost, because they are made anew from others: a sentence each.
+    pub rebuilt: Vec<String>,
     /// The losses: damaged pages and values, one sentence each, in the order they were met.
     pub lost: Vec<String>,
 }
 
-/// Changes the values that were saved, before anybody sees them, and returns the losses that it met.
-pub type Mend<'m> = &'m dyn Fn(&mut Environment) -> Result<Vec<String>>;
+/// The result of mending.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// The losses that it met.
+    pub lost: Vec<String>,
+    /// Something was left as it is. Then nobody knows whether everything that is made from records was made anew.
+    pub partly: bool,
+}
+
+/// Changes the values that were saved, before anybody sees them. It is told whether any is missing; where none is, it only looks whether
+/// it could.
+pub type Mend<'m> = &'m dyn Fn(&mut Environment, bool) -> Result<Mended>;
 
 /// Saves what is intact of the store at `source` in a new store at `target`, which must not exist or be an empty folder.
 pub fn repair(source: &Path, target: &Path, format: u32, now: i64) -> Result<Repaired> {
-    repair_and(source, target, format, now, &|_| Ok(Vec::new()))
+    repair_and(source, target, format, now, &|_, damaged| Ok(Mended { lost: Vec::new(), partly: damaged }))
 }
 
 /// The same, and lets `mend` make the saved values agree with each other.
@@ -92,9 +104,11 @@ fn save(snapshot: &Snapshot, workshop: &Path, (format, now): (u32, i64), mend: M
     Meta { format, created_at, store: Some(id), generation: 1, secret, sealed }.write(&mut txn)?;
     txn.delete(Key::new(STORE, Table::Retired).as_slice())?;
     txn.commit()?;
-    if !repaired.lost.is_empty() {
-        repaired.lost.extend(mend(&mut new)?);
+    let mended = mend(&mut new, !repaired.lost.is_empty() || !repaired.rebuilt.is_empty())?;
+    if mended.partly {
+        repaired.lost.append(&mut repaired.rebuilt);
     }
+    repaired.lost.extend(mended.lost);
     new.finish()?;
     Ok(repaired)
 }
@@ -108,7 +122,7 @@ fn reached(snapshot: &Snapshot, repaired: &mut Repaired) -> Result<BTreeSet<u64>
             reached.insert(number);
             Ok(())
         },
-        &mut |error| lost.push(error.message().to_owned()),
+        &mut |error| lost.push(loss(&error)),
     )?;
     repaired.lost.append(&mut lost);
     Ok(reached)
@@ -118,15 +132,29 @@ fn reached(snapshot: &Snapshot, repaired: &mut Repaired) -> Result<BTreeSet<u64>
 fn write_leaf(snapshot: &Snapshot, new: &Environment, number: u64, repaired: &mut Repaired) -> Result<()> {
     let mut txn = new.write()?;
     for entry in snapshot.tree().leaf_entries(number)? {
-        match entry.and_then(|(key, value)| envelope::open(key, value).map(|_| (key, value))) {
-            Ok((key, value)) => {
+        match entry.map(|(key, value)| (key, value, envelope::open(key, value))) {
+            Ok((key, value, Ok(_))) => {
                 txn.put(key, value)?;
                 repaired.saved += 1;
             }
-            Err(error) => repaired.lost.push(error.message().to_owned()),
+            Ok((key, _, Err(error))) if Table::of(key).is_some_and(Table::is_derived) => repaired.rebuilt.push(loss(&error)),
+            Ok((key, _, Err(error))) if Table::of(key) == Some(Table::VectorExact) => {
+                repaired.lost.push(format!("{}; it is a vector, which `memspan maintain` makes again", loss(&error)));
+            }
+            Ok((_, _, Err(error))) | Err(error) => repaired.lost.push(loss(&error)),
         }
     }
     txn.commit()
+}
+
+/// An error of reading as the loss that it is: a repair is what its advice leads to.
+fn loss(error: &Error) -> String {
+    let said = error.message();
+    let said = said.strip_prefix("reading the store: ").unwrap_or(said);
+    ["; nothing was changed: ", "; restore the store "]
+        .iter()
+        .fold(said, |said, advice| said.split(advice).next().unwrap_or(said))
+        .to_owned()
 }
 
 /// Values of leaves that nobody leads to and that are not free.
