@@ -69,7 +69,8 @@ class Compacting(SessionPart):
             llm: Writes the summary: a function `(messages, *, max_tokens) -> str`, synchronous or not.
             keep_exchanges: Newest exchanges that stay as they are; 0 leaves none but one that waits for its answer. By default at most 3,
                 and no more than fit half of the prompt's limit, or half of `Compact.at`. A session that ended is compacted whole.
-            max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000.
+            max_tokens: The most that the summary may have; by default an eighth of a prompt's limit, 200 to 2,000. It gets less where the
+                newest message needs the room.
             learn: Flushes facts that should outlive the session to memory before its messages leave. `True` calls `Scope.learn`,
                 which learns nothing twice. `None` does so where the policy says `learn="compaction"`.
                 A function of the messages, as (index, role, text), returns memories
@@ -78,11 +79,13 @@ class Compacting(SessionPart):
             timeout_seconds: For each call of `llm`; 120 by default.
 
         Returns:
-            The report. Where no turn is old enough nothing is written, and `covers` is empty.
+            The report. Where no turn is old enough nothing is written, and `covers` is empty. The same holds where a newest message that
+            fits now leaves a summary less than a quarter of its tokens: old turns wait for a later compaction.
 
         Raises:
             SessionMoved: The session was compacted, rewound, redacted or moved to another model meanwhile. Nothing was changed.
-            BudgetExceeded: `max_tokens` is more than half of a prompt's limit.
+            BudgetExceeded: `max_tokens` is more than half of a prompt's limit, or a message that came meanwhile leaves a summary no room.
+                Nothing was changed.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o")
@@ -99,8 +102,8 @@ class Compacting(SessionPart):
             return Compaction(self.summary, range(0), tokens, tokens, Identifiers(0, 0))
         learned = flush(self._session, draft, learn, policy=self._store.policy.learn)
         written = write(draft, llm, timeout_seconds)
-        made = draft.make()
         committed = self._core.commit(draft, written)
+        made = draft.make()
         before, after, epoch = committed.tokens_before, committed.tokens_after, committed.epoch
         counts, summary = Identifiers(made.identifiers, made.kept, made.restored), summary_of(made.summary, self.model)
         return Compaction(

@@ -198,7 +198,8 @@ class Compaction:
 
     Attributes:
         summary: The summary that prompts show from now on; `None` where there is none.
-        covers: Indices of the messages that left with this compaction; empty where no turn was old enough, and nothing was written.
+        covers: Indices of the messages that left with this compaction; empty where no turn was old enough, or the newest message left a
+            summary too little room, and nothing was written.
         tokens_before: Tokens of the fixed sections and the window before it.
         tokens_after: The same after it.
         identifiers: The fate of the identifiers.
@@ -222,7 +223,7 @@ class Compaction:
 
     def __str__(self) -> str:
         if not self.covers:
-            return "nothing to compact: no turn is old enough"
+            return "nothing to compact: no turn is old enough, or the newest message leaves a summary too little room"
         counts = self.identifiers
         rows = [
             f"messages {self.covers.start}..{self.covers.stop} compacted: {self.tokens_before:,} tokens -> {self.tokens_after:,}",

@@ -105,7 +105,7 @@ def check_writer(llm: Writer | None, timeout_seconds: float | None) -> None:
 
 def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: float | None = None) -> Written:
     """Lets a model write for a draft, where there is one."""
-    if llm is None:
+    if llm is None or draft.covers[0] == draft.covers[1]:  # without new messages, lines that were checked already get shorter
         return Written()
     try:
         refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)

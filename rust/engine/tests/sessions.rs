@@ -175,7 +175,7 @@ fn a_task_that_ended_in_what_was_taken_back_makes_no_compaction_due() {
     };
     talk(session, 6);
     session.task_ended(3).expect("noted");
-    let due = |id| of(&engine, &scope, id).compaction_due().expect("read");
+    let due = |id| of(&engine, &scope, id).compaction_due(9).expect("read");
     assert_eq!(due("s"), Some(Due::TaskEnd));
     session.fork("before", Some(2), 4).expect("copied");
     session.fork("whole", None, 4).expect("copied");

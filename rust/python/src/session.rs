@@ -120,12 +120,12 @@ calls! {
         set_policy(at: Option<Share>, every_turns: u64, result_tokens: u64) Waits |session, now|
             session.set_policy(Policy { at: at.unwrap_or_default(), every_turns, result_tokens, task_ended: 0 }, now);
         task_ended() Waits |session, now| session.task_ended(now);
-        compaction_due() Short |session| Ok(session.compaction_due()?.map(memspan_engine::session::Due::name));
-        draft(keep_exchanges: Option<u64>, max_tokens: Option<Tokens>) Long |session|
-            Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0))?.map(Writing::new).map(CompactionDraft));
+        compaction_due() Short |session, now| Ok(session.compaction_due(now)?.map(memspan_engine::session::Due::name));
+        draft(keep_exchanges: Option<u64>, max_tokens: Option<Tokens>) Long |session, now|
+            Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0), now)?.map(Writing::new).map(CompactionDraft));
         brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
         commit(draft: Py<CompactionDraft>, written: GivenWritten) Long |session, now|
-            session.commit(&draft.get().0.draft, draft.get().0.stored(written.0), now);
+            session.commit_written(&draft.get().0, &written.0, now);
         summary() Short |session| session.summary_text();
         switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(Writing::new).map(CompactionDraft));
         plan_switch(to as "model": Model, draft: Option<Py<CompactionDraft>>) Long |session, now|

@@ -13,6 +13,7 @@ use super::record::{SessionBudget, SessionRecord, SessionState};
 use super::session::{Session, Status};
 use super::stored_epoch::StoredEpoch;
 use super::summary::{self, StoredSummary};
+use super::summary_room::{fitting, limit_in_force, limit_kept, stand_in};
 use super::switch::SwitchPlan;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::transcript::view::View;
@@ -170,31 +171,36 @@ impl Session<'_> {
     }
 
     /// Whether the session should be compacted, and why. A pure read of a few records.
-    pub fn compaction_due(&self) -> Result<Option<Due>> {
+    pub fn compaction_due(&self, now: i64) -> Result<Option<Due>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let policy = Policy::read(pages, status.place)?;
-            due(pages, &status, policy)
+            let Some(due) = due(pages, &status, policy)? else { return Ok(None) };
+            let boundary = own_boundary(pages, &status, policy)?;
+            let wanted = wanted(pages, &status, boundary, None)?;
+            Ok(self.room_for_summary(pages, &status, boundary, wanted, now)?.map(|_| due))
         })
     }
 
-    /// The turns for a compaction; `None` where no turn is old enough. An ended session is compacted whole. `keep_exchanges` stay as
-    /// they are: by default at most three, and no more than fit half of what prompts may have.
-    pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>) -> Result<Option<Draft>> {
+    /// The turns for a compaction; `None` where no turn is old enough, or the newest leaves a summary no room. An ended session is
+    /// compacted whole. `keep_exchanges` stay as they are: by default at most three, and no more than fit half of what prompts may have.
+    pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>, now: i64) -> Result<Option<Draft>> {
         if let Some(keep) = keep_exchanges {
             limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
         }
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let (limit, _) = status.record.limit(&status.epoch.model)?;
-            let most = summary_tokens(max_tokens, limit)?;
             let boundary = match keep_exchanges {
                 Some(keep) => boundary(pages, &status, keep)?,
                 None => own_boundary(pages, &status, Policy::read(pages, status.place)?)?,
             };
-            let Some(draft) = make_draft(pages, &status, status.epoch.model.clone(), boundary, most)? else { return Ok(None) };
-            let worth = if max_tokens.is_some() { most } else { worth(pages, &status, &draft)? };
-            Ok(Some(Draft { max_tokens: most.min(worth), ..draft }))
+            let wanted = wanted(pages, &status, boundary, max_tokens)?;
+            let before = shown_summary(pages, status.place, &status.epoch, None)?;
+            if boundary <= before.as_ref().map_or(0, |before| before.covers.end) {
+                return Ok(None);
+            }
+            let Some(most) = self.room_for_summary(pages, &status, boundary, wanted, now)? else { return Ok(None) };
+            make_draft(pages, &status, status.epoch.model.clone(), before, boundary, most).map(Some)
         })
     }
 
@@ -212,20 +218,43 @@ impl Session<'_> {
         })
     }
 
-    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits.
+    /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. A summary
+    /// that had to be small for a smaller model is made again from the one before it.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
-            let (limit, _) = status.record.limit(model)?;
-            let plain = self.planned(pages, &status, model, None, now)?;
-            if plain.kept.left_out <= summary::covered(pages, status.place, status.epoch.epoch.summary_version)? {
+            let (place, tokens_of) =
+                (status.place, |summary: &Summary| model.factor.bound(summary.tokens(&CachedCounter::new(model.encoding))));
+            let shown = shown_summary(pages, place, &status.epoch, None)?.unwrap_or_default();
+            // The new summary takes the place of the one before, whose tokens are free for it.
+            let bare = self.planned(pages, &status, model, Some(&stand_in(0, shown.covers.end)), now)?;
+            let plain = if shown.is_empty() { bare.clone() } else { self.planned(pages, &status, model, None, now)? };
+            let most = model.factor.bound(bare.history_tokens / 2);
+            let richest = summary::richest(pages, place, &tokens_of)?.unwrap_or_default();
+            let is_richer = tokens_of(&richest).min(most) / 2 >= tokens_of(&shown).max(1);
+            let leaves = is_richer || plain.kept.left_out > shown.covers.end;
+            if !leaves && is_within(self.check_planned(pages, &status, &plain, None, now))? {
                 return Ok(None);
             }
-            let max_tokens = summary_tokens(None, limit)?.min(model.factor.bound(plain.history_tokens / 2));
-            let room = plain.history_tokens.saturating_sub(model.factor.room(max_tokens));
-            let view = View::cold(pages, status.place, &status.record, &status.epoch);
-            let kept = recount::plan(&view, model, room, &status.record.tally, 0)?;
-            make_draft(pages, &status, model.clone(), kept.origin, max_tokens)
+            let before = if is_richer { richest } else { shown };
+            let covered = before.covers.end;
+            let wanted = summary_tokens(None, status.record.limit(model)?.0, limit_in_force(pages, place, &status.record, model)?)?;
+            let wanted = wanted.max(tokens_of(&before)).min(most);
+            let fits = |tokens| {
+                let new = stand_in(tokens, covered);
+                let plan = self.planned(pages, &status, model, Some(&new), now)?;
+                self.check_planned(pages, &status, &plan, Some(&new), now)
+            };
+            let max_tokens = match fitting(wanted, 1, fits)? {
+                Some(fitting) => fitting,
+                None if leaves => wanted, // other instructions may come with the switch
+                None => return Ok(None),
+            };
+            let view = View::cold(pages, place, &status.record, &status.epoch);
+            let room = bare.history_tokens.saturating_sub(model.factor.room(max_tokens));
+            let kept = recount::plan(&view, model, room, &status.record.tally, covered)?;
+            let before = Some(before).filter(|before| before.covers.end > 0);
+            make_draft(pages, &status, model.clone(), before, kept.origin, max_tokens).map(Some)
         })
     }
 
@@ -271,7 +300,7 @@ impl Session<'_> {
         };
         epoch.epoch = Epoch::open(opening, plan.limit, &status.record.budget.sections, &newest, pending)?;
         let record = SessionRecord { window: None, ..status.record.clone() }; // what is known of its cost is known of the other model
-        check_fits(pages, &record, &epoch, &fixed, &newest)
+        check_fits(pages, &record, &epoch, &fixed, &newest, u64::MAX)
     }
 
     fn planned<P: Pages>(&self, pages: &P, status: &Status, model: &Model, new: Option<&Summary>, now: i64) -> Result<SwitchPlan> {
@@ -289,7 +318,8 @@ impl Session<'_> {
     /// Commits a compaction: the summary, the new origin, the pinned snapshot, in one epoch.
     ///
     /// # Errors
-    /// `SessionMoved` where the session was compacted, rewound, redacted or switched since the draft was read; nothing is changed then.
+    /// `SessionMoved` where the session was compacted, rewound, redacted or switched since the draft was read; `BudgetExceeded` where the
+    /// summary would leave no room for a newest message that fits now. Nothing is changed then.
     pub fn commit(&self, draft: &Draft, made: StoredSummary, now: i64) -> Result<Committed> {
         let (place, seen, boundary) = (draft.place, draft.seen, draft.boundary);
         self.write(move |txn, scope, id| {
@@ -297,8 +327,12 @@ impl Session<'_> {
             check_not_hidden(&writer)?;
             check_fresh(&writer, place, seen)?;
             let before = writer.shown_tokens()?;
+            let limit = limit_kept(&*writer.pages, place, &writer.record, &writer.epoch, &writer.fixed()?, &writer.view())?;
             let version = put(&mut writer, &made)?;
             writer.begin(Reason::Compacted, boundary)?;
+            if let Some(limit) = limit {
+                check_fits(&*writer.pages, &writer.record, &writer.epoch, &writer.fixed()?, &writer.view(), limit)?;
+            }
             let tokens = (before, writer.shown_tokens()?);
             let epoch = writer.record.epoch;
             writer.finish()?;
@@ -312,6 +346,14 @@ fn shown_summary<P: Pages>(pages: &P, place: SessionKey, epoch: &StoredEpoch, ne
     match new {
         Some(new) => Ok(Some(new.clone())),
         None => Ok(StoredSummary::read(pages, place, epoch.epoch.summary_version)?.map(|stored| stored.summary)),
+    }
+}
+
+/// Whether a check found that it fits.
+fn is_within(checked: Result<()>) -> Result<bool> {
+    match checked {
+        Err(error) if error.kind() == ErrorKind::BudgetExceeded => Ok(false),
+        checked => checked.map(|()| true),
     }
 }
 
@@ -345,7 +387,7 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     let epoch = &status.epoch.epoch;
     let origin = epoch.origin.max(covered).min(messages);
     let stored = view.tokens_before(messages)?.saturating_sub(view.tokens_before(origin)?);
-    let (limit, _) = status.record.limit(&status.epoch.model)?;
+    let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
     let full = epoch.factor.bound(epoch.fixed_tokens + stored);
     if policy.at != Share::default() && full >= policy.at.of(limit).max(1) {
         return Ok(Some(Due::Threshold));
@@ -357,26 +399,33 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
     Ok((policy.task_ended > covered && policy.task_ended <= messages).then_some(Due::TaskEnd))
 }
 
-fn summary_tokens(asked: Option<u64>, limit: u64) -> Result<u64> {
-    let most = limit / MOST_OF_LIMIT;
+/// The tokens of a summary for prompts of `limit` tokens, of the `own` that the session may have.
+fn summary_tokens(asked: Option<u64>, own: u64, limit: u64) -> Result<u64> {
+    let most = own / MOST_OF_LIMIT;
     match asked {
-        None => Ok((limit / LIMIT_SHARE).clamp(*SUMMARY_TOKENS.start(), *SUMMARY_TOKENS.end()).min(most)),
-        Some(asked) if (1..=most).contains(&asked) => Ok(asked),
+        None => Ok((limit / LIMIT_SHARE).clamp(*SUMMARY_TOKENS.start(), *SUMMARY_TOKENS.end()).min(limit / MOST_OF_LIMIT)),
+        Some(asked) if (1..=most).contains(&asked) => Ok(asked.min(limit / MOST_OF_LIMIT)),
         Some(asked) => Err(Error::new(
             if asked == 0 { ErrorKind::InvalidInput } else { ErrorKind::BudgetExceeded },
             format!("compacting: max_tokens of the summary must be from 1 to {most}, half of the prompts' limit, and it is {asked}: choose another"),
         )
-        .with("limit_tokens", limit as i64)),
+        .with("limit_tokens", own as i64)),
     }
 }
 
-/// The most tokens of a summary that is worth its place: those of the one before, and half of those that leave.
-fn worth<P: Pages>(pages: &P, status: &Status, draft: &Draft) -> Result<u64> {
+/// The tokens that a summary of the messages before `boundary` is to have: those that the caller asks for; else as many as the limit gives
+/// it, and no more than are worth their place, those of the one before and half of those that leave.
+fn wanted<P: Pages>(pages: &P, status: &Status, boundary: u64, asked: Option<u64>) -> Result<u64> {
+    let (own, _) = status.record.limit(&status.epoch.model)?;
+    let most = summary_tokens(asked, own, limit_in_force(pages, status.place, &status.record, &status.epoch.model)?)?;
+    if asked.is_some() {
+        return Ok(most);
+    }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
-    let first = draft.previous.as_ref().map_or(0, |before| before.covers.end);
-    let leaving = view.tokens_before(draft.boundary)?.saturating_sub(view.tokens_before(first)?);
-    let before = draft.previous.as_ref().map_or(0, |before| before.tokens(&CachedCounter::new(status.epoch.model.encoding)));
-    Ok(status.epoch.model.factor.bound(before + leaving / 2).max(*SUMMARY_TOKENS.start()))
+    let before = shown_summary(pages, status.place, &status.epoch, None)?.unwrap_or_default();
+    let leaving = view.tokens_before(boundary)?.saturating_sub(view.tokens_before(before.covers.end)?);
+    let before = before.tokens(&CachedCounter::new(status.epoch.model.encoding));
+    Ok(most.min(status.epoch.model.factor.bound(before + leaving / 2).max(*SUMMARY_TOKENS.start())))
 }
 
 /// The first message that stays: the beginning of the oldest of the newest exchanges. A turn without its answer always stays.
@@ -399,7 +448,7 @@ fn boundary<P: Pages>(pages: &P, status: &Status, keep: u64) -> Result<u64> {
 /// of it from which on a compaction is due. Turns before the end of a task leave with it.
 fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<u64> {
     let most = if policy.every_turns > 0 { KEPT_EXCHANGES.min(policy.every_turns) } else { KEPT_EXCHANGES };
-    let (limit, _) = status.record.limit(&status.epoch.model)?;
+    let limit = limit_in_force(pages, status.place, &status.record, &status.epoch.model)?;
     let full = if policy.at == Share::default() { limit } else { policy.at.of(limit) };
     let room = (full / 2).saturating_sub(status.epoch.epoch.fixed_tokens);
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
@@ -416,16 +465,18 @@ fn own_boundary<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<
     Ok(first)
 }
 
-fn make_draft<P: Pages>(pages: &P, status: &Status, model: Model, boundary: u64, max_tokens: u64) -> Result<Option<Draft>> {
-    let (place, version) = (status.place, status.epoch.epoch.summary_version);
-    let previous = StoredSummary::read(pages, place, version)?.map(|stored| stored.summary);
-    let first = previous.as_ref().map_or(0, |before| before.covers.end);
-    if boundary <= first {
-        return Ok(None);
-    }
-    let (sources, ids) = sources(pages, place, first..boundary)?;
-    let seen = (status.record.edits, version);
-    Ok(Some(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model }))
+fn make_draft<P: Pages>(
+    pages: &P,
+    status: &Status,
+    model: Model,
+    previous: Option<Summary>,
+    boundary: u64,
+    max_tokens: u64,
+) -> Result<Draft> {
+    let place = status.place;
+    let (sources, ids) = sources(pages, place, previous.as_ref().map_or(0, |before| before.covers.end)..boundary)?;
+    let seen = (status.record.edits, status.epoch.epoch.summary_version);
+    Ok(Draft { place, seen, previous, sources, ids, boundary, max_tokens, model })
 }
 
 /// Messages as they were given, and the ids that their callers gave them.

@@ -113,7 +113,7 @@ fn a_long_change_of_a_session_is_done_or_is_not() {
         ("add", &|session| session.add(long.clone(), None, 3).map(drop)),
         ("rewind", &|session| session.rewind(0, 3).map(drop)),
         ("fork", &|session| session.fork("copy", None, 3).map(drop)),
-        ("draft", &|session| session.draft(Some(1), None).map(drop)),
+        ("draft", &|session| session.draft(Some(1), None, 1).map(drop)),
         ("delete", &|session| session.delete(3).map(drop)),
     ];
     for (name, call) in calls {

@@ -52,6 +52,7 @@ mod simulation;
 pub mod sources;
 mod stored_epoch;
 mod summary;
+mod summary_room;
 mod sweep;
 mod switch;
 #[cfg(test)]

@@ -120,6 +120,19 @@ pub(super) fn versions<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u64
     Ok(found)
 }
 
+/// The version with the most tokens, the newest of equals.
+pub(super) fn richest<P: Pages>(pages: &P, place: SessionKey, tokens: &impl Fn(&Summary) -> u64) -> Result<Option<Summary>> {
+    let mut best: Option<(u64, Summary)> = None;
+    for version in versions(pages, place)? {
+        let Some(StoredSummary { summary, .. }) = StoredSummary::read(pages, place, version)? else { continue };
+        let tokens = tokens(&summary);
+        if best.as_ref().is_none_or(|(most, _)| tokens >= *most) {
+            best = Some((tokens, summary));
+        }
+    }
+    Ok(best.map(|(_, summary)| summary))
+}
+
 /// Takes what message `index` said out of every version; says whether there was anything.
 pub(super) fn erase(pages: &mut impl PagesMut, place: SessionKey, index: u64) -> Result<bool> {
     let mut changed = false;

@@ -71,7 +71,7 @@ impl Session<'_> {
             }
             recount::switch(writer, model.clone(), Reason::ModelSwitched)?;
             let fixed = fixed_of(&*writer.pages, writer.place, &writer.epoch, writer.now)?;
-            check_fits(&*writer.pages, &writer.record, &writer.epoch, &fixed, &writer.view())
+            check_fits(&*writer.pages, &writer.record, &writer.epoch, &fixed, &writer.view(), u64::MAX)
         })?;
         Ok(plan)
     }

@@ -1,18 +1,19 @@
 //! A draft while a model writes its summary: replies are checked against the messages, and the lines that pass become the summary once.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use super::SwitchPlan;
-use super::compact::Draft;
+use super::compact::{Committed, Draft};
 use super::session::Session;
 use super::summary::StoredSummary;
-use crate::Result;
+use super::summary_room::{least_of, less};
 use crate::compaction::check::{Refused, check};
 use crate::compaction::{self, Compacted, Identifier, Line, Summary, request, to_json};
 use crate::context::{Counter, FixedText};
 use crate::models::Model;
 use crate::process::lock;
 use crate::tokens::CachedCounter;
+use crate::{Error, ErrorKind, Result};
 
 /// A draft, the lines that a model wrote for it, and the resulting summary.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct Writing {
     /// The draft.
     pub draft: Draft,
     written: Mutex<Vec<Line>>,
-    made: OnceLock<Compacted>,
+    made: Mutex<Option<Arc<Compacted>>>,
 }
 
 /// A reply held against the messages.
@@ -88,7 +89,7 @@ impl Writing {
     /// Begins with a draft.
     #[must_use]
     pub fn new(draft: Draft) -> Self {
-        Self { draft, written: Mutex::default(), made: OnceLock::new() }
+        Self { draft, written: Mutex::default(), made: Mutex::default() }
     }
 
     fn counter(&self) -> CachedCounter {
@@ -130,22 +131,33 @@ impl Writing {
         lock(&self.written).clear();
     }
 
-    /// Makes the summary. Once it was made the draft is closed, so that the shown summary is the committed one.
+    /// Makes the summary. Once it was made the draft is closed, so that the shown summary is the committed one: only a commit makes it
+    /// smaller.
     pub fn make(&self) -> MadeSummary {
         let made = self.compacted();
-        let Compacted { summary, identifiers, kept } = made;
+        let Compacted { summary, identifiers, kept } = &*made;
         let restored = made.restored(&lock(&self.written));
         MadeSummary { summary: SummaryText::new(summary, &self.draft.model), identifiers: *identifiers, kept: *kept, restored }
     }
 
-    fn compacted(&self) -> &Compacted {
-        self.made.get_or_init(|| {
-            let Draft { previous, sources, max_tokens, boundary, model, .. } = &self.draft;
-            let limit = model.factor.room(*max_tokens);
-            let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), limit, &self.counter());
-            made.summary.covers.end = *boundary; // a message that was redacted is no source, and left all the same
-            made
-        })
+    fn compacted(&self) -> Arc<Compacted> {
+        Arc::clone(lock(&self.made).get_or_insert_with(|| self.compact(self.draft.max_tokens)))
+    }
+
+    fn compact(&self, max_tokens: u64) -> Arc<Compacted> {
+        let Draft { previous, sources, boundary, model, .. } = &self.draft;
+        let limit = model.factor.room(max_tokens);
+        let mut made = compaction::compact(previous.as_ref(), sources, &lock(&self.written), limit, &self.counter());
+        made.summary.covers.end = *boundary; // a message that was redacted is no source, and left all the same
+        Arc::new(made)
+    }
+
+    /// Makes the summary again, smaller by what an error says that it was too large; whether it may be.
+    fn shrink(&self, error: &Error) -> bool {
+        let has = SummaryText::new(&self.compacted().summary, &self.draft.model).tokens.min(self.draft.max_tokens);
+        let Some(fewer) = less(has, error, least_of(self.draft.max_tokens)) else { return false };
+        *lock(&self.made) = Some(self.compact(fewer));
+        true
     }
 
     /// The summary as it is stored.
@@ -162,9 +174,24 @@ impl Session<'_> {
         Ok(Some(SummaryText::new(&stored.summary, &self.status()?.epoch.model)))
     }
 
+    /// Commits the summary of a draft. Where it leaves the newest message no room, because more was said since or its words cost more than
+    /// was planned, it is made again, smaller.
+    ///
+    /// # Errors
+    /// Those of [`Self::commit`].
+    pub fn commit_written(&self, writing: &Writing, written: &Written, now: i64) -> Result<Committed> {
+        loop {
+            match self.commit(&writing.draft, writing.stored(written.clone()), now) {
+                Err(error) if error.kind() == ErrorKind::BudgetExceeded && writing.shrink(&error) => {}
+                committed => return committed,
+            }
+        }
+    }
+
     /// The messages that a switch would keep, with the summary that is being written.
     pub fn plan_switch_written(&self, model: &Model, writing: Option<&Writing>, now: i64) -> Result<SwitchPlan> {
-        self.plan_switch_with(model, writing.map(|writing| &writing.compacted().summary), now)
+        let made = writing.map(Writing::compacted);
+        self.plan_switch_with(model, made.as_ref().map(|made| &made.summary), now)
     }
 }
 

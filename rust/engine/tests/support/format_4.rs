@@ -104,7 +104,7 @@ fn talk(engine: &Engine) {
         add(&session, "user", &ask, NOW + at * 2);
         add(&session, "assistant", &format!("I will deploy service-{at} on Friday."), NOW + at * 2 + 1);
     }
-    let draft = session.draft(Some(2), Some(300)).expect("read").expect("old turns");
+    let draft = session.draft(Some(2), Some(300), 1).expect("read").expect("old turns");
     let counter = CachedCounter::new(draft.model.encoding);
     let made = compaction::compact(draft.previous.as_ref(), &draft.sources, &[], draft.max_tokens, &counter).summary;
     let made = StoredSummary { summary: made, checked: "rules".into(), ..StoredSummary::default() };

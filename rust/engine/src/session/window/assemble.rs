@@ -219,7 +219,7 @@ fn trusting<T>(bounds: Option<&Bounds>, prior: Factor, composed: impl Fn(Option<
     })
 }
 
-/// Refuses a session of which not even the fixed sections and the newest message fit a prompt.
+/// Refuses a session of which not even the fixed sections and the newest message fit a prompt of at most `most` tokens.
 ///
 /// # Errors
 /// `BudgetExceeded` with every number.
@@ -229,9 +229,11 @@ pub(in crate::session) fn check_fits<P: Pages>(
     epoch: &StoredEpoch,
     fixed: &Fixed,
     history: &dyn History,
+    most: u64,
 ) -> Result<()> {
     let budget = effective(&record.budget, &epoch.model, &Ask::default());
     let (limit, output_tokens) = budget.limit(&epoch.model)?;
+    let limit = limit.min(most);
     let (bounds, counter) = (bounds_of(pages, record, epoch, false)?, CachedCounter::new(epoch.model.encoding));
     let prompt = trusting(bounds.as_ref(), epoch.model.factor, |bounds| {
         compose(&Inputs {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::fixed::{fixed_for, scopes};
+use super::fixed::{fixed_for, fixed_of, scopes};
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
@@ -275,6 +275,11 @@ impl<P: PagesMut> SessionWriter<'_, P> {
             fixed_tokens: fixed.tokens(&model.framing),
         };
         Epoch::open(opening, limit, &self.record.budget.sections, &self.view(), self.pending())
+    }
+
+    /// The fixed sections of its epoch.
+    pub(in crate::session) fn fixed(&self) -> Result<Fixed> {
+        fixed_of(&*self.pages, self.place, &self.epoch, self.told)
     }
 
     /// Counted tokens of the fixed sections and of the window, for the session's own limit.
