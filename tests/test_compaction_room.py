@@ -179,3 +179,13 @@ def test_a_summary_is_made_smaller_where_only_it_does_not_fit_the_new_model(mems
     assert 200 < session.summary.tokens < 560
     assert session.summary.covers == range(520)
     assert fits(session, 2_048)
+
+
+def test_refused_lines_are_told_where_all_were_refused(memspan_engine: memspan.Engine) -> None:
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    session.add_many({"role": ("user", "assistant")[n % 2], "content": f"Deploy runs on host-{n}."} for n in range(8))
+    reply = {"summary": [{"text": "Ask Zoe on 2031-01-01.", "messages": [0]}], "decisions": [], "constraints": [], "open_questions": []}
+    done = session.compact(keep_exchanges=0, llm=lambda _, **__: json.dumps(reply))
+    assert done.checked.startswith("rules: nothing that the model wrote")
+    assert [line.text for line in done.refused] == ["Ask Zoe on 2031-01-01."]
+    assert session.summary is not None

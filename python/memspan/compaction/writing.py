@@ -107,24 +107,24 @@ def write(draft: _core.CompactionDraft, llm: Writer | None, timeout_seconds: flo
     """Lets a model write for a draft, where there is one."""
     if llm is None or draft.covers[0] == draft.covers[1]:  # without new messages, lines that were checked already get shorter
         return Written()
+    refused: list[RefusedLine] = []
     try:
-        refused = _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
+        _write(draft, llm, TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds, refused)
     except WriterError as error:
         draft.clear()
-        return Written(f"rules: {error.kind}", _prompt_id(), reported=f"rules: {str(error)[:_MAX_REASON]}")
-    return Written("model", _prompt_id(), refused, "model")
+        return Written(f"rules: {error.kind}", _prompt_id(), tuple(refused), f"rules: {str(error)[:_MAX_REASON]}")
+    return Written("model", _prompt_id(), tuple(refused), "model")
 
 
-def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float) -> tuple[RefusedLine, ...]:
+def _write(draft: _core.CompactionDraft, llm: Writer, timeout_seconds: float, refused: list[RefusedLine]) -> None:
+    """Takes the lines that pass into the draft, and those that do not into `refused`, which a failure keeps."""
     before, taken = draft.before(), 0
-    refused: list[RefusedLine] = []
     for block in draft.passes(WINDOW_TOKENS):
         accepted, rejected = _one_pass(draft, llm, block if before is None else f"{before}{block}", timeout_seconds)
         taken += accepted
         refused.extend(rejected)
     if taken == 0:
         raise WriterError("nothing that the model wrote is what the messages say")
-    return tuple(refused)
 
 
 def _one_pass(draft: _core.CompactionDraft, llm: Writer, data: str, timeout_seconds: float) -> tuple[int, list[RefusedLine]]:
