@@ -262,6 +262,9 @@ _STATUSES: dict[int, RefusalKind] = {
     529: "overloaded",
 }
 
+_BROKEN = frozenset({"TransportError", "RemoteProtocolError", "IncompleteRead", "JSONDecodeError", "APIResponseValidationError"})
+"""Classes of errors for an answer that did not come whole, or was a proxy's page."""
+
 _CODE_IN_WORDS = r"""['"](?:code|type|status|reason|__type)['"]\s*:\s*['"]?(\w+)['"]?"""
 _NAMED_IN_WORDS = r"\((\w+Exception)\)|\b(\w+Exception):|\b([A-Z]+_[A-Z_]+)\."
 _WAIT = r"(?:try again|retry) in (\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})\s{0,20}(ms|s|m)\b"
@@ -368,7 +371,7 @@ def _by_class(error: object) -> RefusalKind | None:
         return None
     names = {kind.__name__ for kind in type(error).__mro__}
     broken = isinstance(error, ConnectionError | TimeoutError) or any("Timeout" in name or "Connect" in name for name in names)
-    return "outage" if broken or names & {"TransportError", "RemoteProtocolError", "IncompleteRead"} else None
+    return "outage" if broken or names & _BROKEN else None
 
 
 def _status(error: object) -> int | None:

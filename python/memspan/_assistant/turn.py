@@ -22,8 +22,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from memspan._asking import END, Asked
+from memspan._assistant.failures import calls_of, is_cut, says_nothing, told_as, typed, unread, withheld
 from memspan._assistant.values import AssistantEvent, AssistantReply
-from memspan._fence import is_list, is_mapping
+from memspan._fence import is_mapping
 from memspan._patience import begun
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved, ToolCallClosed
 from memspan.model import models
@@ -53,10 +54,6 @@ _TOO_MANY = "at most {} rounds of tools in one turn"
 _STOPPED = re.compile(rf"\[cancelled: {_TOO_MANY.format('[0-9]+')}\]")
 """The result of such a call, by which a retry knows that the turn is over."""
 
-_CALLS = frozenset({"tool_use", "function_call", "custom_tool_call"})
-_CALL_FIELDS = ("tool_calls", "functionCall", "function_call")
-"""Where a reply has its calls: the types of Anthropic's blocks and of the items of OpenAI's responses, the fields of others."""
-
 
 class Answering:
     """One turn of an assistant, which may have many at a time.
@@ -75,7 +72,7 @@ class Answering:
         self._seen = of.seen_in(scope)
         self._in_zone: dict[str, Any] = {} if timezone is None else {"timezone": timezone}
         self._session = self._open(session_id)
-        self._in_hook = False
+        self._in_hook = self._reads = False
 
     def events(self, message: Mapping[str, Any], message_id: str | None) -> Generator[AssistantEvent | Asked, Any]:
         """Answers a message."""
@@ -144,25 +141,35 @@ class Answering:
     def _ask(self, lease: Lease) -> Generator[AssistantEvent | Asked, Any, int]:
         """Assembles and calls until a reply is there; the turn that it stands in.
 
-        After a refusal it asks smaller, after an outage a model that was not asked yet, and again where the user said more meanwhile.
+        After a refusal it asks smaller, after an outage or an answer that cannot be read a model that was not asked yet, and again where
+        the user said more meanwhile.
         """
         prompt = self._assembled()
         left = list(self._of.models)
         for tries in range(len(self._of.models) + _MORE_TRIES):
             if prompt.model in left:
                 left.remove(prompt.model)
+            self._reads, response = False, None
             try:
                 if self._streams:
-                    return (yield from self._stream(lease, prompt))
+                    return (yield from self._stream(lease, prompt, is_last=not left))
                 response = yield from self._call(prompt)
+                self._reads = True
+                if left and says_nothing(response):
+                    raise withheld(prompt.model)  # noqa: TRY301  as the engine does with a reply that has no content at all
                 turn = self._step("reply", response, lambda: self._session.add_response(response, prompt=prompt, lease=lease))  # noqa: B023
                 return cast("Turn", turn).number
-            except Exception as error:
-                is_ours = isinstance(error, Error) and not isinstance(error, ProviderError | SessionMoved)
+            except Exception as raised:
                 # What a hook raises says nothing of the model, which may have answered.
+                error = raised if self._in_hook else typed(raised)
+                is_unread = self._reads and type(error) is InvalidInput
+                is_ours = isinstance(error, Error) and not is_unread and not isinstance(error, ProviderError | SessionMoved)
                 if is_ours or self._in_hook or tries == len(self._of.models) + _MORE_TRIES - 1:
-                    raise
-                prompt = self._assembled() if isinstance(error, SessionMoved) else self._recovered(prompt, error, left)
+                    if error is raised:
+                        raise
+                    raise error from raised
+                told = unread(response, error) if is_unread else told_as(error)
+                prompt = self._assembled() if isinstance(error, SessionMoved) else self._recovered(prompt, error, told, left)
                 if self._streams:
                     yield AssistantEvent("restart")
         raise AssertionError("the last try returns or raises")
@@ -170,16 +177,16 @@ class Answering:
     def _assembled(self) -> Prompt:
         return cast("Prompt", self._step("assemble", None, partial(self._session.assemble, **self._in_zone)))
 
-    def _recovered(self, refused: Prompt, error: Exception, left: list[str]) -> Prompt:
+    def _recovered(self, refused: Prompt, error: Exception, told: Exception, left: list[str]) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""
-        told, compact = _told(error), type(self._session).compact if self._of.compact else None
+        compact = type(self._session).compact if self._of.compact else None
         try:
             again = partial(self._session.recover, refused, told, models=[self._of.located(model) for model in left], compact=compact)
             return cast("Prompt", self._step("recover", error, again))
-        except ConnectionError as raised:
-            if raised is not told:
+        except (ConnectionError, ProviderError) as raised:
+            if raised is not told or told is error:
                 raise
-            raise error from None
+            raise error from error.__cause__
 
     def _call(self, prompt: Prompt) -> Generator[Asked, Any, Any]:
         provider = self._of.providers[prompt.model]
@@ -191,7 +198,7 @@ class Answering:
         self._tell("call", "after", response)
         return response
 
-    def _stream(self, lease: Lease, prompt: Prompt) -> Generator[AssistantEvent | Asked, Any, int]:
+    def _stream(self, lease: Lease, prompt: Prompt, *, is_last: bool) -> Generator[AssistantEvent | Asked, Any, int]:
         provider = self._of.providers[prompt.model]
         self._tell("call", "before", prompt)
         with self._session.reply(prompt, lease=lease) as reply:
@@ -201,6 +208,9 @@ class Answering:
                 if piece := reply.feed(chunk):
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", prompt)
+            self._reads = True
+            if not is_last and not reply.text and is_cut(reply.finish):
+                raise withheld(prompt.model)
         self._tell("reply", "after", reply.turn)
         return cast("Turn", reply.turn).number
 
@@ -262,12 +272,6 @@ def _is_cold(session: Session, model: str) -> bool:
     return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
 
 
-def _told(error: Exception) -> Any:
-    """The error itself; of a stream that ended early, an outage."""
-    is_early = isinstance(error, ProviderError) and not getattr(error, "error", None)
-    return ConnectionError(str(error)) if is_early else error
-
-
 def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float, names: Iterable[str]) -> dict[str, Any]:
     try:
         error = future.exception(timeout=seconds)
@@ -301,16 +305,6 @@ def _answered(session: Session, number: int) -> AssistantReply | None:
         messages = list(turn.messages)
         if messages and messages[-1].role == "tool" and _STOPPED.fullmatch(messages[-1].text):
             return _reply(turn, stored=True, stopped="max_rounds")
-        if messages and messages[-1].role == "assistant" and not _calls(messages[-1].given):
+        if messages and messages[-1].role == "assistant" and not calls_of(messages[-1].given):
             return _reply(turn, stored=True)
     return None
-
-
-def _calls(given: Mapping[str, Any]) -> bool:
-    """Whether a reply, in any vendor's form, calls a tool of the program's."""
-    parts = [given, *(part for name in ("content", "parts", "output") for part in _parts(given.get(name)))]
-    return any(part.get("type") in _CALLS or any(part.get(name) for name in _CALL_FIELDS) for part in parts)
-
-
-def _parts(value: Any) -> list[Mapping[str, Any]]:
-    return [part for part in value if is_mapping(part)] if is_list(value) else []

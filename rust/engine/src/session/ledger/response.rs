@@ -140,9 +140,23 @@ impl Response {
             Some(finish) => RESPONSE.error(
                 "a reply must say something",
                 &format!("one without content that ended with \"{finish}\""),
-                "send the request again, with more max_output_tokens if that was the reason",
+                advice(Some(finish)),
             ),
         }
+    }
+}
+
+/// The next step after a reply that ended without content.
+fn advice(finish: Option<&str>) -> &'static str {
+    let finish = finish.unwrap_or_default().to_ascii_lowercase();
+    match &*finish {
+        "length" | "max_tokens" | "max_output_tokens" | "incomplete" => {
+            "send the request again with more max_output_tokens, because thinking took all that the reply had"
+        }
+        "content_filter" | "refusal" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii" | "image_safety" => {
+            "ask another model, or word the message otherwise, because the provider's filter withheld the reply"
+        }
+        _ => "send the request again, or ask another model",
     }
 }
 
@@ -211,8 +225,7 @@ fn responses(object: &Object<'_>) -> Result<Response> {
     let finish = finish.or_else(|| owned(object, "status"));
     if items.is_empty() {
         let got = format!("one without items that ended with {:?}", finish.as_deref().unwrap_or("nothing"));
-        let next = "send the request again, with more max_output_tokens if that was the reason";
-        return Err(RESPONSE.error("a reply must say something", &got, next));
+        return Err(RESPONSE.error("a reply must say something", &got, advice(finish.as_deref())));
     }
     let message = format!("{{\"role\":\"assistant\",\"output\":{output}}}");
     Ok(Response::about(object, message.into(), Format::Responses, finish))
@@ -236,8 +249,7 @@ fn gemini(object: &Object<'_>) -> Result<Response> {
     let parts = candidate.get("content").and_then(json::object).and_then(|content| content.get("parts").map(str::to_owned));
     let Some(parts) = parts.filter(|parts| parts != "[]") else {
         let got = format!("a candidate without parts that ended with {:?}", finish.as_deref().unwrap_or("nothing"));
-        let next = "send the request again, with more max_output_tokens if that was the reason";
-        return Err(place.error("a reply must say something", &got, next));
+        return Err(place.error("a reply must say something", &got, advice(finish.as_deref())));
     };
     let id = owned(object, "responseId").or_else(|| owned(object, "response_id"));
     let base = id.clone().unwrap_or_else(|| format!("{:032x}", xxh3_128(parts.as_bytes())));
