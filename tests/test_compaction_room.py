@@ -189,3 +189,18 @@ def test_refused_lines_are_told_where_all_were_refused(memspan_engine: memspan.E
     assert done.checked.startswith("rules: nothing that the model wrote")
     assert [line.text for line in done.refused] == ["Ask Zoe on 2031-01-01."]
     assert session.summary is not None
+
+
+def test_a_line_with_another_unit_is_refused() -> None:
+    said = [
+        {"role": "user", "content": "Increase the gateway timeout to 30 seconds"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Pay Anna 100 dollars on arrival"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    lines = [("Increased the gateway timeout to 30 minutes.", 0), ("Pay Anna 100 euros on arrival.", 2), ("Anna gets 100 dollars.", 2)]
+    reply = {"summary": [{"text": text, "messages": [at]} for text, at in lines], "decisions": [], "constraints": [], "open_questions": []}
+    done = memspan.compact(said, keep_exchanges=0, llm=lambda _, **__: json.dumps(reply))
+    assert "minutes" not in done.text
+    assert "euros" not in done.text
+    assert "100 dollars" in done.text

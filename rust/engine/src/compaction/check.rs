@@ -2,7 +2,7 @@
 //!
 //! A reply is JSON of one shape: `summary`, `decisions`, `constraints`, `open_questions`, each a list of `{"text", "messages"}`; anything
 //! else is an error, which the model is told once. A line is refused if one of these is not in the messages it names: an identifier (byte
-//! for byte and whole), a number word, a day or a month, a capitalised name, a quotation. It is also refused if less than half of its terms
+//! for byte and whole), a number word, the unit of a number, a day or a month, a capitalised name, a quotation. It is also refused if less than half of its terms
 //! are theirs (another language, another topic), or if it says no where they do not, or the other way round. Constraints and
 //! decisions are checked against people's messages alone: a page that a tool read decides nothing. This module does not look for facts
 //! that the model left out: the rules put those back ([`super::compact`]).
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::Source;
 use super::cues::asks;
+use super::measures;
 use super::rules::for_each_text;
 use super::summary::{Line, Section, Summary};
 use super::terms::Reader;
@@ -33,7 +34,7 @@ const LEAST_SUPPORT: usize = 128;
 /// From this share on (of 256) a unit of the source is what a line restates.
 const RESTATES: usize = 128;
 
-const NUMBER_WORDS: [(&str, &str); 34] = [
+pub(super) const NUMBER_WORDS: [(&str, &str); 34] = [
     ("two", "2"),
     ("three", "3"),
     ("four", "4"),
@@ -219,6 +220,7 @@ pub fn is_said(text: &str, said: &str) -> Result<(), String> {
     let source = Words::of(said);
     check_identifiers(text, said)?;
     check_words(text, &source)?;
+    measures::check(text, said, &source)?;
     check_names(text, &source)?;
     check_quotes(text, said)
 }
@@ -392,14 +394,14 @@ fn continues(edge: char, beside: &[char]) -> bool {
 }
 
 /// The words of some messages, folded.
-struct Words(HashSet<String>);
+pub(super) struct Words(HashSet<String>);
 
 impl Words {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         Self(words(text).map(|(_, word)| word).collect())
     }
 
-    fn has(&self, word: &str) -> bool {
+    pub(super) fn has(&self, word: &str) -> bool {
         self.0.contains(word) || ["s", "es", "d", "ed", "ing"].iter().any(|end| self.is_form(word, end))
     }
 

@@ -13,6 +13,7 @@
 pub mod check;
 pub mod cues;
 mod json;
+mod measures;
 mod questions;
 pub mod request;
 mod rules;

@@ -1,0 +1,182 @@
+//! Whether the numbers of a line have the units that its source gives them: "30 minutes" is not "30 seconds".
+//!
+//! A unit is one of [`UNITS`]: times, money, sizes, lengths, weights. It stands right behind its number in a line; in the source, where
+//! people write "$30", "30s" and "30 to 60 seconds", before it or up to three words behind. A number that the source gives no unit may have
+//! one that the source names elsewhere.
+
+use super::check::{NUMBER_WORDS, Words};
+
+/// Words and signs for the same unit. A sign that stands for several is in several.
+const UNITS: [&[&str]; 32] = [
+    &["ms", "msec", "millis", "millisecond", "milliseconds", "millisekunde", "millisekunden"],
+    &["s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"],
+    &["m", "min", "mins", "minute", "minutes", "minuten"],
+    &["h", "hr", "hrs", "hour", "hours", "stunde", "stunden"],
+    &["d", "day", "days", "tag", "tage", "tagen"],
+    &["w", "wk", "wks", "week", "weeks", "woche", "wochen"],
+    &["mo", "month", "months", "monat", "monate", "monaten"],
+    &["y", "yr", "yrs", "year", "years", "jahr", "jahre", "jahren"],
+    &["am"],
+    &["pm"],
+    &["$", "usd", "dollar", "dollars", "buck", "bucks"],
+    &["€", "eur", "euro", "euros"],
+    &["£", "gbp", "quid", "pound", "pounds", "lb", "lbs"],
+    &["¥", "jpy", "yen"],
+    &["chf", "franc", "francs", "franken"],
+    &["cent", "cents"],
+    &["%", "percent", "pct", "prozent"],
+    &["b", "byte", "bytes"],
+    &["k", "kb", "kib", "kilobyte", "kilobytes"],
+    &["m", "mb", "mib", "megabyte", "megabytes"],
+    &["g", "gb", "gib", "gigabyte", "gigabytes"],
+    &["t", "tb", "tib", "terabyte", "terabytes"],
+    &["mm", "millimetre", "millimetres", "millimeter", "millimeters"],
+    &["cm", "centimetre", "centimetres", "centimeter", "centimeters"],
+    &["m", "metre", "metres", "meter", "meters"],
+    &["km", "kilometre", "kilometres", "kilometer", "kilometers"],
+    &["mi", "mile", "miles", "meile", "meilen"],
+    &["ft", "foot", "feet"],
+    &["mcg", "µg", "ug", "microgram", "micrograms"],
+    &["mg", "milligram", "milligrams"],
+    &["g", "gram", "grams", "gramm"],
+    &["kg", "kilo", "kilos", "kilogram", "kilograms"],
+];
+/// Words between a number of the source and its unit, and one more.
+const REACH: usize = 3;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// Without its commas; number words are digits.
+    Number(String),
+    /// Folded, or a sign.
+    Word(String),
+    /// The end of a sentence.
+    Stop,
+}
+
+/// Holds the numbers of a line with their units against what was said.
+///
+/// # Errors
+/// The first that has another unit there.
+pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String> {
+    let (line, said) = (tokens(text), tokens(said));
+    for (at, token) in line.iter().enumerate() {
+        let (Token::Number(number), Some(Token::Word(word))) = (token, line.get(at + 1)) else { continue };
+        let places: Vec<usize> = (0..said.len()).filter(|place| said[*place] == *token).collect();
+        let given: Vec<Option<&str>> = places.iter().map(|place| unit_of(&said, *place)).collect();
+        let with_another = !given.is_empty() && given.iter().all(Option::is_some);
+        let is_given = if is_unit(word) {
+            let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));
+            given.is_empty() || given.iter().any(|unit| unit.map_or_else(named, |unit| is_same(word, unit)))
+        } else {
+            !with_another || word.len() < 4 || source.has(word)
+        };
+        if !is_given {
+            return Err(format!("the unit of \"{number} {word}\" is not in its messages"));
+        }
+    }
+    Ok(())
+}
+
+/// The unit of the number at `place`.
+fn unit_of(said: &[Token], place: usize) -> Option<&str> {
+    let unit = |token: &'_ Token| matches!(token, Token::Word(word) if is_unit(word));
+    let before = place.checked_sub(1).map(|before| &said[before]).filter(|token| matches!(token, Token::Word(word) if !is_named(word)));
+    let behind = said[place + 1..].iter().take(REACH).take_while(|token| **token != Token::Stop).find(|token| unit(token));
+    match before.filter(|token| unit(token)).or(behind) {
+        Some(Token::Word(word)) => Some(word),
+        _ => None,
+    }
+}
+
+/// A word of letters, which is the unit of what stands before it.
+fn is_named(unit: &str) -> bool {
+    unit.chars().all(char::is_alphabetic)
+}
+
+fn is_unit(word: &str) -> bool {
+    UNITS.iter().any(|unit| unit.contains(&word))
+}
+
+fn is_same(word: &str, other: &str) -> bool {
+    UNITS.iter().any(|unit| unit.contains(&word) && unit.contains(&other))
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut found, mut at) = (Vec::new(), 0);
+    let run = |from: usize, goes_on: &dyn Fn(usize) -> bool| (from..chars.len()).find(|at| !goes_on(*at)).unwrap_or(chars.len());
+    let is_digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    while at < chars.len() {
+        let end = match chars[at] {
+            '0'..='9' => run(at, &|at| is_digit(at) || matches!(chars[at], '.' | ',') && is_digit(at + 1)),
+            c if c.is_alphabetic() => run(at, &|at| chars[at].is_alphabetic()),
+            _ => at + 1,
+        };
+        let piece = || chars[at..end].iter();
+        match chars[at] {
+            '0'..='9' if !is_of_a_name(&chars[..at]) => found.push(Token::Number(piece().filter(|c| **c != ',').collect())),
+            c if c.is_alphabetic() => {
+                let word: String = piece().flat_map(|c| c.to_lowercase()).collect();
+                let number = NUMBER_WORDS.iter().find(|(name, _)| *name == word);
+                found.push(number.map_or(Token::Word(word), |(_, digits)| Token::Number((*digits).to_owned())));
+            }
+            c @ ('$' | '€' | '£' | '¥' | '%') => found.push(Token::Word(c.into())),
+            '.' | '!' | '?' | ';' | '\n' => found.push(Token::Stop),
+            _ => {}
+        }
+        at = end;
+    }
+    found
+}
+
+/// Whether digits behind these characters are a part of a name: `v15`, `host-7`.
+fn is_of_a_name(before: &[char]) -> bool {
+    match before {
+        [.., c] if c.is_alphabetic() || *c == '_' => true,
+        [.., c, '-' | '/' | '.' | '#'] => c.is_alphabetic() || *c == '_',
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, said: &str) -> bool {
+        check(text, said, &Words::of(said)).is_ok()
+    }
+
+    #[test]
+    fn another_unit_is_refused() {
+        let source = "Increase the gateway timeout to 30 seconds. Pay Anna 100 dollars on arrival, and Bo $20.";
+        for line in
+            ["Timeout is 30 seconds.", "The 30-second timeout", "Anna gets 100 dollars", "Bo gets 20 dollars", "Anna gets 100 on arrival"]
+        {
+            assert!(said(line, source), "{line}");
+        }
+        for line in
+            ["Timeout is 30 minutes.", "Anna gets 100 euros", "Bo gets 20 euros", "thirty hours", "the 30-minute timeout", "30 retries"]
+        {
+            assert!(!said(line, source), "{line}");
+        }
+    }
+
+    #[test]
+    fn signs_ranges_and_units_named_elsewhere_are_read() {
+        assert!(said("takes 30 seconds", "it takes 30s") && !said("takes 30 minutes", "it takes 30s"));
+        assert!(said("5 minutes at most", "wait 5m") && said("5 metres", "5 m of rope") && !said("5 kilometres", "5 m of rope"));
+        assert!(said("from 30 seconds on", "30 to 60 seconds") && !said("from 30 hours on", "30 to 60 seconds"));
+        assert!(said("a share of 5 percent", "5% of it") && !said("5 euros", "5% of it"));
+        assert!(said("30 seconds", "timeouts are in seconds: set it to 30") && !said("30 hours", "set it to 30"));
+        assert!(said("at 5 pm", "see you at 5pm") && !said("at 5 am", "see you at 5pm"));
+    }
+
+    #[test]
+    fn numbers_without_a_unit_stand_before_any_word() {
+        let source = "Let us use Postgres 15 on host-7. payments-api listens on port 8443.";
+        for line in ["Postgres 15 chosen", "Port 8443 serves payments-api", "host-7 runs Postgres 15", "8443 days"] {
+            assert_eq!(said(line, source), !line.ends_with("days"), "{line}");
+        }
+    }
+}
