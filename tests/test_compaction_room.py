@@ -204,3 +204,16 @@ def test_a_line_with_another_unit_is_refused() -> None:
     assert "minutes" not in done.text
     assert "euros" not in done.text
     assert "100 dollars" in done.text
+
+
+def test_a_switch_takes_the_lines_of_its_model(memspan_engine: memspan.Engine) -> None:
+    """They were checked and thrown away: the plan had made the summary before the model was asked, and `checked` said "model"."""
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    talk(session, 100, "filler words here " * 20)
+    line = {"text": "service-0 runs on host-0 as the first.", "messages": [0]}
+    reply = {"summary": [line], "decisions": [], "constraints": [], "open_questions": []}
+    done = session.switch_model("gpt-4", llm=lambda _, **__: json.dumps(reply))
+    assert done.checked == "model"
+    assert session.summary is not None
+    assert "as the first" in session.summary.text
+    assert done.summary == session.summary

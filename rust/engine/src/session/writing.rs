@@ -21,6 +21,8 @@ pub struct Writing {
     /// The draft.
     pub draft: Draft,
     written: Mutex<Vec<Line>>,
+    /// The tokens that the summary may have: those of the draft, or fewer where it was too large.
+    most: Mutex<u64>,
     made: Mutex<Option<Arc<Compacted>>>,
 }
 
@@ -89,7 +91,8 @@ impl Writing {
     /// Begins with a draft.
     #[must_use]
     pub fn new(draft: Draft) -> Self {
-        Self { draft, written: Mutex::default(), made: Mutex::default() }
+        let most = Mutex::new(draft.max_tokens);
+        Self { draft, written: Mutex::default(), most, made: Mutex::default() }
     }
 
     fn counter(&self) -> CachedCounter {
@@ -120,7 +123,10 @@ impl Writing {
             Err(wrong) => CheckedReply { wrong: Some(wrong), ..CheckedReply::default() },
             Ok(checked) => {
                 let taken = checked.lines.len();
-                lock(&self.written).extend(checked.lines);
+                if taken > 0 {
+                    lock(&self.written).extend(checked.lines);
+                    *lock(&self.made) = None; // a plan was made without them
+                }
                 CheckedReply { wrong: None, taken, refused: checked.refused }
             }
         }
@@ -129,10 +135,11 @@ impl Writing {
     /// Forgets what a model wrote.
     pub fn clear(&self) {
         lock(&self.written).clear();
+        *lock(&self.made) = None;
     }
 
-    /// Makes the summary. Once it was made the draft is closed, so that the shown summary is the committed one: only a commit makes it
-    /// smaller.
+    /// Makes the summary, once: the shown one is the committed one. Lines that a model writes later change it, as behind a plan, and so
+    /// does a commit that makes it smaller.
     pub fn make(&self) -> MadeSummary {
         let made = self.compacted();
         let Compacted { summary, identifiers, kept } = &*made;
@@ -141,7 +148,7 @@ impl Writing {
     }
 
     fn compacted(&self) -> Arc<Compacted> {
-        Arc::clone(lock(&self.made).get_or_insert_with(|| self.compact(self.draft.max_tokens)))
+        Arc::clone(lock(&self.made).get_or_insert_with(|| self.compact(*lock(&self.most))))
     }
 
     fn compact(&self, max_tokens: u64) -> Arc<Compacted> {
@@ -152,11 +159,12 @@ impl Writing {
         Arc::new(made)
     }
 
-    /// Makes the summary again, smaller by what an error says that it was too large; whether it may be.
-    fn shrink(&self, error: &Error) -> bool {
-        let has = SummaryText::new(&self.compacted().summary, &self.draft.model).tokens.min(self.draft.max_tokens);
-        let Some(fewer) = less(has, error, least_of(self.draft.max_tokens)) else { return false };
-        *lock(&self.made) = Some(self.compact(fewer));
+    /// Lets the summary be made again, smaller by what an error says that it was too large; whether it may be, with `least` tokens.
+    fn shrink(&self, error: &Error, least: u64) -> bool {
+        let has = SummaryText::new(&self.compacted().summary, &self.draft.model).tokens.min(*lock(&self.most));
+        let Some(fewer) = less(has, error, least) else { return false };
+        *lock(&self.most) = fewer;
+        *lock(&self.made) = None;
         true
     }
 
@@ -182,16 +190,22 @@ impl Session<'_> {
     pub fn commit_written(&self, writing: &Writing, written: &Written, now: i64) -> Result<Committed> {
         loop {
             match self.commit(&writing.draft, writing.stored(written.clone()), now) {
-                Err(error) if error.kind() == ErrorKind::BudgetExceeded && writing.shrink(&error) => {}
+                Err(error) if error.kind() == ErrorKind::BudgetExceeded && writing.shrink(&error, least_of(writing.draft.max_tokens)) => {}
                 committed => return committed,
             }
         }
     }
 
-    /// The messages that a switch would keep, with the summary that is being written.
+    /// The messages that a switch would keep, with the summary that is being written, which gets smaller where it leaves the newest message
+    /// no room.
     pub fn plan_switch_written(&self, model: &Model, writing: Option<&Writing>, now: i64) -> Result<SwitchPlan> {
-        let made = writing.map(Writing::compacted);
-        self.plan_switch_with(model, made.as_ref().map(|made| &made.summary), now)
+        loop {
+            let made = writing.map(Writing::compacted);
+            match self.plan_switch_with(model, made.as_ref().map(|made| &made.summary), now) {
+                Err(error) if error.kind() == ErrorKind::BudgetExceeded && writing.is_some_and(|writing| writing.shrink(&error, 1)) => {}
+                planned => return planned,
+            }
+        }
     }
 }
 
@@ -216,6 +230,33 @@ mod tests {
         writing.check("nothing that a summary is made of");
         assert_eq!(writing.make().summary, made.summary);
         assert_eq!(writing.stored(Written::default()).summary.text(), made.summary.text);
+    }
+
+    #[test]
+    fn lines_of_a_model_are_in_a_summary_that_was_planned_without_them() {
+        let writing = writing();
+        let planned = writing.make().summary.text;
+        let line = r#"{"text": "payments-api uses port 8443.", "messages": [0]}"#;
+        let reply = format!(r#"{{"summary": [{line}], "decisions": [], "constraints": [], "open_questions": []}}"#);
+        assert_eq!(writing.check(&reply).taken, 1);
+        let made = writing.make().summary.text;
+        assert!(made.contains("payments-api uses port 8443.") && !planned.contains("uses"), "{planned}\n{made}");
+        writing.clear();
+        assert_eq!(writing.make().summary.text, planned);
+    }
+
+    #[test]
+    fn a_summary_shrinks_to_what_an_error_leaves_and_no_further_than_it_may() {
+        let said = |n: u64| Message::text(Role::User, &format!("We must run build {n} on host-{n}, and never deploy service-{n}."));
+        let draft = Draft::of_messages(None, (0..60).map(said).collect(), 0, 400, Model::named("gpt-4o").unwrap()).unwrap().0;
+        let writing = Writing::new(draft);
+        let too_large =
+            |over: i64| Error::new(ErrorKind::BudgetExceeded, "").with("needed_tokens", 900 + over).with("limit_tokens", 900_i64);
+        let before = writing.make().summary.tokens;
+        assert!(writing.shrink(&too_large(150), 100));
+        let after = writing.make().summary.tokens;
+        assert!(after <= before - 150 && after > 150, "{before} -> {after}");
+        assert!(!writing.shrink(&too_large(150), 100) && writing.make().summary.tokens == after);
     }
 
     #[test]
