@@ -1,4 +1,4 @@
-"""Answers of a provider that are none: a fallback is asked, and without one the turn ends with memspan's own error."""
+"""Answers of a provider that cannot be read: a fallback is asked, and without one the turn ends with memspan's own error."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_refusal_in_a_body_that_no_model_cures_is_told_at_once(memspan_engine:
     ],
     ids=["length", "filter", "anthropic", "gemini"],
 )
-def test_an_empty_text_is_no_answer_while_a_fallback_is_left(memspan_engine: memspan.Engine, whole: Any) -> None:
+def test_an_empty_text_goes_to_a_fallback_that_is_left(memspan_engine: memspan.Engine, whole: Any) -> None:
     provider = Bad(lambda: whole)
     reply = memspan.Assistant(memspan_engine, provider, model="gpt-4o", fallbacks=["gpt-4o-mini"]).respond("u", "hi")
     assert (reply.text, provider.asked) == ("from the fallback", ["gpt-4o", "gpt-4o-mini"])

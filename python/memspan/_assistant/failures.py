@@ -1,4 +1,4 @@
-"""The failures of a provider in a turn, as `Session.recover` is told of them: a stream that broke off, an answer that is none."""
+"""The failures of a provider in a turn, as `Session.recover` is told of them: a stream that broke off, an answer that cannot be read."""
 
 from __future__ import annotations
 
