@@ -135,7 +135,10 @@ fn apart(said: &Utterance<'_>, whole: Span, clause: Span, claim: Claim, own: &[W
     let cut = || rest::rest(&Sentence { text: said.text, words }, claim.slot.as_deref(), &informs);
     let Some(rest) = is_open.then(cut).flatten() else { return claims.push(claim) };
     let first = Span { start: clause.start, end: signs::widened(said.text, clause.start, words[rest.over - 1].end).1 };
-    claims.push(sentence(said, whole, first, None, own).unwrap_or(claim));
+    match sentence(said, whole, first, None, own) {
+        Some(claim) => apart(said, whole, first, claim, own, claims),
+        None => claims.push(claim),
+    }
     let span = Span { start: words[rest.from].start, end: clause.end };
     match rest.text {
         // A sentence that is kept whole only tells what was so: the value in it may have another one.

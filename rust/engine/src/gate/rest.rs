@@ -14,6 +14,7 @@ use super::reading::Reading;
 use super::rules;
 use super::sentence::Sentence;
 use super::words::{Word, among, starts, words};
+use crate::units::calendar::is_named;
 
 lists! { "rest":
     /// Verbs behind the subject of a clause.
@@ -26,6 +27,12 @@ lists! { "rest":
     OF_THEM,
     /// Words behind which a reason or another detail follows.
     LEADS,
+    /// Words behind "a nurse at" that name nobody who employs, where nothing is written with a capital.
+    NO_FIRM,
+    /// Those who are somewhere, and do not work there.
+    LEARNERS,
+    /// Words with which a clause goes on behind the name of a firm.
+    BEHIND_FIRM,
 }
 
 /// The rest of a clause.
@@ -77,17 +84,55 @@ fn same_claim(reading: &Reading, slot: Option<&str>) -> bool {
     reading.slot.as_deref() == slot && (slot.is_some() || reading.is_of_health())
 }
 
-/// Where a clause may be over before a word, and where the rest begins: behind a sign, "and", or before "with" and "because".
+/// Where a clause may be over before a word, and where the rest begins: behind a sign, "and", or before "with", "because" and "at Figma".
 fn boundary(s: &Sentence<'_>, at: usize) -> Option<(usize, usize)> {
     let joins = |at: usize| ["and", "but", "so", "plus"].contains(&s.word(at));
     if joins(at - 1) {
         return Some((at - 1, at));
     }
-    (!joins(at) && (s.parted(at) || among(&LEADS, s.word(at)))).then_some((at, at))
+    if !joins(at) && (s.parted(at) || among(&LEADS, s.word(at))) {
+        return Some((at, at));
+    }
+    firm(s, at).map(|_| (at - usize::from(["working", "employed"].contains(&s.word(at - 1))), at))
+}
+
+/// Where the name of a firm begins behind the "at" at a word: "a nurse at | Figma", "a developer at a company called | Freightly". "At heart",
+/// "at a school" and "at the beach" name none, and nor does what goes on with a clause: "a nurse at Figma | yelled at me".
+fn firm(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    const CALLED: usize = 6;
+    if s.word(at) != "at" || among(&LEARNERS, s.word(at - 1)) {
+        return None;
+    }
+    let is_name = |at: usize| s.words.get(at).is_some_and(|word| word.capital) && !is_named(s.word(at)) && !among(&NO_FIRM, s.word(at));
+    let called = || (at + 2..s.words.len().min(at + CALLED)).find(|at| ["called", "named"].contains(&s.word(*at)));
+    let first = match s.word(at + 1) {
+        "a" | "an" => called()? + 1,
+        _ => at + 1,
+    };
+    let small = first == at + 1 && s.words.iter().all(|word| !word.capital);
+    if small {
+        let over = (first..s.words.len()).find(|at| s.words[*at].is_mark() || among(&BEHIND_FIRM, s.word(*at))).unwrap_or(s.words.len());
+        let is_firm = over == first + 1 && !among(&NO_FIRM, s.word(first)) && s.names(first);
+        return is_firm.then_some(first);
+    }
+    let name = first + usize::from(s.word(first) == "the");
+    let goes_on = |at: usize| is_name(at) || ["of", "and", "the"].contains(&s.word(at)) && (is_name(at + 1) || is_name(at + 2));
+    let mut over = (name..s.words.len()).find(|at| !goes_on(*at) || *at > name && s.parted(*at)).unwrap_or(s.words.len());
+    let ends = |at: usize| s.words.get(at).is_none_or(Word::is_mark) || among(&BEHIND_FIRM, s.word(at));
+    // "St. Mary's | hospital"
+    over += usize::from(!ends(over) && !s.parted(over) && ends(over + 1));
+    let explains = over < s.words.len() && s.parted(over) && ["a", "an", "the"].contains(&s.word(over));
+    (is_name(name) && (ends(over) || explains)).then_some(first)
 }
 
 /// The rest from a word on in words that stand alone; `None` where nothing can be parted there.
 fn alone(s: &Sentence<'_>, over: usize, from: usize, slot: Option<&str>, informs: &dyn Fn(&[Word]) -> bool) -> Option<Said> {
+    if s.word(from) == "at" {
+        // "I'm a nurse | at Figma": the trade ends by another one, and the firm does not.
+        let i = if s.words[0].capital { "I" } else { "i" };
+        let works = |firm: usize| format!("{i} work at {}", behind(s, firm));
+        return firm(s, from).filter(|_| slot == Some("occupation")).map(|firm| Said::Otherwise(works(firm)));
+    }
     let joined = over < from;
     let shared = || if joined { shared(s, from, slot) } else { None };
     let text = shared()
@@ -258,6 +303,51 @@ mod tests {
             assert_eq!((claims[0].0.as_str(), claims[0].1.as_deref()), (value, Some(slot)), "{text}");
             assert_eq!(claims[1].0.trim_end_matches('.'), beside.trim_end_matches('.'), "{text}");
             assert_ne!(claims[1].1.as_deref(), Some(slot), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_trade_and_whom_somebody_works_for_are_two_values() {
+        for (text, trade, firm) in [
+            ("I'm a nurse at Figma", "The user works as a nurse.", "The user works for Figma."),
+            ("i'm a nurse at figma", "The user works as a nurse.", "The user works for figma."),
+            ("I am a product designer at Blue Bottle now", "The user works as a product designer.", "The user works for Blue Bottle."),
+            ("I work as an analyst at Shell.", "The user works as an analyst.", "The user works for Shell."),
+            ("I started as a tester at Philips", "The user works as a tester.", "The user works for Philips."),
+            ("I got a new job as a teacher at Westfield High", "The user works as a teacher.", "The user works for Westfield High."),
+            ("I'm a nurse at St Mary's hospital", "The user works as a nurse.", "The user works for St Mary's hospital."),
+            ("I'm a developer at a company called Freightly", "The user works as a developer.", "The user works for Freightly."),
+            ("I'm a reporter and editor at the BBC", "The user works as a reporter and editor.", "The user works for the BBC."),
+            ("I'm an engineer working at Procter and Gamble", "The user works as an engineer.", "The user works for Procter and Gamble."),
+            ("I'm a nurse at Figma in Lisbon", "The user works as a nurse.", "The user works for Figma in Lisbon."),
+            ("I'm a nurse at Figma, a design company", "The user works as a nurse.", "I work at Figma, a design company"),
+        ] {
+            let slotted = |text: &str, slot: &str| (text.to_owned(), Some(slot.to_owned()));
+            assert_eq!(told(text), [slotted(trade, "occupation"), slotted(firm, "employer")], "{text}");
+        }
+        let three: Vec<Option<String>> = told("I'm a nurse at Figma and diabetic").into_iter().map(|(_, slot)| slot).collect();
+        assert_eq!(three, [Some("occupation".to_owned()), Some("employer".to_owned()), None]);
+        for text in [
+            "I'm a nurse at heart",
+            "I'm a nurse at the moment",
+            "i'm a nurse at heart",
+            "i'm a student at uni",
+            "i'm a doctor at sea",
+            "I'm a doctor at night",
+            "I'm a teacher at a school",
+            "i'm a teacher at school",
+            "I'm a waiter at the beach",
+            "I'm a waiter at Christmas",
+            "I'm a driver at 5 in the morning",
+            "I'm a student at Oxford",
+            "I'm a nurse at Figma yelled at the nurse",
+            "I'm a writer at Starbucks most days",
+            "I'm a nurse at Figma for two days",
+            "I'm not a nurse at Figma",
+            "I'm a former nurse at Figma",
+        ] {
+            let claims = told(text);
+            assert!(!claims.iter().any(|(_, slot)| slot.as_deref() == Some("employer")), "{text}: {claims:?}");
         }
     }
 

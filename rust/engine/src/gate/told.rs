@@ -17,6 +17,8 @@ lists! { "told":
     HIRED,
     /// Last words of what somebody is by trade.
     pub(super) TRADES,
+    /// Those who lead others, where nothing stands behind the word: "a team lead", and not "a lead singer".
+    LEADERS,
     /// Words that follow "I'm a" and say nothing lasting.
     NOT_LASTING,
     /// Words with a capital behind "I'm" that do not name a person: peoples, faiths and moods. The peoples are those of all states, in
@@ -77,7 +79,7 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
         .find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
     let retired = among(&["retired", "former", "ex", "aspiring"], s.word(at));
-    let place = (at..end.min(at + 4)).find(|place| among(&TRADES, s.word(*place)))?;
+    let place = (at..end.min(at + 4)).find(|place| among(&TRADES, s.word(*place)) || leads(s, at, *place))?;
     let judged = place > at && is_judged(s.word(at)) && !among(&OF_TRADE, s.word(at));
     if retired || among(&NOT_LASTING, s.word(at)) || end - place > 6 {
         return retired.then(|| Reading::new(Category::Profile, "what somebody is"));
@@ -88,6 +90,13 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     let article = s.word(at - 1);
     let text = format!("The user works as {article} {value}.");
     Some(Reading::new(Category::Profile, "occupation").told(text, !s.says_more(end)).slot("occupation"))
+}
+
+/// Whether somebody leads others by their trade, which begins before a word: "a team lead", "a director at Shell". "A lead" names none.
+fn leads(s: &Sentence<'_>, begin: usize, at: usize) -> bool {
+    let next = s.words.get(at + 1);
+    let is_over = next.is_none_or(|next| next.is_mark() || ["now", "at", "of", "for", "in", "on"].contains(&next.lower.as_str()));
+    among(&LEADERS, s.word(at)) && (is_over || s.parted(at + 1)) && (at > begin || s.word(at) != "lead")
 }
 
 /// "I'm Maria": a name alone.
@@ -183,4 +192,21 @@ fn event(s: &Sentence<'_>) -> Option<Reading> {
         s.words.iter().any(|word| among(&["laptop", "phone", "battery", "server", "computer", "process", "car", "tv", "app"], &word.lower));
     (somebody && happened && !machine && s.words.len() <= 16)
         .then(|| Reading { importance: 700, ..Reading::new(Category::Episodic, "what befell somebody") })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn who_leads_others_has_an_occupation() {
+        let is_trade = |text: &str| stored(text).iter().any(|claim| claim.slot.as_deref() == Some("occupation"));
+        for text in ["I'm now a team lead", "I'm a tech lead of the platform squad", "I'm a director at Shell", "I became a supervisor"] {
+            assert!(is_trade(text), "{text}: {:?}", stored(text));
+        }
+        for text in ["I'm a lead singer", "I'm a lead", "I'm a big fan of team leads", "I'm a bad team lead", "I'm a team lead's nightmare"]
+        {
+            assert!(!is_trade(text), "{text}: {:?}", stored(text));
+        }
+    }
 }

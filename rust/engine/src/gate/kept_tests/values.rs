@@ -10,7 +10,6 @@ fn a_sentence_that_says_more_than_its_value_is_kept_whole() {
         ("I'm a paramedic, mostly on night shifts in Antwerp", Some("occupation")),
         ("I'm a nurse but on leave since May", Some("occupation")),
         ("I got a new job at Bosch, starting in May", Some("employer")),
-        ("I started a new job as a teacher at Westfield High", Some("occupation")),
         ("I got a new job at Bosch but said no in the end", None),
         ("I'm a baker at weekends, not for a living", None),
         ("I've always been allergic to horses but never to cows", None),
