@@ -7,7 +7,8 @@ use super::reading::Reading;
 use super::sentence::Sentence;
 use super::words::{Span, Word, starts, with_signs, within, words as words_of};
 use super::{
-    Category, Claim, DENIAL, LIFTED, Utterance, beside, frames, guards, left, limit, model, others, over, rest, rules, signs, together,
+    Category, Claim, DENIAL, LIFTED, Utterance, beside, frames, guards, left, limit, medicine, model, others, over, rest, rules, signs,
+    together,
 };
 
 /// Places of a sentence at most where a rule is asked whether a clause begins.
@@ -40,10 +41,11 @@ pub(super) fn clauses(text: &str, span: Span, own: &[Word]) -> Vec<Span> {
         return vec![span];
     }
     let leads = limit::leading(&Sentence { text, words }); // "In 2020, | I moved to Porto" is one claim
+    let instead = medicine::instead(&Sentence { text, words }); // "she stopped the lisinopril, | I'm on amlodipine now", too
     let with_others = |first: usize| together::subject(&words[first..]).map_or(0, |(behind, _)| first + behind);
     let mut subject = with_others(rules::preamble(&Sentence { text, words })); // "my wife and | I are ..." has one
     for at in 2..words.len().saturating_sub(1) {
-        if at < subject || leads == Some(at) {
+        if at < subject || [leads, instead].contains(&Some(at)) {
             continue;
         }
         let before = &text[words[at - 1].end..words[at].start];

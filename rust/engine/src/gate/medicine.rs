@@ -42,6 +42,16 @@ lists! { "medicine":
     STARTED,
     /// How somebody says that they take one no more.
     STOPPED,
+    /// Verbs of those who prescribe one no more, and say so of the user.
+    TAKE_OFF,
+    /// The same, of which the medicine alone says whose it is.
+    END,
+    /// Verbs of those who prescribe another one in the place of the first.
+    REPLACE,
+    /// How a clause begins that says what the user takes instead.
+    INSTEAD,
+    /// How much of a medicine is taken now, where its name stands before it.
+    IS_NOW,
     /// Verbs for a dose that is another one now. The new one follows.
     CHANGED,
     /// Verbs of those who change a dose.
@@ -87,7 +97,32 @@ fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     if bare.is_some_and(|behind| !is_of_oneself(s, behind)) {
         return None;
     }
-    stopped(s).or_else(|| dosed(s)).or_else(|| begun(s))
+    exchanged(s).map(|(_, change)| change).or_else(|| stopped(s)).or_else(|| dosed(s)).or_else(|| begun(s))
+}
+
+/// Behind those who prescribe, where they stand at the begin: "my doctor", "GP". "She", "they" and a word without an article may speak for
+/// anybody else's medicine where the sentence does not stand alone.
+fn prescriber(s: &Sentence<'_>) -> Option<usize> {
+    let behind = opened(s, 0, &PRESCRIBERS).or_else(|| opened(s, 0, &BARE_PRESCRIBERS))?;
+    (!["she", "he", "they"].contains(&s.word(0)) || is_of_oneself(s, behind)).then_some(behind)
+}
+
+/// Where what the user takes instead is said behind what somebody ended: "she stopped the lisinopril, | I'm on amlodipine now". The two are
+/// one change.
+pub(super) fn instead(s: &Sentence<'_>) -> Option<usize> {
+    exchanged(s).map(|(at, _)| at)
+}
+
+fn exchanged<'a>(s: &'a Sentence<'_>) -> Option<(usize, Change<'a>)> {
+    let who = prescriber(s)?;
+    let ended =
+        opened(s, who, &TAKE_OFF).or_else(|| opened(s, who, &END)).map(|at| at + usize::from(["the", "my"].contains(&s.word(at))))?;
+    let named = name(s, ended).filter(|named| is_medicine(named))?;
+    let joined = |at: &usize| s.parted(*at) || ["and", "so", "but"].contains(&s.word(at - 1));
+    let (at, behind) = (ended + 1..s.words.len()).filter(joined).find_map(|at| opened(s, at, &INSTEAD).map(|behind| (at, behind)))?;
+    let passing = (ended + 1..at).any(|at| among(&PASSING, s.word(at)) && s.word(at + 1) != "good");
+    let taken = name(s, behind).filter(|taken| !passing && *taken != named && (is_medicine(taken) || is_dosed(s, behind)))?;
+    Some((at, Change { taken: Some(taken), ended: Some(named) }))
 }
 
 /// Whether a sentence without "I" is about who writes it: nothing stands before it, and it names nobody. "My mum is better. Came off metformin."
@@ -188,9 +223,13 @@ fn opened(s: &Sentence<'_>, at: usize, openings: &[&str]) -> Option<usize> {
 
 /// "I'm off metformin since last week", "my doctor took me off statins".
 fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
-    let prescriber = opened(s, 0, &PRESCRIBERS)
-        .and_then(|at| opened(s, at, &["took me off", "has taken me off", "had me stop", "told me to stop taking"]));
-    let at = prescriber.or_else(|| opened(s, 0, &STOPPED)).or_else(|| opened(s, 0, &BARE_STOPPED))?;
+    let off = opened(s, 0, &PRESCRIBERS).and_then(|at| opened(s, at, &TAKE_OFF));
+    // "They stopped metformin" may be about anybody, also where it stands alone, and "they stopped my metformin" is not.
+    let is_whose = |at: usize| !["she", "he", "they"].contains(&s.word(0)) || s.word(at) == "my";
+    let at = off
+        .or_else(|| prescriber(s).and_then(|at| opened(s, at, &END)).filter(|at| is_whose(*at)))
+        .or_else(|| opened(s, 0, &STOPPED))
+        .or_else(|| opened(s, 0, &BARE_STOPPED))?;
     let at = at + usize::from(["the", "my"].contains(&s.word(at)));
     let named = name(s, at)?;
     // "I don't take metformin in the evening" says how it is taken.
@@ -202,7 +241,8 @@ fn stopped<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
 fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     let same = |named: &'a str| Change { taken: Some(named), ended: Some(named) };
     // "Warfarin was increased to 7 mg" may be of anybody.
-    let is_own = opened(s, 0, &["my", "i", "we", "doc", "the doc", "the doctor", "the doctors", "the gp", "the hospital"]).is_some();
+    let is_own = opened(s, 0, &["my", "i", "we", "doc", "the doc", "the doctor", "the doctors", "the gp", "the hospital"]).is_some()
+        || opened(s, 0, &BARE_PRESCRIBERS).is_some();
     let told = |named: &'a str| if is_own { same(named) } else { Change { taken: Some(named), ended: None } };
     // "I'm on 100mcg of levothyroxine now"
     let now = s.words.iter().rev().find(|word| !word.is_mark()).is_some_and(|word| word.lower == "now");
@@ -210,7 +250,16 @@ fn dosed<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     if let Some(at) = opened(s, 0, &NOW_TAKES).or_else(|| opened(s, 0, &BARE_DOSES)).or_else(is_on).filter(|at| is_dosed(s, *at)) {
         return name(s, at).map(same);
     }
-    let doctor = opened(s, 0, &PRESCRIBERS).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1);
+    // "Sertraline is up to 100 mg now" is said of what one takes oneself, where it stands alone.
+    let is_now = || name(s, 0).filter(|named| is_medicine(named) && is_of_oneself(s, 1));
+    if let Some(named) = is_now()
+        && let Some(at) = opened(s, 1, &IS_NOW)
+        && dose(s, at).is_some_and(|end| is_over(s, end) || s.word(end) == "now")
+    {
+        return Some(same(named));
+    }
+    let doctor =
+        opened(s, 0, &PRESCRIBERS).or_else(|| opened(s, 0, &BARE_PRESCRIBERS)).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1);
     let at = doctor.or_else(|| opened(s, 0, &["i", "we"]).filter(|at| among(&CHANGES, s.word(*at))).map(|at| at + 1)).unwrap_or(0);
     // "The doc put my levothyroxine up to 75mcg"
     let put = opened(s, 0, &PRESCRIBERS).filter(|at| s.word(*at) == "put" && s.word(at + 1) == "my").map(|at| at + 1);
@@ -247,6 +296,15 @@ fn begun<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
         let place = s.words.iter().position(|word| word.lower == ended)?;
         let taken = starts(s.words, place + 1, "for").or_else(|| starts(s.words, place + 1, "to")).and_then(|at| name(s, at))?;
         return Some(Change { taken: Some(taken), ended: Some(ended) });
+    }
+    // "They replaced metformin with ozempic"
+    if let Some(at) = prescriber(s).and_then(|at| opened(s, at, &REPLACE)) {
+        let first = at + usize::from(["the", "my"].contains(&s.word(at)));
+        let ended = name(s, first).filter(|ended| is_medicine(ended))?;
+        let taken = opened(s, first + 1, &["with", "by", "for"]).and_then(|at| name(s, at)).filter(|taken| *taken != ended)?;
+        let place = s.words.iter().rposition(|word| word.lower == taken)? + 1;
+        let over = dose(s, place).unwrap_or(place);
+        return (is_over(s, over) || s.word(over) == "now").then_some(Change { taken: Some(taken), ended: Some(ended) });
     }
     let switched = by(&SWITCH).or_else(|| opened(s, 0, &SWITCHED).map(|behind| (0, behind)));
     let (begin, behind) = switched.or_else(|| by(&PUT)).or_else(|| opened(s, 0, &STARTED).map(|behind| (0, behind)))?;
@@ -300,6 +358,14 @@ mod tests {
             ("doc put my levothyroxine up to 75mcg yesterday", Some("levothyroxine")),
             ("i'm on 100mcg of levothyroxine now", Some("levothyroxine")),
             ("my doc upped my sertraline to 100mg", Some("sertraline")),
+            ("GP raised the lisinopril to 10 mg", Some("lisinopril")),
+            ("sertraline is up to 100 mg now", Some("sertraline")),
+            ("Metformin is down to 500 mg", Some("metformin")),
+            ("they replaced metformin with ozempic", Some("metformin")),
+            ("My doctor replaced the metformin with ozempic 0.5 mg", Some("metformin")),
+            ("she stopped the lisinopril, I'm on amlodipine 5 mg now", Some("lisinopril")),
+            ("My doctor took me off lisinopril and I'm on amlodipine now", Some("lisinopril")),
+            ("My cardiologist stopped the apixaban and put me on warfarin", Some("apixaban")),
         ] {
             let claims = stored(text);
             assert_eq!(claims.len(), 1, "{text}: {claims:?}");
@@ -327,6 +393,10 @@ mod tests {
             "came off metformin last week",
             "stopped the metformin altogether last week, feel ok",
             "finished my course of metformin",
+            "My cardiologist stopped the metformin",
+            "GP stopped metformin last week",
+            "They stopped my metformin",
+            "My doctor discontinued my metformin",
         ] {
             let claims = stored(text);
             assert_eq!(claims.iter().filter_map(|claim| claim.ends.as_deref()).collect::<Vec<_>>(), ["metformin"], "{text}: {claims:?}");
@@ -365,6 +435,19 @@ mod tests {
             "I ran out of metformin",
             "I forgot to take my metformin",
             "I take metformin",
+            "My doctor stopped metformin for two days",
+            "My doctor stopped the metformin until the scan",
+            "My mum had a fall. GP stopped the metformin",
+            "My mum had a fall. They replaced metformin with insulin",
+            "My mum had a fall. She stopped the metformin, I'm on insulin now",
+            "My mum had a fall. Metformin is up to 850 mg now",
+            "They replaced metformin with insulin for my mother",
+            "They replaced metformin with insulin in the guidelines",
+            "She stopped the metformin, my dad is on insulin now",
+            "GP raised the metformin to 850 mg for my mum",
+            "My doctor might replace metformin with insulin",
+            "Metformin is up to 850 mg for her",
+            "Metformin is up to 5 euros now",
             "The doctor put me on hold",
             "The budget was raised to 100 g",
             "I was moved to room 4",
