@@ -15,6 +15,16 @@ lists! { "orders":
     FORMS,
     /// Tones of an answer.
     TONES,
+    /// How letters are set.
+    CASES,
+    /// Words for short answers.
+    SHORT,
+    /// Words for long answers.
+    LONG,
+    /// Words that stand beside how long an answer is.
+    BESIDE_LENGTH,
+    /// Those of which an answer has so many.
+    LENGTH_UNITS,
     /// How it begins that something need not be done any more.
     STOPS,
     /// How it begins that something may be done again.
@@ -44,7 +54,10 @@ const fn toggle(slot: &'static str, values: &'static [&'static str], beside: &'s
     Topic { slot, values, beside, toggles: true }
 }
 
-static TOPICS: [Topic; 12] = [
+/// The slot of how long answers are.
+const LENGTH: &str = "answer length";
+
+static TOPICS: [Topic; 13] = [
     choice("spelling", &["british", "american", "canadian", "australian"], &["spelling", "spellings", "english"]),
     choice("answer language", &LANGUAGES, &["language"]),
     choice("units", &["metric", "imperial", "si"], &["units", "unit", "system", "measurements"]),
@@ -53,7 +66,8 @@ static TOPICS: [Topic; 12] = [
     choice("currency", &["euros", "dollars", "pounds", "eur", "usd", "gbp"], &["prices", "price", "amounts", "costs", "us"]),
     choice("clock", &["24-hour", "12-hour", "24h", "12h"], &["clock", "time", "times"]),
     choice("tone", &TONES, &["tone", "style", "manner", "register", "voice"]),
-    toggle("answer form", &FORMS, &["points", "text"]),
+    choice("letter case", &CASES, &["normal", "normally", "proper", "regular", "standard", "letters", "case"]),
+    toggle("answer form", &FORMS, &["points", "text", "short"]),
     toggle("emojis", &["emojis", "emoji", "emoticons", "emoticon", "smileys"], &[]),
     toggle("markdown", &["markdown"], &["syntax"]),
     toggle("tables", &["tables"], &[]),
@@ -86,7 +100,14 @@ impl Order {
 
     /// Whether it is what another one permits or says to stop.
     fn is_lifted_by(&self, other: &Self, permits: bool) -> bool {
-        self.slot == other.slot && self.denies == permits && self.value == other.value
+        // "You can write longer answers again" ends "answer briefly".
+        let is_longer = permits && self.slot == LENGTH && !self.denies && self.value != other.value;
+        self.slot == other.slot && (is_longer || self.denies == permits && self.value == other.value)
+    }
+
+    /// Whether what permits or stops it has its slot.
+    pub(super) fn is_of_slot(&self) -> bool {
+        self.toggles || self.slot == LENGTH
     }
 }
 
@@ -95,6 +116,12 @@ const DATES: [&str; 4] = ["dates as", "dates in", "dates like", "the date as"];
 
 /// The order that words give, where they say nothing else.
 pub(super) fn order(words: &[Word]) -> Option<Order> {
+    if let Some((length, denies)) = length(words) {
+        return Some(Order { slot: LENGTH, value: length.to_owned(), denies, toggles: false });
+    }
+    if let Some((topic, value)) = in_place_of_another(words) {
+        return Some(Order { slot: topic.slot, value: singular(value), denies: false, toggles: topic.toggles });
+    }
     let denies = words.iter().any(|word| among(&DENIES, &word.lower));
     let mut rest = words.iter().filter(|word| !word.is_mark() && !among(&PLAIN, &word.lower)).map(|word| word.lower.as_str());
     if (0..words.len()).any(|at| DATES.iter().any(|dates| starts(words, at, dates).is_some())) {
@@ -103,14 +130,76 @@ pub(super) fn order(words: &[Word]) -> Option<Order> {
         let short = (1..=MOST_DATE).contains(&value.len());
         return (is_date && short).then_some(Order { slot: "date format", value, denies, toggles: false });
     }
-    let rest: Vec<&str> = rest.collect();
+    let rest: Vec<&str> = telling(words).into_iter().map(|(_, word)| word).collect();
     TOPICS.iter().find_map(|topic| {
         let mut values = rest.iter().filter(|word| among(topic.values, word));
         let value = values.next()?;
         let only = values.next().is_none() && rest.iter().all(|word| among(topic.values, word) || among(topic.beside, word));
-        let value = value.strip_suffix('s').unwrap_or(value).to_owned();
-        only.then_some(Order { slot: topic.slot, value, denies, toggles: topic.toggles })
+        only.then(|| Order { slot: topic.slot, value: singular(value), denies, toggles: topic.toggles })
     })
+}
+
+/// The words that say what an order is about, with their places. "Full sentences" are one.
+fn telling(words: &[Word]) -> Vec<(usize, &str)> {
+    let is_whole = |at: usize| {
+        let whole = words.get(at).is_some_and(|word| ["full", "complete", "whole"].contains(&word.lower.as_str()));
+        whole && words.get(at + 1).is_some_and(|next| next.lower == "sentences")
+    };
+    let tells = |at: &usize| {
+        let word = &words[*at];
+        !word.is_mark() && !among(&PLAIN, &word.lower) && !(*at > 0 && is_whole(at - 1))
+    };
+    let told = |at: usize| (at, if is_whole(at) { "full-sentences" } else { words[at].lower.as_str() });
+    (0..words.len()).filter(tells).map(told).collect()
+}
+
+fn singular(value: &str) -> String {
+    value.strip_suffix('s').unwrap_or(value).to_owned()
+}
+
+/// How long answers are to be, where words say nothing else, and whether they deny it: "give me long detailed answers", "keep your answers
+/// under 50 words". "You no longer have to" says nothing of it.
+fn length(words: &[Word]) -> Option<(&'static str, bool)> {
+    let no_longer = |at: usize| words[at].lower == "longer" && at > 0 && ["no", "any"].contains(&words[at - 1].lower.as_str());
+    let said = |list: &[&str]| (0..words.len()).any(|at| among(list, &words[at].lower) && !no_longer(at));
+    let counted = |at: usize| words[at].is_number() && words.get(at + 1).is_some_and(|unit| among(&LENGTH_UNITS, &unit.lower));
+    let count = (0..words.len()).find(|at| counted(*at));
+    let is_of_length = |at: usize| {
+        let word = words[at].lower.as_str();
+        let is_counted = count.is_some_and(|count| at == count || at == count + 1);
+        words[at].is_mark() || is_counted || [&PLAIN[..], &SHORT, &LONG, &BESIDE_LENGTH].iter().any(|list| among(list, word))
+    };
+    let at_least = said(&["least"]);
+    let (short, long) = (said(&SHORT) || count.is_some() && !at_least, said(&LONG) && count.is_none() || at_least);
+    let denies =
+        words.iter().enumerate().any(|(at, word)| among(&DENIES, &word.lower) && !words.get(at + 1).is_some_and(|_| no_longer(at + 1)));
+    (short != long && (0..words.len()).all(is_of_length)).then_some((if short { "short" } else { "long" }, denies))
+}
+
+/// The value that an order puts in the place of another one of its topic, which it denies: "full sentences please, no bullets".
+fn in_place_of_another(words: &[Word]) -> Option<(&'static Topic, &str)> {
+    let rest = telling(words);
+    TOPICS.iter().find_map(|topic| {
+        let mut values = rest.iter().filter(|(_, word)| among(topic.values, word));
+        let (Some((first, one)), Some((second, other)), None) = (values.next(), values.next(), values.next()) else { return None };
+        let only = rest.iter().all(|(_, word)| among(topic.values, word) || among(topic.beside, word));
+        let denied = |from: usize, to: usize| {
+            words[from..to].iter().any(|word| among(&DENIES, &word.lower) || ["instead", "rather"].contains(&word.lower.as_str()))
+        };
+        match (denied(0, *first), denied(*first, *second)) {
+            (true, false) if only => Some((topic, *other)),
+            (false, true) if only => Some((topic, *one)),
+            _ => None,
+        }
+    })
+}
+
+/// Whether words ask for a value in the place of another one, or for one again: "please write full sentences again". "I speak French again"
+/// asks for nothing.
+pub(super) fn is_back(words: &[Word]) -> bool {
+    let own = words.iter().any(|word| ["i", "i'm", "i've", "i'd", "we", "we're", "can", "may"].contains(&word.lower.as_str()));
+    let again = words.iter().rev().find(|word| !word.is_mark() && word.lower != "please").is_some_and(|word| word.lower == "again");
+    !own && (again || in_place_of_another(words).is_some())
 }
 
 /// The same of a text.
@@ -169,11 +258,15 @@ pub(super) fn lift(text: &str, own: &[Word]) -> Option<Lift> {
     if let Some(at) = opened(&STOPS) {
         // "You don't have to come" says nothing of what was.
         let says_so =
-            changes || ["stop", "quit", "longer", "enough"].iter().any(|word| own[begin..at].iter().any(|own| own.lower == *word));
+            changes || ["stop", "quit", "longer", "enough", "more"].iter().any(|word| own[begin..at].iter().any(|own| own.lower == *word));
         let stops = ["stop", "quit"].contains(&own[at - 1].lower.as_str());
         let is_act = !stops || own.get(at).is_some_and(|word| word.lower.ends_with("ing"));
-        return made(at, end, false)
-            .filter(|lift| says_so && is_act && (!["with", "of"].contains(&own[at - 1].lower.as_str()) || lift.order.is_some()));
+        // "Don't call me any more" is about no order.
+        let of_thing = ["with", "of", "no", "more", "don't", "not"].contains(&own[at - 1].lower.as_str());
+        // "No emojis from now on" is an order of its own, and "no emojis any more" ends one.
+        let is_own = ["no", "don't", "not"].contains(&own[at - 1].lower.as_str());
+        let over = !is_own || own[end..last].iter().any(|word| ["more", "anymore", "longer", "again"].contains(&word.lower.as_str()));
+        return made(at, end, false).filter(|lift| says_so && over && is_act && (!of_thing || lift.order.is_some()));
     }
     let at = opened(&PERMITS)?;
     let changes = changes || own[begin..at].iter().any(|word| word.lower == "now");
@@ -207,6 +300,15 @@ mod tests {
             ("From now on use British spelling.", "spelling"),
             ("Always write dates as DD/MM.", "date format"),
             ("Always use a formal tone.", "tone"),
+            ("No more bullet points please, write full sentences.", "answer form"),
+            ("Answer me in full sentences again please, no bullets.", "answer form"),
+            ("Always answer in English, not French.", "answer language"),
+            ("Please answer briefly.", "answer length"),
+            ("Please give me long detailed answers from now on.", "answer length"),
+            ("Your answers may be longer from now on.", "answer length"),
+            ("Keep your answers under 50 words.", "answer length"),
+            ("Answer in lowercase only.", "letter case"),
+            ("Use normal capitalisation again.", "letter case"),
         ] {
             assert_eq!(order_of(text).and_then(|order| order.gives()), Some(slot), "{text}");
         }
@@ -219,6 +321,15 @@ mod tests {
             "Always answer in English just this once.",
             "Never answer in French.",
             "Never deploy on Fridays.",
+            "Use bullets or paragraphs.",
+            "No bullets, no paragraphs.",
+            "Keep commit messages under 50 words.",
+            "Always keep sentences short.",
+            "You no longer have to answer.",
+            "Answer briefly when I'm at work.",
+            "Never write long answers in English.",
+            "Use 50 words of French.",
+            "The sentences are long.",
         ] {
             assert_eq!(order_of(text).and_then(|order| order.gives()), None, "{text}");
         }
@@ -234,19 +345,43 @@ mod tests {
             ("From now on you may deploy on Fridays.", true, "deploy on Fridays"),
             ("It's fine to deploy on Fridays now!", true, "deploy on Fridays"),
             ("Emojis are fine again.", true, "Emojis"),
+            ("Don't use bullets any more.", false, "use bullets"),
+            ("No more bullet points please.", false, "bullet points"),
+            ("You can write longer answers again.", true, "write longer answers"),
         ] {
             let lift = lift_of(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((lift.permits, lift.phrase.as_str()), (permits, phrase), "{text}");
         }
-        for text in
-            ["You can use emojis.", "You don't have to come.", "You can do it again.", "Stop it.", "Stop the car.", "You can start now."]
-        {
+        for text in [
+            "You can use emojis.",
+            "You don't have to come.",
+            "You can do it again.",
+            "Stop it.",
+            "Stop the car.",
+            "You can start now.",
+            "Don't call me any more.",
+            "No milk any more.",
+            "No more meetings please.",
+            "Don't use bullets.",
+            "No emojis please.",
+            "From now on, no emojis please.",
+            "Don't use bullets from now on.",
+        ] {
             assert_eq!(lift_of(text), None, "{text}");
         }
         let lifts = |text, order| lift_of(text).unwrap().lifts(order);
         assert!(lifts("Stop replying in German.", "Always answer in German."));
         assert!(!lifts("Stop replying in German.", "Always answer in French."), "another value is not ended");
         assert!(!lifts("Stop using emojis.", "Never use emojis."), "what is not done needs no stopping");
+        assert!(lifts("No more bullet points please.", "Always answer in bullet points."));
+        assert!(lifts("Don't use bullets any more.", "please always answer me in short bullet points"));
+        assert!(!lifts("No more bullet points please.", "Never use bullet points."));
+        assert!(lifts("You can write longer answers again.", "Keep your answers under 50 words."));
+        assert!(lifts("You can write longer answers again.", "Please answer briefly."));
+        assert!(
+            !lifts("You can write longer answers again.", "Give me long answers.")
+                && !lifts("You may use long answers now.", "Answer in French.")
+        );
         assert!(lifts("You may use emojis again.", "Never use emojis.") && !lifts("You may use emojis again.", "Always use emojis."));
     }
 }

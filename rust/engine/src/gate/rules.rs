@@ -184,14 +184,15 @@ fn lifted(s: &Sentence<'_>) -> Option<Reading> {
     let lift = orders::lift(s.text, s.words)?;
     let wish = lift.order.is_some() && !lift.permits;
     let mut reading = Reading::new(Category::Preference, if wish { "how to answer" } else { LIFTED });
-    reading.slot = lift.order.filter(|order| order.toggles).map(|order| order.slot.to_owned());
+    reading.slot = lift.order.filter(orders::Order::is_of_slot).map(|order| order.slot.to_owned());
     reading.ends = Some(lift.phrase);
     Some(reading)
 }
 
 /// "From now on, no tables please": an order that has no verb.
 fn order(s: &Sentence<'_>) -> Option<Reading> {
-    let order = orders::order(s.words).filter(|_| (is_lasting(s.words) || switches(s)) && s.words.len() > 2)?;
+    let lasts = || is_lasting(s.words) || switches(s) || orders::is_back(s.words);
+    let order = orders::order(s.words).filter(|_| s.words.len() > 2 && lasts())?;
     let reading = Reading::new(Category::Constraint, "rule");
     Some(Reading { slot: order.gives().map(str::to_owned), ..reading })
 }

@@ -505,7 +505,7 @@ fn what_somebody_tells_of_themselves_in_few_words_is_kept() {
         ("I am diabetic.", Category::Constraint, None, "I am diabetic."),
         ("I can't eat gluten.", Category::Constraint, None, "I can't eat gluten."),
         ("I use a wheelchair.", Category::Constraint, None, "I use a wheelchair."),
-        ("Keep explanations brief.", Category::Preference, None, "Keep explanations brief."),
+        ("Keep explanations brief.", Category::Preference, Some("answer length"), "Keep explanations brief."),
         ("Stop using emojis.", Category::Preference, Some("emojis"), "Stop using emojis."),
         ("Please use metric units.", Category::Preference, Some("units"), "Please use metric units."),
         ("I'm Maria.", Category::Profile, Some("name"), "The user's name is Maria."),
