@@ -39,7 +39,9 @@ const MOST_WORDS: usize = 3;
 pub(super) fn is_of_now(text: &str) -> bool {
     let is_now = |word: &str| ["now", "again", "nowadays"].contains(&word.trim_matches(['.', '!', ',']).to_lowercase().as_str());
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.iter().take(2).chain(words.last()).any(|word| is_now(word))
+    // "I'm also reading Ulysses now" leaves what was so.
+    let is_beside = |word: &&str| ["also", "too", "well"].contains(&word.trim_matches(['.', '!', ',']));
+    !words.iter().any(is_beside) && words.iter().take(2).chain(words.last()).any(|word| is_now(word))
 }
 
 /// Whether a habit of now is another one than an older one of the same kind.
@@ -48,7 +50,7 @@ pub(super) fn takes_over(new: &[Token], old: &[Token]) -> bool {
         return false;
     }
     let (new, old) = (without_again(new), without_again(old));
-    is_other_way(new, old) || is_other_plan(new, old) || is_other_place(new, old) || is_other_value(new, old)
+    is_other_way(new, old) || is_other_plan(new, old) || is_other_work(new, old) || is_other_place(new, old) || is_other_value(new, old)
 }
 
 fn without_again(tokens: &[Token]) -> &[Token] {
@@ -99,6 +101,19 @@ fn is_other_plan(new: &[Token], old: &[Token]) -> bool {
         && ["i", "we"].contains(&who(&new[0]).as_str())
         && who(&new[0]) == who(&old[0])
         && new[new_on..] != old[old_on..]
+}
+
+/// "I'm reading Ulysses" and "I'm reading Emma". "I'm reading Emma to the kids" says more of it.
+fn is_other_work(new: &[Token], old: &[Token]) -> bool {
+    let ([who, is, verb, work @ ..], [other, also, same, old_work @ ..]) = (new, old) else { return false };
+    let both_own = who == other && ["i", "we"].contains(&who.form.as_str()) && is.form == "is" && also.form == "is";
+    let one_verb = verb.form == same.form && ["reading", "watching"].contains(&verb.form.as_str());
+    let names = |work: &[Token]| {
+        let ends = work.first().zip(work.last()).is_some_and(|(first, last)| first.value && last.value);
+        ends && work.len() <= MOST_WORDS + 2
+            && work.iter().all(|token| token.value || ["of", "in", "and", "for"].contains(&token.form.as_str()))
+    };
+    both_own && one_verb && names(work) && names(old_work) && work != old_work
 }
 
 /// "Anna works at Globex" and "Anna works at Acme", "CI runs on Jenkins" and "CI runs on GitHub Actions".
@@ -152,6 +167,8 @@ mod tests {
             ("I'm on the night shift now.", "I'm on the day shift"),
             ("Anna works at Globex now.", "Anna works at Acme."),
             ("CI runs on GitHub Actions now.", "CI runs on Jenkins"),
+            ("I'm reading Ulysses now", "I'm reading Emma"),
+            ("I'm now reading Lord of the Flies.", "I am reading The Dispossessed."),
         ] {
             assert!(follows(new, old), "{new} | {old}");
         }
@@ -186,6 +203,12 @@ mod tests {
             ("I speak French now.", "I speak German."),
             ("I'm on the payments team now.", "I'm on the night shift."),
             ("I'm on the Pro plan now.", "I'm on the Pro plan."),
+            ("I'm reading Ulysses", "I'm reading Emma"),
+            ("I'm also reading Ulysses now", "I'm reading Emma"),
+            ("I'm reading Ulysses now", "I'm reading Emma to the kids"),
+            ("I'm reading Ulysses now", "I'm reading about Joyce"),
+            ("I'm reading Ulysses now", "I'm watching Emma"),
+            ("I'm learning Italian now", "I'm learning Spanish"),
         ] {
             assert!(!follows(new, old), "{new} | {old}");
         }
