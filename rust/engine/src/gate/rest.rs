@@ -122,7 +122,9 @@ fn firm(s: &Sentence<'_>, at: usize) -> Option<usize> {
     // "St. Mary's | hospital"
     over += usize::from(!ends(over) && !s.parted(over) && ends(over + 1));
     let explains = over < s.words.len() && s.parted(over) && ["a", "an", "the"].contains(&s.word(over));
-    (is_name(name) && (ends(over) || explains)).then_some(first)
+    // "At Figma, can you help me?"
+    let asks = over < s.words.len() && s.parted(over) && !s.says_more(over);
+    (is_name(name) && (ends(over) || explains || asks)).then_some(first)
 }
 
 /// The rest from a word on in words that stand alone; `None` where nothing can be parted there.
@@ -319,6 +321,7 @@ mod tests {
             ("I'm a developer at a company called Freightly", "The user works as a developer.", "The user works for Freightly."),
             ("I'm a reporter and editor at the BBC", "The user works as a reporter and editor.", "The user works for the BBC."),
             ("I'm an engineer working at Procter and Gamble", "The user works as an engineer.", "The user works for Procter and Gamble."),
+            ("I'm a nurse at Figma, I need help with a letter", "The user works as a nurse.", "The user works for Figma."),
             ("I'm a nurse at Figma in Lisbon", "The user works as a nurse.", "The user works for Figma in Lisbon."),
             ("I'm a nurse at Figma, a design company", "The user works as a nurse.", "I work at Figma, a design company"),
         ] {
@@ -342,6 +345,9 @@ mod tests {
             "I'm a student at Oxford",
             "I'm a nurse at Figma yelled at the nurse",
             "I'm a writer at Starbucks most days",
+            "I'm a bartender at my friend's wedding",
+            "I'm a musician at Glastonbury this weekend",
+            "My wife is a nurse at Figma",
             "I'm a nurse at Figma for two days",
             "I'm not a nurse at Figma",
             "I'm a former nurse at Figma",
