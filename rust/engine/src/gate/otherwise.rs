@@ -53,6 +53,18 @@ enum Value {
     /// A month and a day in it.
     Date(usize, String),
     Money(String),
+    /// Whose it is, and the years.
+    Age(String, String),
+}
+
+impl Value {
+    /// Whether it and another one cannot both hold for one thing. An age is of whom it is said.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Age(who, _), Self::Age(whose, _)) => who == whose,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
 }
 
 /// Something that is otherwise than it was, as a clause says.
@@ -118,7 +130,7 @@ impl Change {
         }
         let known = values(&Sentence { text, words: &own });
         let is_other = |value: &Value| {
-            let mut like = known.iter().filter(|other| std::mem::discriminant(*other) == std::mem::discriminant(value)).peekable();
+            let mut like = known.iter().filter(|other| value.is_like(other)).peekable();
             like.peek().is_some() && like.all(|other| !self.values.contains(other))
         };
         self.values.iter().any(is_other)
@@ -167,7 +179,19 @@ fn changes(s: &Sentence<'_>, gives_up: bool) -> bool {
     let supposes = ["if", "would", "could", "should", "might", "maybe", "what", "how", "when", "unless", "?"];
     let unsure = s.words.iter().any(|word| supposes.contains(&&*word.lower)) || among(&ASKS, s.word(0));
     let phrase = || GAVE_UP.iter().chain(&GONE).chain(&BECAME).any(|phrase| has(s.words, phrase));
-    !unsure && (gives_up || dead(s).is_some() || phrase() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
+    let turned = || (2..s.words.len()).any(|at| s.word(at - 1) == "turned" && age(s, at).is_some());
+    !unsure && (gives_up || dead(s).is_some() || phrase() || turned() || (1..s.words.len()).any(|at| is_now(at) && (0..at).any(is)))
+}
+
+/// The age that a number gives, and whose it is: "Leo turned | 5", "my daughter is | 9 years old". "Leo is 8 kg heavy" and "the road turned 90
+/// degrees" give none.
+fn age(s: &Sentence<'_>, at: usize) -> Option<Value> {
+    const BEHIND: [&str; 10] = ["years", "now", "and", "but", "today", "yesterday", "on", "last", "this", "in"];
+    const OLDEST: u32 = 119;
+    let who = at.checked_sub(2).filter(|who| is_name(s.words, *who) || is_being(s.word(*who)))?;
+    let years = s.word(at).parse().is_ok_and(|years: u32| years <= OLDEST);
+    let is_said = ["is", "turned"].contains(&s.word(at - 1)) && (is_last(s, at + 1) || BEHIND.contains(&s.word(at + 1)));
+    (years && is_said && !is_named(s.word(at + 1))).then(|| Value::Age(bare(s.word(who)), s.word(at).to_owned()))
 }
 
 /// Whether a clause is over before a word.
@@ -322,7 +346,9 @@ fn left(s: &Sentence<'_>) -> Vec<Vec<String>> {
 
 /// The words of content before the first comma.
 fn content(s: &Sentence<'_>) -> Vec<String> {
-    let of_change = |word: &Word| GAVE_UP.iter().chain(&GONE).chain(&BECAME).any(|phrase| phrase.split(' ').any(|part| part == word.lower));
+    let of_change = |word: &Word| {
+        word.lower == "turned" || GAVE_UP.iter().chain(&GONE).chain(&BECAME).any(|phrase| phrase.split(' ').any(|part| part == word.lower))
+    };
     let comma = (1..s.words.len()).find(|at| s.parted(*at)).unwrap_or(s.words.len());
     let first = s.words[..comma].iter();
     let mut out: Vec<String> = first.filter(|word| is_content(word) && !of_change(word)).map(|word| bare(&word.lower)).collect();
@@ -349,6 +375,7 @@ fn values(s: &Sentence<'_>) -> Vec<Value> {
         if !one.is_number() {
             continue;
         }
+        out.extend(age(s, at));
         let sign = s.text[..one.start].chars().next_back();
         let units = ["euro", "euros", "pounds", "dollars", "bucks", "quid", "usd", "eur", "rupees"];
         if sign.is_some_and(|sign| ['$', '\u{20ac}', '\u{a3}', '\u{20b9}'].contains(&sign)) || units.contains(&next) {
@@ -409,6 +436,12 @@ mod tests {
             ("and the sprint demo got shoved to Tuesday mornings", "my manager wants the sprint demo on Thursdays at 3pm"),
             ("Rye is on Saturdays now, nobody bought it", "we now have rye on Thursdays"),
             ("Theo's swimming moved to Fridays at 4.30 btw", "Theo's got swimming lessons on Saturdays at 9"),
+            ("Leo turned 5 yesterday", "The user's son Leo is 4."),
+            ("my daughter turned 10 on sunday", "The user's daughter is 9."),
+            ("my mother turned 70", "The user's mother is 69."),
+            ("Mia is 3 now", "Mia is 2 years old"),
+            ("Elin is 4 now", "we have two kids, Jonas is 6 and Elin is 3"),
+            ("Rex turned 9", "The user's dog Rex is 8."),
         ] {
             assert!(is_of(change, known), "{change} / {known}: {:?}", Change::of(change));
         }
@@ -459,6 +492,15 @@ mod tests {
             ("I'm not going to Rome after all.", "I was born in Rome."),
             ("I'm not flying to Rome.", "I'm flying to Rome on November 20 (2026-11-20)."),
             ("I'm not feeling well anymore.", "I'm feeling great today."),
+            ("Leo turned 5 yesterday", "Leo's friend Tom is 6."),
+            ("Leo turned 5 yesterday", "Mia is 4."),
+            ("Leo turned 5", "The user's son Leo is 5."),
+            ("Leo turned 5", "Leo is 18 kg"),
+            ("Leo is 20 kg now", "Leo is 4"),
+            ("Leo turned 5 pages", "Leo is 4"),
+            ("The road turned 90", "The road is 12"),
+            ("Leo is 5", "Leo is 4"),
+            ("If Leo turned 5", "Leo is 4"),
         ] {
             assert!(!is_of(change, known), "{change} / {known}: {:?}", Change::of(change));
         }
