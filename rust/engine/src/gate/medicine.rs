@@ -100,7 +100,7 @@ fn change<'a>(s: &'a Sentence<'_>) -> Option<Change<'a>> {
     exchanged(s).map(|(_, change)| change).or_else(|| stopped(s)).or_else(|| dosed(s)).or_else(|| begun(s))
 }
 
-/// Behind those who prescribe, where they stand at the begin: "my doctor", "GP". "She", "they" and a word without an article may speak for
+/// Behind those who prescribe, where they open a sentence: "my doctor", "GP". "She", "they" and a word without an article may speak for
 /// anybody else's medicine where the sentence does not stand alone.
 fn prescriber(s: &Sentence<'_>) -> Option<usize> {
     let behind = opened(s, 0, &PRESCRIBERS).or_else(|| opened(s, 0, &BARE_PRESCRIBERS))?;
