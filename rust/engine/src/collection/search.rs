@@ -32,7 +32,9 @@ use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::memories::{BEYOND, FEWEST, PER_ANSWER};
 use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
-use crate::recall::{Question, check_conditions, check_min_score, confidence, deep_enough, depth, is_built_in, question_vector, why_degraded};
+use crate::recall::{
+    Question, check_conditions, check_min_score, confidence, deep_enough, depth, is_built_in, question_vector, why_degraded,
+};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;

@@ -147,7 +147,8 @@ fn telling(words: &[Word]) -> Vec<(usize, &str)> {
     };
     let tells = |at: &usize| {
         let word = &words[*at];
-        !word.is_mark() && !among(&PLAIN, &word.lower) && !(*at > 0 && is_whole(at - 1))
+        let says_nothing = word.is_mark() || among(&PLAIN, &word.lower);
+        !says_nothing && (*at == 0 || !is_whole(at - 1))
     };
     let told = |at: usize| (at, if is_whole(at) { "full-sentences" } else { words[at].lower.as_str() });
     (0..words.len()).filter(tells).map(told).collect()

@@ -13,8 +13,20 @@ const QUOTES: [(char, &[char]); 4] =
     [('"', &['"']), ('\u{201C}', &['\u{201D}']), ('\u{201E}', &['\u{201C}', '\u{201D}']), ('\u{AB}', &['\u{BB}'])];
 
 /// Words with which a letter begins.
-const GREETINGS: [&str; 12] =
-    ["hi", "hello", "hey", "hallo", "dear", "good morning", "good day", "good afternoon", "good evening", "greetings", "thanks", "thank you"];
+const GREETINGS: [&str; 12] = [
+    "hi",
+    "hello",
+    "hey",
+    "hallo",
+    "dear",
+    "good morning",
+    "good day",
+    "good afternoon",
+    "good evening",
+    "greetings",
+    "thanks",
+    "thank you",
+];
 
 /// How a question about a text begins: "is this polite enough: ..."
 const ASKS: [&str; 11] = ["is", "are", "does", "do", "what", "what's", "how", "can", "could", "should", "would"];
@@ -172,7 +184,11 @@ mod tests {
             "Is this polite enough",
             "Here's what my cousin wrote",
         ] {
-            assert_eq!(others_of(&format!("{lead}: Hi Ana, I live in Bonn. I prefer mail.")), ["Hi Ana, I live in Bonn. I prefer mail."], "{lead}");
+            assert_eq!(
+                others_of(&format!("{lead}: Hi Ana, I live in Bonn. I prefer mail.")),
+                ["Hi Ana, I live in Bonn. I prefer mail."],
+                "{lead}"
+            );
         }
         assert_eq!(others_of("My boss writes: I'm in Bonn now. We meet at 9.\n\nI live in Ghent."), ["I'm in Bonn now. We meet at 9."]);
         assert_eq!(others_of("Message from Karl: Hi Ana, I moved. By the way, I live in Ghent."), ["Hi Ana, I moved."]);

@@ -233,13 +233,29 @@ impl Table {
     /// Whether a repair makes all of its values anew from those of other tables, or maintenance does, so that nothing is lost with one.
     #[must_use]
     pub fn is_derived(self) -> bool {
-        match self {
-            Self::Expiry | Self::Quarantine | Self::RelationOf | Self::RelationBy => true,
-            Self::VectorBlock | Self::GraphCatalog | Self::GraphNodes | Self::GraphUpper | Self::GraphChanges => true,
-            Self::Tail | Self::Postings | Self::Attributes | Self::Lengths | Self::RunPages | Self::RunCatalog | Self::RunLengths => true,
-            Self::MessageVector | Self::MessageId | Self::Document | Self::CollectionId => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Expiry
+                | Self::Quarantine
+                | Self::RelationOf
+                | Self::RelationBy
+                | Self::VectorBlock
+                | Self::GraphCatalog
+                | Self::GraphNodes
+                | Self::GraphUpper
+                | Self::GraphChanges
+                | Self::Tail
+                | Self::Postings
+                | Self::Attributes
+                | Self::Lengths
+                | Self::RunPages
+                | Self::RunCatalog
+                | Self::RunLengths
+                | Self::MessageVector
+                | Self::MessageId
+                | Self::Document
+                | Self::CollectionId
+        )
     }
 }
 

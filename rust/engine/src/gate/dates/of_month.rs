@@ -370,10 +370,29 @@ mod tests {
             ("Does Section 3 May apply?", "Does Section 3 May apply?"),
             ("March 5 miles a day", "March 5 miles a day"),
             ("We met on the 3rd floor of it", "We met on the 3rd floor of it"),
-            ("A trip to Lisbon in May, from the 8th to the 14th", "A trip to Lisbon in May, from the 8th to the 14th (2025-05-08 to 2025-05-14)"),
-            ("In October I'm in Ghent from the 3rd until the 5th", "In October I'm in Ghent from the 3rd until the 5th (2025-10-03 to 2025-10-05)"),
+            ("I told August 5 times", "I told August 5 times"),
+        ] {
+            assert_eq!(resolved(text, &words(text), 0, AT), dated);
+        }
+        assert_eq!(days_ago(&words("I went to Rome on 30 December"), AT), 2);
+    }
+
+    #[test]
+    fn a_day_is_of_the_month_beside_it() {
+        for (text, dated) in [
+            (
+                "A trip to Lisbon in May, from the 8th to the 14th",
+                "A trip to Lisbon in May, from the 8th to the 14th (2025-05-08 to 2025-05-14)",
+            ),
+            (
+                "In October I'm in Ghent from the 3rd until the 5th",
+                "In October I'm in Ghent from the 3rd until the 5th (2025-10-03 to 2025-10-05)",
+            ),
             ("I have surgery in June, on the 24th", "I have surgery in June, on the 24th (2025-06-24)"),
-            ("The fair is in September 2026, the 9th to the 11th", "The fair is in September 2026, the 9th to the 11th (2026-09-09 to 2026-09-11)"),
+            (
+                "The fair is in September 2026, the 9th to the 11th",
+                "The fair is in September 2026, the 9th to the 11th (2026-09-09 to 2026-09-11)",
+            ),
             ("We're in Rome next month, on the 4th", "We're in Rome next month (2025-02), on the 4th (2025-02-04)"),
             ("I'm away between the 8th and the 14th", "I'm away between the 8th and the 14th (2025-01-08 to 2025-01-14)"),
             ("I'm away from the 8th to the 14th in May", "I'm away from the 8th to the 14th (2025-05-08 to 2025-05-14) in May"),
@@ -381,10 +400,8 @@ mod tests {
             ("I see May on the 8th", "I see May on the 8th"),
             ("I may come on the 8th", "I may come on the 8th (2025-01-08)"),
             ("We arrive on June 3 and leave on the 9th", "We arrive on June 3 (2025-06-03) and leave on the 9th"),
-            ("I told August 5 times", "I told August 5 times"),
         ] {
             assert_eq!(resolved(text, &words(text), 0, AT), dated);
         }
-        assert_eq!(days_ago(&words("I went to Rome on 30 December"), AT), 2);
     }
 }
