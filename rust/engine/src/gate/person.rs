@@ -44,6 +44,7 @@ pub(super) fn name(s: &Sentence<'_>) -> Option<Reading> {
         return None;
     }
     let (value, end) = s.value(at)?;
+    let value = value.strip_suffix(" again").unwrap_or(&value); // "call me Ana again"
     if let Some((first, _)) = value.split_once('/') {
         // "I go by they/them"
         let pronouns = among(&["he", "she", "they", "it", "ze", "xe", "any"], &first.to_lowercase());
@@ -54,7 +55,7 @@ pub(super) fn name(s: &Sentence<'_>) -> Option<Reading> {
         });
     }
     let whole = !s.says_more(end);
-    (end - at <= 4 && identifies("name", &value))
+    (end - at <= 4 && identifies("name", value))
         .then(|| Reading::new(Category::Profile, "name").told(format!("The user's name is {value}."), whole).slot("name"))
 }
 

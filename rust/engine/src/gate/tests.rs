@@ -18,6 +18,7 @@ fn asked(text: &str, before: &str) -> Claim {
 fn slots_are_read_where_a_sentence_gives_one() {
     for (text, category, slot, stored) in [
         ("Call me Ana.", Category::Profile, Some("name"), "The user's name is Ana."),
+        ("please call me Ana again", Category::Profile, Some("name"), "The user's name is Ana."),
         ("Hi, my name is Ana Perez and I need help", Category::Profile, Some("name"), "The user's name is Ana Perez."),
         ("Call me Annie from now on.", Category::Profile, Some("name"), "Call me Annie from now on."),
         ("My timezone is CET.", Category::Profile, Some("timezone"), "The user's timezone is CET."),
