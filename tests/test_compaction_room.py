@@ -153,7 +153,7 @@ def test_what_was_said_on_the_smaller_model_is_in_what_comes_back(memspan_engine
     talk(session, 260)
     session.compact()
     session.switch_model(tiny)
-    talk(session, 60, "detail " * 20)
+    talk(session, 20, "detail " * 20)
     session.add({"role": "user", "content": "Agreed: we keep the archive in vault-4711."})
     session.add({"role": "assistant", "content": "ok"})
     talk(session, 3)
@@ -167,6 +167,25 @@ def test_what_was_said_on_the_smaller_model_is_in_what_comes_back(memspan_engine
     assert session.summary.tokens > 1_000
     assert "vault-4711" in json.dumps(session.assemble().to_openai())
     assert "port 9000" not in session.summary.text, "redacted"
+
+
+def test_a_switch_takes_no_compaction_back(memspan_engine: memspan.Engine, tiny: str) -> None:
+    """The version with the most tokens took the place of the shown one: 1,300 messages that had left came back into the prompt."""
+    session = memspan_engine.user("u").session("s", model="gpt-4o")
+    talk(session, 120)
+    session.compact(max_tokens=4_500)
+    talk(session, 200)
+    session.compact()
+    for model in (tiny, "gpt-4o", tiny, "gpt-4o"):
+        before = session.summary
+        session.switch_model(model)
+        after = session.summary
+        assert before is not None
+        assert after is not None
+        assert after.covers.stop >= before.covers.stop
+        session.add({"role": "user", "content": "go on"})
+        assert session.assemble().total_tokens < 8_000
+        session.add({"role": "assistant", "content": "ok"})
 
 
 def test_a_summary_is_made_smaller_where_only_it_does_not_fit_the_new_model(memspan_engine: memspan.Engine, tiny: str) -> None:

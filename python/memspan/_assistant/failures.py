@@ -31,7 +31,7 @@ _CUT = frozenset(
 
 def typed(error: Exception) -> Exception:
     """The error itself; for JSON that an SDK could not read, one of memspan's."""
-    if not isinstance(error, json.JSONDecodeError):
+    if not isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
         return error
     made = ProviderError(
         f"asking a model: its provider must answer in JSON, and did not ({text_of(error)}): look for a proxy in between, send the request "

@@ -209,7 +209,8 @@ class Answering:
                     yield AssistantEvent("text", piece)
             self._tell("call", "after", prompt)
             self._reads = True
-            if not is_last and not reply.text and is_cut(reply.finish):
+            response = reply._gatherer.response  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  a turn's own reply
+            if not is_last and is_cut(reply.finish) and says_nothing(response()):
                 raise withheld(prompt.model)
         self._tell("reply", "after", reply.turn)
         return cast("Turn", reply.turn).number

@@ -63,8 +63,8 @@ pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String
     for (at, token) in line.iter().enumerate() {
         let (Token::Number(number), Some(Token::Word(word))) = (token, line.get(at + 1)) else { continue };
         let places: Vec<usize> = (0..said.len()).filter(|place| said[*place] == *token).collect();
-        let given: Vec<Option<&str>> = places.iter().map(|place| unit_of(&said, *place)).collect();
-        let with_another = !given.is_empty() && given.iter().all(Option::is_some);
+        let given: Vec<Option<&str>> = places.iter().map(|place| unit_of(&said, *place, REACH)).collect();
+        let with_another = !given.is_empty() && places.iter().all(|place| unit_of(&said, *place, 1).is_some());
         let is_given = if is_unit(word) {
             let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));
             given.is_empty() || given.iter().any(|unit| unit.map_or_else(named, |unit| is_same(word, unit)))
@@ -79,10 +79,10 @@ pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String
 }
 
 /// The unit of the number at `place`.
-fn unit_of(said: &[Token], place: usize) -> Option<&str> {
+fn unit_of(said: &[Token], place: usize, reach: usize) -> Option<&str> {
     let unit = |token: &'_ Token| matches!(token, Token::Word(word) if is_unit(word));
     let before = place.checked_sub(1).map(|before| &said[before]).filter(|token| matches!(token, Token::Word(word) if !is_named(word)));
-    let behind = said[place + 1..].iter().take(REACH).take_while(|token| **token != Token::Stop).find(|token| unit(token));
+    let behind = said[place + 1..].iter().take(reach).take_while(|token| **token != Token::Stop).find(|token| unit(token));
     match before.filter(|token| unit(token)).or(behind) {
         Some(Token::Word(word)) => Some(word),
         _ => None,
@@ -103,6 +103,9 @@ fn is_same(word: &str, other: &str) -> bool {
 }
 
 fn tokens(text: &str) -> Vec<Token> {
+    let text = [("a.m.", "am"), ("p.m.", "pm"), ("A.M.", "am"), ("P.M.", "pm")]
+        .iter()
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     let chars: Vec<char> = text.chars().collect();
     let (mut found, mut at) = (Vec::new(), 0);
     let run = |from: usize, goes_on: &dyn Fn(usize) -> bool| (from..chars.len()).find(|at| !goes_on(*at)).unwrap_or(chars.len());
@@ -170,6 +173,9 @@ mod tests {
         assert!(said("a share of 5 percent", "5% of it") && !said("5 euros", "5% of it"));
         assert!(said("30 seconds", "timeouts are in seconds: set it to 30") && !said("30 hours", "set it to 30"));
         assert!(said("at 5 pm", "see you at 5pm") && !said("at 5 am", "see you at 5pm"));
+        assert!(
+            said("at 5 pm", "see you at 5 p.m.") && said("at 6 am", "see you at 6 a.m. sharp") && !said("at 5 am", "see you at 5 p.m.")
+        );
     }
 
     #[test]

@@ -256,7 +256,7 @@ const OBJECTS: [&str; 9] = ["me", "us", "you", "it", "this", "that", "him", "her
 const HAVE_IT: [&str; 7] = ["got", "received", "found", "read", "copied", "pasted", "forwarded"];
 
 /// Whether the word at a place says how a text of somebody else came: "what my boss wrote", "the mail that I got", "I got this from Bob".
-fn is_passed_on(words: &[Word], at: usize) -> bool {
+pub(super) fn is_passed_on(words: &[Word], at: usize) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     if !among(&PASSED_ON, word(at)) {
         return false;

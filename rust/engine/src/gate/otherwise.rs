@@ -186,12 +186,13 @@ fn changes(s: &Sentence<'_>, gives_up: bool) -> bool {
 /// The age that a number gives, and whose it is: "Leo turned | 5", "my daughter is | 9 years old". "Leo is 8 kg heavy" and "the road turned 90
 /// degrees" give none.
 fn age(s: &Sentence<'_>, at: usize) -> Option<Value> {
-    const BEHIND: [&str; 10] = ["years", "now", "and", "but", "today", "yesterday", "on", "last", "this", "in"];
+    const BEHIND: [&str; 8] = ["years", "now", "and", "but", "today", "yesterday", "on", "this"];
     const OLDEST: u32 = 119;
     let who = at.checked_sub(2).filter(|who| is_name(s.words, *who) || is_being(s.word(*who)))?;
+    let is_own = is_name(s.words, who) || who.checked_sub(1).is_some_and(|owner| ["my", "our", "user's"].contains(&s.word(owner)));
     let years = s.word(at).parse().is_ok_and(|years: u32| years <= OLDEST);
     let is_said = ["is", "turned"].contains(&s.word(at - 1)) && (is_last(s, at + 1) || BEHIND.contains(&s.word(at + 1)));
-    (years && is_said && !is_named(s.word(at + 1))).then(|| Value::Age(bare(s.word(who)), s.word(at).to_owned()))
+    (years && is_own && is_said && !is_named(s.word(at + 1))).then(|| Value::Age(bare(s.word(who)), s.word(at).to_owned()))
 }
 
 /// Whether a clause is over before a word.

@@ -17,6 +17,8 @@ use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 lists! { "person":
     /// Names of things that teams move to, and nobody lives in.
     NO_HOME,
+    /// The same of which some are places as well.
+    BRANDS,
     /// How somebody says where they live.
     LIVES,
     /// How somebody says whom they work for.
@@ -240,13 +242,25 @@ pub(super) fn home(s: &Sentence<'_>, place: &str, end: usize) -> Reading {
 pub(super) fn is_place(s: &Sentence<'_>, at: usize) -> bool {
     let is_time = is_named(s.word(at)) || s.word(at).bytes().any(|byte| byte.is_ascii_digit()); // "to Friday", "to E4"
     let seems_tool = s.word(at).contains(['.', '-', '/']) || s.words[at..].iter().any(|word| word.is_number() && word.lower.len() < 4);
-    s.names(at) && !is_time && !is_tool(s.word(at)) && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
+    s.names(at)
+        && !is_time
+        && !is_tool(s.word(at))
+        && !serves(s, at)
+        && !(["we", "we've"].contains(&s.word(0)) && (seems_tool || !s.words[at].capital))
 }
 
-/// Whether a word names what one works with or is served by, and nobody lives in: "VS Code", "Kubernetes", "Vodafone".
+/// Whether a word names what serves people ("Vodafone", "Firefox"), and nothing shows that it is a place: "Santander in Spain", "Fish Hoek".
+fn serves(s: &Sentence<'_>, at: usize) -> bool {
+    let capital = |at: usize| s.words.get(at).is_some_and(|word| word.capital && !is_named(&word.lower));
+    let is_over = |at: usize| s.words.get(at).is_none_or(Word::is_mark);
+    let is_explained = capital(at + 1) && (!s.parted(at + 1) || is_over(at + 2)) || s.word(at + 1) == "in" && capital(at + 2);
+    (among(&BRANDS, s.word(at)) || Tool::has_class(s.word(at))) && !is_explained
+}
+
+/// Whether a word names what one works with, and nobody lives in: "VS Code", "Kubernetes".
 fn is_tool(word: &str) -> bool {
     const OF_WORK: [&str; 3] = ["editor", "operating system", "database"];
-    among(&NO_HOME, word) || Tool::has_class(word) || CLASSES.iter().any(|(class, words)| OF_WORK.contains(class) && words.contains(&word))
+    among(&NO_HOME, word) || CLASSES.iter().any(|(class, words)| OF_WORK.contains(class) && words.contains(&word))
 }
 
 /// "My mom lives in Kyiv", "my sister works at Google now": where those live and work who are the user's.

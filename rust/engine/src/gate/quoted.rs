@@ -1,6 +1,8 @@
 //! Words of somebody else that begin or end inside a sentence: a quotation of several sentences (`my sister wrote: "Guess what. I work at
 //! Equinor now."`), and a letter behind a colon ("Message from Karl: Hi Ana, I live in Bonn now."). `others` has those of whole sentences.
 
+use std::ops::Range;
+
 use super::beings::is_being;
 use super::lexicon::FIRST;
 use super::others::{self, Part};
@@ -73,11 +75,10 @@ fn pieces(text: &str, span: Span, parts: &[Part]) -> Vec<Span> {
 fn quotations(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
     let (mut found, mut from) = (Vec::new(), 0);
     while let Some((open, close)) = next_quotation(text, from) {
-        let span = Span { start: open, end: close };
-        from = close;
+        let (span, before) = (Span { start: open, end: close }, std::mem::replace(&mut from, close));
         let has_several = sentences.iter().any(|sentence| (open + 1..close).contains(&sentence.start));
         let is_of_somebody = || within(own, span).iter().any(|word| among(&FIRST, &word.lower));
-        if has_several && is_of_somebody() && !is_what_something_of_the_user_is(sentences, own, open) {
+        if has_several && is_of_somebody() && is_of_another(text, sentences, own, before..open) {
             found.push(Part { span, announced: true });
         }
     }
@@ -100,12 +101,25 @@ fn next_quotation(text: &str, from: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// "My favourite quote is "I came. I saw."": what is the user's.
-fn is_what_something_of_the_user_is(sentences: &[Span], own: &[Word], open: usize) -> bool {
+/// Words by which somebody says a text is one for later, or what is to be said.
+const OWN: [&str; 8] = ["always", "never", "don't", "when", "whenever", "if", "i", "we"];
+/// Verbs of those who speak or write, right before what they say.
+const SAYS: [&str; 16] = [
+    "said", "says", "wrote", "writes", "texted", "replied", "answered", "posted", "messaged", "asked", "emailed", "mailed", "sent",
+    "tweeted", "added", "yelled",
+];
+
+/// Whether the words before a quotation, which end where it opens, leave it to somebody else: there are none, or they end in a colon or with a verb of another's. An
+/// order ("always end mails with ..."), the user's own ("I told her ...") and the name of a thing of theirs do not.
+fn is_of_another(text: &str, sentences: &[Span], own: &[Word], before: Range<usize>) -> bool {
+    let open = before.end;
     let Some(sentence) = sentences.iter().find(|span| (span.start..span.end).contains(&open)) else { return false };
-    let lead = within(own, Span { start: sentence.start, end: open });
-    let (Some(first), Some(last)) = (lead.first(), lead.last()) else { return false };
-    ["my", "our"].contains(&first.lower.as_str()) && ["is", "are", "was", "were"].contains(&last.lower.as_str())
+    let lead = within(own, Span { start: sentence.start.max(before.start), end: open });
+    let Some(last) = lead.last() else { return true };
+    let is_own = lead.iter().any(|word| OWN.contains(&word.lower.as_str())) || others::tells_of_oneself(lead);
+    let ends = text[last.end..open].contains([':', ',']) || SAYS.contains(&last.lower.as_str());
+    let told = lead.len() > 1 && ["me", "us"].contains(&last.lower.as_str());
+    !is_own && (ends || told)
 }
 
 /// Where a letter begins behind a colon of a sentence, and whether it is announced or greets somebody. Otherwise it may be the user's own.
@@ -118,9 +132,10 @@ fn letter(text: &str, words: &[Word]) -> Option<(usize, bool)> {
     let points = lead.iter().any(|word| among(&POINTS, &word.lower));
     let verb = lead.iter().find(|word| !["please", "can", "you", "could", "help", "me"].contains(&word.lower.as_str()));
     let is_any = |known: &[&str]| verb.is_some_and(|verb| among(known, &verb.lower));
-    let is_answered = points && (is_any(&ANSWERS) || others::works_on(lead));
-    let is_of_another = || others::is_from_another(lead) || is_from(lead);
-    let begins = (greets || of_oneself) && (is_answered || is_of_another()) || greets && points && is_any(&ASKS);
+    // "Email from Bosch: I got the job!" is the user's own.
+    let is_written = || points && is_any(&ANSWERS) || (0..at).any(|at| others::is_passed_on(lead, at));
+    let is_sent = || others::is_from_another(lead) || is_from(lead) || points && (is_any(&ASKS) || others::works_on(lead));
+    let begins = greets && (is_written() || is_sent()) || of_oneself && is_written();
     let announced = || greets || others::is_announced(&text[lead[0].start..lead[at - 1].end]);
     (begins && !others::tells_of_oneself(lead)).then(|| (rest[0].start, announced()))
 }
@@ -159,11 +174,16 @@ mod tests {
             assert_eq!(others_of(&format!("{begin}{quoted}{end}")), [quoted], "{begin}");
         }
         assert_eq!(others_of("\u{201C}Dear Ana. I moved.\u{201D} that's the plumber"), ["\u{201C}Dear Ana. I moved.\u{201D}"]);
-        assert_eq!(others_of("\u{AB}Dear Ana. I moved.\u{BB} and \u{201E}So. We agree.\u{201C}").len(), 2);
+        assert_eq!(others_of("\u{AB}Dear Ana. I moved.\u{BB} and Tom wrote \u{201E}So. We agree.\u{201C}").len(), 2);
         for text in [
             "My desk is 60\" wide. My screen is 27\" and I like it.",
             "I like \"Emma\". I also like \"Dune\".",
             "Always sign with \"Best regards. Ana\"",
+            "Never start with \"Great question! I am happy to help.\"",
+            "When I say \"Go. I mean it.\" always answer in one line.",
+            "I told my doctor \"I don't smoke. I don't drink.\"",
+            "Please remember: \"I'm allergic to nuts. I carry an EpiPen.\"",
+            "My band is called \"We are. I am.\"",
             "My favourite quote is \"I came. I saw.\"",
             "I said \"hi. I live in Ghent.",
             "He calls me \"Annie\". My name is \"Ana\".",
@@ -200,6 +220,10 @@ mod tests {
             "My name is this: Hi.",
             "Note: I'm vegan.",
             "Is this true: I get a refund.",
+            "Letter from the hospital: I have surgery on May 4.",
+            "Email from Bosch: I got the job! I start in May.",
+            "Check this: I live in Ghent and I work in Brussels. Which tax do I pay?",
+            "From Monday: I work at Bosch.",
             "One thing: I'm vegan.",
         ] {
             assert!(others_of(text).is_empty(), "{text}");

@@ -100,7 +100,8 @@ fn boundary(s: &Sentence<'_>, at: usize) -> Option<(usize, usize)> {
 /// "at a school" and "at the beach" name none, and nor does what goes on with a clause: "a nurse at Figma | yelled at me".
 fn firm(s: &Sentence<'_>, at: usize) -> Option<usize> {
     const CALLED: usize = 6;
-    if s.word(at) != "at" || among(&LEARNERS, s.word(at - 1)) {
+    let was = s.words[..at].iter().any(|word| ["was", "were", "former", "used"].contains(&word.lower.as_str()));
+    if s.word(at) != "at" || among(&LEARNERS, s.word(at - 1)) || was {
         return None;
     }
     let is_name = |at: usize| s.words.get(at).is_some_and(|word| word.capital) && !is_named(s.word(at)) && !among(&NO_FIRM, s.word(at));
@@ -109,10 +110,16 @@ fn firm(s: &Sentence<'_>, at: usize) -> Option<usize> {
         "a" | "an" => called()? + 1,
         _ => at + 1,
     };
+    // "At Figma in Lisbon", and not "at Figma on maternity leave"
+    let is_over = |at: usize| {
+        let begins_place = s.words.get(at + 1).is_some_and(|word| word.capital && !word.lower.starts_with("i'") && word.lower != "i");
+        !["in", "on", "for"].contains(&s.word(at)) || begins_place
+    };
     let small = first == at + 1 && s.words.iter().all(|word| !word.capital);
     if small {
         let over = (first..s.words.len()).find(|at| s.words[*at].is_mark() || among(&BEHIND_FIRM, s.word(*at))).unwrap_or(s.words.len());
-        let is_firm = over == first + 1 && !among(&NO_FIRM, s.word(first)) && s.names(first);
+        let is_word = s.word(first).bytes().all(|byte| byte.is_ascii_alphabetic());
+        let is_firm = over == first + 1 && is_word && !among(&NO_FIRM, s.word(first)) && s.names(first) && is_over(over);
         return is_firm.then_some(first);
     }
     let name = first + usize::from(s.word(first) == "the");
@@ -124,7 +131,8 @@ fn firm(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let explains = over < s.words.len() && s.parted(over) && ["a", "an", "the"].contains(&s.word(over));
     // "At Figma, can you help me?"
     let asks = over < s.words.len() && s.parted(over) && !s.says_more(over);
-    (is_name(name) && (ends(over) || explains || asks)).then_some(first)
+    let is_code = over == name + 1 && s.word(name).len() <= 3 && s.word(name).bytes().any(|byte| byte.is_ascii_digit()); // "at L5"
+    (is_name(name) && !is_code && is_over(over) && (ends(over) || explains || asks)).then_some(first)
 }
 
 /// The rest from a word on in words that stand alone; `None` where nothing can be parted there.
@@ -351,6 +359,14 @@ mod tests {
             "I'm a nurse at Figma for two days",
             "I'm not a nurse at Figma",
             "I'm a former nurse at Figma",
+            "I'm a nurse at ICU",
+            "I'm an engineer at HQ",
+            "I'm an engineer at L5",
+            "I'm a waiter at Oktoberfest",
+            "i'm a nurse at 80%",
+            "i'm a nurse at brunch",
+            "I'm a nurse at Figma on maternity leave",
+            "I'm a nurse at Figma in my dreams",
         ] {
             let claims = told(text);
             assert!(!claims.iter().any(|(_, slot)| slot.as_deref() == Some("employer")), "{text}: {claims:?}");

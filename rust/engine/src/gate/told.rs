@@ -92,10 +92,19 @@ fn trade(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading::new(Category::Profile, "occupation").told(text, !s.says_more(end)).slot("occupation"))
 }
 
+/// Those whom somebody leads by trade.
+const GROUPS: [&str; 8] = ["team", "squad", "department", "division", "unit", "project", "lab", "company"];
+
 /// Whether somebody leads others by their trade, which begins before a word: "a team lead", "a director at Shell". "A lead" names none.
 fn leads(s: &Sentence<'_>, begin: usize, at: usize) -> bool {
     let next = s.words.get(at + 1);
-    let is_over = next.is_none_or(|next| next.is_mark() || ["now", "at", "of", "for", "in", "on"].contains(&next.lower.as_str()));
+    // "Lead of the platform squad", and not "director of the homeowners' association"
+    let of_work = || s.words.last().is_some_and(|last| among(&GROUPS, &last.lower)) && !s.words[at..].iter().any(|word| word.lower == "my");
+    let is_over = next.is_none_or(|next| match &*next.lower {
+        "now" | "at" => true,
+        "of" => of_work(),
+        _ => next.is_mark(),
+    });
     among(&LEADERS, s.word(at)) && (is_over || s.parted(at + 1)) && (at > begin || s.word(at) != "lead")
 }
 
@@ -205,6 +214,12 @@ mod tests {
             assert!(is_trade(text), "{text}: {:?}", stored(text));
         }
         for text in ["I'm a lead singer", "I'm a lead", "I'm a big fan of team leads", "I'm a bad team lead", "I'm a team lead's nightmare"]
+            .into_iter()
+            .chain([
+                "I'm a team lead in my raid group",
+                "I'm a director of the homeowners' association",
+                "I'm a supervisor for my niece's thesis",
+            ])
         {
             assert!(!is_trade(text), "{text}: {:?}", stored(text));
         }

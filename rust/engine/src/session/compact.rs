@@ -219,7 +219,7 @@ impl Session<'_> {
     }
 
     /// The messages that a switch to `model` would leave out of prompts, as a draft for its tokens; `None` where all of it fits. A summary
-    /// that had to be small for a smaller model is made again from the one before it.
+    /// that had to be small for a smaller model is made again from the one before it, and the few messages since.
     pub fn switch_draft(&self, model: &Model, now: i64) -> Result<Option<Draft>> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
@@ -230,14 +230,14 @@ impl Session<'_> {
             let bare = self.planned(pages, &status, model, Some(&stand_in(0, shown.covers.end)), now)?;
             let plain = if shown.is_empty() { bare.clone() } else { self.planned(pages, &status, model, None, now)? };
             let most = model.factor.bound(bare.history_tokens / 2);
-            let richest = summary::richest(pages, place, &tokens_of)?.unwrap_or_default();
-            let is_richer = tokens_of(&richest).min(most) / 2 >= tokens_of(&shown).max(1);
-            let leaves = is_richer || plain.kept.left_out > shown.covers.end;
+            let is_richer = |older: &Summary| tokens_of(older).min(most) / 2 >= tokens_of(&shown).max(1);
+            let richer = summary::richer(pages, place, shown.covers.end, is_richer)?;
+            let leaves = richer.is_some() || plain.kept.left_out > shown.covers.end;
             if !leaves && is_within(self.check_planned(pages, &status, &plain, None, now))? {
                 return Ok(None);
             }
-            let before = if is_richer { richest } else { shown };
-            let covered = before.covers.end;
+            let covered = shown.covers.end; // a switch takes no compaction back
+            let before = richer.unwrap_or(shown);
             let wanted = summary_tokens(None, status.record.limit(model)?.0, limit_in_force(pages, place, &status.record, model)?)?;
             let wanted = wanted.max(tokens_of(&before)).min(most);
             let fits = |tokens| {

@@ -120,17 +120,20 @@ pub(super) fn versions<P: Pages>(pages: &P, place: SessionKey) -> Result<Vec<u64
     Ok(found)
 }
 
-/// The version with the most tokens, the newest of equals.
-pub(super) fn richest<P: Pages>(pages: &P, place: SessionKey, tokens: &impl Fn(&Summary) -> u64) -> Result<Option<Summary>> {
-    let mut best: Option<(u64, Summary)> = None;
-    for version in versions(pages, place)? {
-        let Some(StoredSummary { summary, .. }) = StoredSummary::read(pages, place, version)? else { continue };
-        let tokens = tokens(&summary);
-        if best.as_ref().is_none_or(|(most, _)| tokens >= *most) {
-            best = Some((tokens, summary));
+/// A version that lacks more than so many of the last messages of the shown one is not gone back to: they would be read anew.
+const MOST_LACKING: u64 = 64;
+
+/// The newest version that `is_richer` accepts, of those that cover the messages before `end`, or lack a few of the last.
+pub(super) fn richer<P: Pages>(pages: &P, place: SessionKey, end: u64, is_richer: impl Fn(&Summary) -> bool) -> Result<Option<Summary>> {
+    let covers_enough = |summary: &Summary| (end.saturating_sub(MOST_LACKING)..=end).contains(&summary.covers.end);
+    for version in versions(pages, place)?.into_iter().rev() {
+        let summary = StoredSummary::read(pages, place, version)?.map(|stored| stored.summary);
+        let summary = summary.filter(|summary| covers_enough(summary) && is_richer(summary));
+        if summary.is_some() {
+            return Ok(summary);
         }
     }
-    Ok(best.map(|(_, summary)| summary))
+    Ok(None)
 }
 
 /// Takes what message `index` said out of every version; says whether there was anything.

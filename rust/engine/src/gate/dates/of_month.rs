@@ -163,14 +163,15 @@ fn numbered(words: &[Word], here: usize, today: i64) -> Option<Named> {
     let of_month = ordinal(here + 1).filter(|_| word(here) == "the")?;
     let before = here.checked_sub(1).map_or("", word);
     let weekday = WEEKDAYS.iter().position(|name| *name == before);
-    let joined = if before == "between" { word(here + 2) == "and" } else { THROUGH.contains(&word(here + 2)) && word(here + 2) != "and" };
+    let joined = THROUGH.contains(&word(here + 2)) && word(here + 2) != "and";
     let behind = here + 3 + usize::from(word(here + 3) == "the");
     let last = ordinal(behind).filter(|last| joined && *last > of_month);
     let used = if last.is_some() { behind + 1 - here } else { 2 };
     let beside = beside(words, here, here + used);
     let is_over = words.get(here + used).is_none_or(|next| next.is_mark() || among(&BEHIND, &next.lower));
     let is_led = ["on", "by", "until", "till", "since", "for", "to", "is"].contains(&before);
-    let is_range = last.is_some() && (["from", "between"].contains(&before) || is_led || beside != Beside::Nothing);
+    let is_moved = words[..here].iter().any(|word| MOVED.contains(&word.lower.as_str())); // "moved from the 8th to the 14th"
+    let is_range = last.is_some() && !is_moved && (before == "from" || is_led || beside != Beside::Nothing);
     // "the 3rd and 4th of May"
     if weekday.is_none() && !(is_led || is_range) || !is_over && weekday.is_none() || dated(words, here + 1).is_some() {
         return None;
@@ -211,25 +212,33 @@ enum Beside {
 
 /// Words before a day among which its month is looked for.
 const BEFORE: usize = 8;
+/// Verbs by which something gets another day.
+const MOVED: [&str; 9] = ["moved", "postponed", "pushed", "rescheduled", "shifted", "delayed", "brought", "changed", "slipped"];
 
-/// "In May, from the 8th", "next month on the 4th", "the 8th to the 14th in May": the month beside the words of a day.
+/// "In May, from the 8th", "next month on the 4th", "the 8th to the 14th in May": the month beside the words of a day. Another clause has a month
+/// of its own: "She died in February, the funeral is on the 12th".
 fn beside(words: &[Word], here: usize, end: usize) -> Beside {
-    const LED_BY: [&str; 8] = ["in", "this", "next", "last", "during", "until", "for", "of"];
+    const LED_BY: [&str; 6] = ["in", "this", "next", "last", "during", "until"];
+    const OF_OTHERS: [&str; 4] = ["from", "since", "of", "for"];
+    const JOINS: [&str; 8] = ["and", "but", "so", "because", "then", "which", "while", "or"];
+    const BEFORE_DAY: [&str; 9] = ["on", "from", "by", "until", "till", "to", "probably", "maybe", "about"];
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let before = (here.saturating_sub(BEFORE)..here).rev().take_while(|at| !words[*at].is_mark());
+    let is_parted = |at: usize| words.get(at + 1).is_some_and(|next| next.start > words[at].end + 1);
+    let is_other = |at: usize| is_parted(at) && words[at + 1..here].iter().any(|word| !BEFORE_DAY.contains(&word.lower.as_str()));
+    let is_own = |at: &usize| !words[*at].is_mark() && !JOINS.contains(&word(*at)) && !is_other(*at);
+    let before = (here.saturating_sub(BEFORE)..here).rev().take_while(is_own);
     for at in before.chain(end..end + 2) {
         let led_by = at.checked_sub(1).map_or("", word);
         let step = ["last", "this", "next"].iter().position(|which| *which == led_by);
         if let Some(step) = step.filter(|_| word(at) == "month") {
             return Beside::From(step as i64 - 1);
         }
-        let is_led = LED_BY.contains(&led_by);
-        let Some(month) = month_at(words, at, is_led && led_by == "in") else { continue };
-        let ends_day = |at: usize| at.checked_sub(1).is_some_and(|at| number(word(at)).is_some());
+        let Some(month) = month_at(words, at, led_by == "in").filter(|_| !OF_OTHERS.contains(&led_by)) else { continue };
+        let ends_day = at.checked_sub(1).is_some_and(|at| number(word(at)).is_some());
         let begins_day = |at: usize| at != here && number(word(at + usize::from(word(at) == "the"))).is_some();
-        let has_day = ends_day(at) || led_by == "of" && ends_day(at - 1) || begins_day(at + 1);
         let year = word(at + 1).parse().ok().filter(|year| (1900..2100).contains(year));
-        return if has_day || !is_led && OTHERWISE.contains(&month) { Beside::Unsure } else { Beside::Month(month, year) };
+        let is_unsure = ends_day || begins_day(at + 1) || !LED_BY.contains(&led_by);
+        return if is_unsure { Beside::Unsure } else { Beside::Month(month, year) };
     }
     Beside::Nothing
 }
@@ -394,12 +403,16 @@ mod tests {
                 "The fair is in September 2026, the 9th to the 11th (2026-09-09 to 2026-09-11)",
             ),
             ("We're in Rome next month, on the 4th", "We're in Rome next month (2025-02), on the 4th (2025-02-04)"),
-            ("I'm away between the 8th and the 14th", "I'm away between the 8th and the 14th (2025-01-08 to 2025-01-14)"),
             ("I'm away from the 8th to the 14th in May", "I'm away from the 8th to the 14th (2025-05-08 to 2025-05-14) in May"),
             ("We went to Rome in November, on the 3rd", "We went to Rome in November, on the 3rd (2024-11-03)"),
             ("I see May on the 8th", "I see May on the 8th"),
             ("I may come on the 8th", "I may come on the 8th (2025-01-08)"),
-            ("We arrive on June 3 and leave on the 9th", "We arrive on June 3 (2025-06-03) and leave on the 9th"),
+            ("She died in November, the funeral is on the 12th", "She died in November, the funeral is on the 12th (2025-01-12)"),
+            ("I fell in November and the cast comes off on the 12th", "I fell in November and the cast comes off on the 12th (2025-01-12)"),
+            ("The invoice from November is due on the 15th", "The invoice from November is due on the 15th (2025-01-15)"),
+            ("We move in June, I give notice by the 15th", "We move in June, I give notice by the 15th (2025-01-15)"),
+            ("It was moved from the 8th to the 14th", "It was moved from the 8th to the 14th (2025-01-14)"),
+            ("The concert in October is on the 12th", "The concert in October is on the 12th (2025-10-12)"),
         ] {
             assert_eq!(resolved(text, &words(text), 0, AT), dated);
         }
