@@ -46,6 +46,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no choices": (lambda: {"id": "x", "object": "chat.completion", "choices": []}, memspan.InvalidInput, "0 choices"),
     "a page": (lambda: "<html>login</html>", memspan.InvalidInput, "one JSON object"),
     "a page that the SDK cannot read": (no_json, memspan.ProviderError, "must answer in JSON"),
+    "a page in another encoding": (lambda: json.loads(b"<html>\xfc</html>"), memspan.ProviderError, "must answer in JSON"),
     "overloaded": (lambda: {"error": {"message": "upstream overloaded", "code": 529}}, memspan.InvalidInput, "upstream overloaded"),
     "an outage": (lambda: {"error": {"message": "Internal server error", "type": "server_error"}}, memspan.InvalidInput, "server_error"),
 }
@@ -99,6 +100,22 @@ def test_a_call_that_was_cut_off_is_an_answer(memspan_engine: memspan.Engine) ->
     provider = Bad(lambda: {"choices": [{"index": 0, "message": message, "finish_reason": "length"}]})
     reply = memspan.Assistant(memspan_engine, provider, model="gpt-4o", fallbacks=["gpt-4o-mini"], max_rounds=0).respond("u", "hi")
     assert (reply.stopped, provider.asked) == ("max_rounds", ["gpt-4o"])
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+        {"refusal": "I cannot help."},
+    ],
+    ids=["call", "refusal"],
+)
+def test_a_stream_with_a_call_or_a_refusal_is_an_answer(memspan_engine: memspan.Engine, delta: dict[str, Any]) -> None:
+    finish = "length" if "tool_calls" in delta else "content_filter"
+    provider = Bad(lambda: {"choices": [{"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": finish}]})
+    assistant = memspan.Assistant(memspan_engine, provider, model="gpt-4o", fallbacks=["gpt-4o-mini"], max_rounds=0)
+    list(assistant.stream("u", "hi"))
+    assert provider.asked == ["gpt-4o"]
 
 
 def test_a_stream_that_says_nothing_goes_to_the_fallback(memspan_engine: memspan.Engine) -> None:
