@@ -4,7 +4,7 @@
 //! An order has such a slot only where it says nothing else: "answer in French when I write in French" has none.
 
 use super::lists::lists;
-use super::words::{Word, among, starts, words};
+use super::words::{Word, among, has, starts, words};
 
 lists! { "orders":
     /// Words of an order that say nothing of what it is about.
@@ -56,6 +56,8 @@ const fn toggle(slot: &'static str, values: &'static [&'static str], beside: &'s
 
 /// The slot of how long answers are.
 const LENGTH: &str = "answer length";
+/// The slot of how answers are set.
+const FORM: &str = "answer form";
 
 static TOPICS: [Topic; 13] = [
     choice("spelling", &["british", "american", "canadian", "australian"], &["spelling", "spellings", "english"]),
@@ -67,7 +69,7 @@ static TOPICS: [Topic; 13] = [
     choice("clock", &["24-hour", "12-hour", "24h", "12h"], &["clock", "time", "times"]),
     choice("tone", &TONES, &["tone", "style", "manner", "register", "voice"]),
     choice("letter case", &CASES, &["normal", "normally", "proper", "regular", "standard", "letters", "case"]),
-    toggle("answer form", &FORMS, &["points", "text", "short"]),
+    toggle(FORM, &FORMS, &["points", "text", "short"]),
     toggle("emojis", &["emojis", "emoji", "emoticons", "emoticon", "smileys"], &[]),
     toggle("markdown", &["markdown"], &["syntax"]),
     toggle("tables", &["tables"], &[]),
@@ -89,6 +91,8 @@ pub struct Order {
     denies: bool,
     /// Whether what it is about is done or not done.
     pub(super) toggles: bool,
+    /// The number of words or lines that it names.
+    count: Option<u32>,
 }
 
 impl Order {
@@ -105,6 +109,25 @@ impl Order {
         self.slot == other.slot && (is_longer || self.denies == permits && self.value == other.value)
     }
 
+    /// Whether it and an older one of its slot both hold: "be brief" says nothing against "under 200 words", nor "at least 20 words", nor
+    /// "no bullets" against "write paragraphs".
+    #[must_use]
+    pub fn stands_beside(&self, older: &Self) -> bool {
+        let is_range = |least: &Self, most: &Self| {
+            let both = least.count.zip(most.count);
+            least.value == "long" && most.value == "short" && both.is_some_and(|(least, most)| least <= most)
+        };
+        let is_of_length = |one: &Self| one.slot == LENGTH && !one.denies;
+        if is_of_length(self) && is_of_length(older) {
+            let says_less = self.value == older.value && self.count.is_none() && older.count.is_some();
+            return says_less || is_range(self, older) || is_range(older, self);
+        }
+        // Bullets are lists, and paragraphs have sentences.
+        let is_list = |one: &Self| ["bullet", "list"].contains(&one.value.as_str());
+        let are_forms = self.slot == FORM && older.slot == FORM;
+        are_forms && is_list(self) != is_list(older) && (self.denies || older.denies)
+    }
+
     /// Whether what permits or stops it has its slot.
     pub(super) fn is_of_slot(&self) -> bool {
         self.toggles || self.slot == LENGTH
@@ -116,11 +139,14 @@ const DATES: [&str; 4] = ["dates as", "dates in", "dates like", "the date as"];
 
 /// The order that words give, where they say nothing else.
 pub(super) fn order(words: &[Word]) -> Option<Order> {
-    if let Some((length, denies)) = length(words) {
-        return Some(Order { slot: LENGTH, value: length.to_owned(), denies, toggles: false });
+    if tells(words) {
+        return None;
+    }
+    if let Some(order) = length(words) {
+        return Some(order);
     }
     if let Some((topic, value)) = in_place_of_another(words) {
-        return Some(Order { slot: topic.slot, value: singular(value), denies: false, toggles: topic.toggles });
+        return Some(Order { slot: topic.slot, value: singular(value), denies: false, toggles: topic.toggles, count: None });
     }
     let denies = words.iter().any(|word| among(&DENIES, &word.lower));
     let mut rest = words.iter().filter(|word| !word.is_mark() && !among(&PLAIN, &word.lower)).map(|word| word.lower.as_str());
@@ -128,15 +154,43 @@ pub(super) fn order(words: &[Word]) -> Option<Order> {
         let is_date = rest.next().is_some_and(|word| word.starts_with("date"));
         let value = rest.collect::<Vec<_>>().join(" ");
         let short = (1..=MOST_DATE).contains(&value.len());
-        return (is_date && short).then_some(Order { slot: "date format", value, denies, toggles: false });
+        return (is_date && short).then_some(Order { slot: "date format", value, denies, toggles: false, count: None });
     }
     let rest: Vec<&str> = telling(words).into_iter().map(|(_, word)| word).collect();
     TOPICS.iter().find_map(|topic| {
         let mut values = rest.iter().filter(|word| among(topic.values, word));
         let value = values.next()?;
         let only = values.next().is_none() && rest.iter().all(|word| among(topic.values, word) || among(topic.beside, word));
-        only.then(|| Order { slot: topic.slot, value: singular(value), denies, toggles: topic.toggles })
+        only.then(|| Order { slot: topic.slot, value: singular(value), denies, toggles: topic.toggles, count: None })
     })
+}
+
+/// Whether words tell how something is, or what somebody does, and order nothing: "your answers are in Dutch", "you use bullets", "I speak
+/// German". "Your answers may be longer" and "I want all answers in French" are orders.
+fn tells(words: &[Word]) -> bool {
+    const ALLOWS: [&str; 6] = ["should", "must", "shall", "may", "can", "could"];
+    const WISHES: [&str; 6] = ["i want", "i need", "i'd like", "i would like", "i prefer", "i'd prefer"];
+    const OF_ANSWERS: [&str; 9] = ["you", "answers", "replies", "responses", "explanations", "messages", "output", "outputs", "everything"];
+    let Some(first) = words.first().map(|word| word.lower.as_str()) else { return false };
+    let any = |list: &[&str]| words.iter().any(|word| among(list, &word.lower));
+    if ["i", "i'm", "i've", "i'd", "i'll"].contains(&first) {
+        return !WISHES.iter().any(|wish| starts(words, 0, wish).is_some()) || !any(&OF_ANSWERS);
+    }
+    let is_told = any(&["used", "was", "were"]) || any(&["is", "are"]) && !begins_with_verb(words) || ["you", "my"].contains(&first);
+    is_told && !any(&ALLOWS) && !has(words, "from now on") && !has(words, "going forward")
+}
+
+/// Verbs that ask for something.
+const ASKS: [&str; 21] = [
+    "use", "answer", "reply", "respond", "speak", "talk", "write", "explain", "give", "keep", "put", "format", "send", "show", "display",
+    "switch", "go", "change", "set", "make", "let's",
+];
+
+/// Whether words begin with a verb that asks for something, possibly behind "please".
+fn begins_with_verb(words: &[Word]) -> bool {
+    const BEFORE: [&str; 9] = ["please", "and", "ok", "okay", "now", "so", "but", "then", "actually"];
+    let begins = |word: &Word| among(&ASKS, &word.lower) || ["be", "always", "never"].contains(&word.lower.as_str());
+    words.iter().find(|word| !among(&BEFORE, &word.lower)).is_some_and(begins)
 }
 
 /// The words that say what an order is about, with their places. "Full sentences" are one.
@@ -158,23 +212,27 @@ fn singular(value: &str) -> String {
     value.strip_suffix('s').unwrap_or(value).to_owned()
 }
 
-/// How long answers are to be, where words say nothing else, and whether they deny it: "give me long detailed answers", "keep your answers
-/// under 50 words". "You no longer have to" says nothing of it.
-fn length(words: &[Word]) -> Option<(&'static str, bool)> {
+/// How long answers are to be, where words say nothing else: "give me long detailed answers", "keep your answers under 50 words". "You no
+/// longer have to" says nothing of it.
+fn length(words: &[Word]) -> Option<Order> {
     let no_longer = |at: usize| words[at].lower == "longer" && at > 0 && ["no", "any"].contains(&words[at - 1].lower.as_str());
     let said = |list: &[&str]| (0..words.len()).any(|at| among(list, &words[at].lower) && !no_longer(at));
     let counted = |at: usize| words[at].is_number() && words.get(at + 1).is_some_and(|unit| among(&LENGTH_UNITS, &unit.lower));
-    let count = (0..words.len()).find(|at| counted(*at));
+    let number = (0..words.len()).find(|at| counted(*at));
     let is_of_length = |at: usize| {
         let word = words[at].lower.as_str();
-        let is_counted = count.is_some_and(|count| at == count || at == count + 1);
+        let is_counted = number.is_some_and(|number| at == number || at == number + 1);
         words[at].is_mark() || is_counted || [&PLAIN[..], &SHORT, &LONG, &BESIDE_LENGTH].iter().any(|list| among(list, word))
     };
-    let at_least = said(&["least"]);
-    let (short, long) = (said(&SHORT) || count.is_some() && !at_least, said(&LONG) && count.is_none() || at_least);
+    let at_most = has(words, "no more than") || has(words, "not more than");
+    let at_least = said(&["least"]) || !at_most && (has(words, "more than") || said(&["over"]));
+    let (short, long) = (said(&SHORT) || number.is_some() && !at_least, said(&LONG) && number.is_none() || at_least);
     let denies =
         words.iter().enumerate().any(|(at, word)| among(&DENIES, &word.lower) && !words.get(at + 1).is_some_and(|_| no_longer(at + 1)));
-    (short != long && (0..words.len()).all(is_of_length)).then_some((if short { "short" } else { "long" }, denies))
+    let count = number.and_then(|at| words[at].lower.replace(',', "").parse().ok());
+    let value = if short { "short" } else { "long" }.to_owned();
+    let order = Order { slot: LENGTH, value, denies: denies && !at_most, toggles: false, count };
+    (short != long && (0..words.len()).all(is_of_length)).then_some(order)
 }
 
 /// The value that an order puts in the place of another one of its topic, which it denies: "full sentences please, no bullets".
@@ -195,12 +253,22 @@ fn in_place_of_another(words: &[Word]) -> Option<(&'static Topic, &str)> {
     })
 }
 
-/// Whether words ask for a value in the place of another one, or for one again: "please write full sentences again". "I speak French again"
-/// asks for nothing.
+/// Whether words ask for a value in the place of another one, or for one again: "please write full sentences again". They begin with the verb:
+/// "bullets again!" complains. An order about a text or about one answer holds for that alone.
 pub(super) fn is_back(words: &[Word]) -> bool {
+    const ONE: [&str; 6] = ["answer", "reply", "response", "output", "explanation", "message"];
     let own = words.iter().any(|word| ["i", "i'm", "i've", "i'd", "we", "we're", "can", "may"].contains(&word.lower.as_str()));
+    let of_one = (0..words.len()).any(|at| {
+        let word = words[at].lower.as_str();
+        let pointed = at > 0 && ["the", "your", "my", "an", "a", "this", "that"].contains(&words[at - 1].lower.as_str());
+        word == "text" || pointed && ONE.contains(&word)
+    });
     let again = words.iter().rev().find(|word| !word.is_mark() && word.lower != "please").is_some_and(|word| word.lower == "again");
-    !own && (again || in_place_of_another(words).is_some())
+    let in_place = in_place_of_another(words).is_some();
+    // "No more bullets please, write full sentences": the verb stands behind that which is denied.
+    let denies = words.iter().find(|word| word.lower != "please").is_some_and(|word| among(&["no", "don't", "stop"], &word.lower));
+    let asks = || words.iter().any(|word| among(&ASKS, &word.lower));
+    !own && !of_one && (begins_with_verb(words) && (again || in_place) || denies && in_place && asks())
 }
 
 /// The same of a text.
@@ -221,7 +289,12 @@ pub struct Lift {
 }
 
 impl Lift {
-    /// Whether it ends an order that is about something with a slot.
+    /// The words by which what is over is known. One that is about a thing with a slot ends by no mention of that, and has all its own words.
+    pub(super) fn ends(self, text: &str) -> String {
+        if self.order.is_some() { text.trim().to_owned() } else { self.phrase }
+    }
+
+    /// Whether it ends an order that is about something with a slot, and about nothing else.
     #[must_use]
     pub fn lifts(&self, text: &str) -> bool {
         self.order.as_ref().is_some_and(|own| order_of(text).is_some_and(|order| order.is_lifted_by(own, self.permits)))
@@ -267,6 +340,8 @@ pub(super) fn lift(text: &str, own: &[Word]) -> Option<Lift> {
         // "No emojis from now on" is an order of its own, and "no emojis any more" ends one.
         let is_own = ["no", "don't", "not"].contains(&own[at - 1].lower.as_str());
         let over = !is_own || own[end..last].iter().any(|word| ["more", "anymore", "longer", "again"].contains(&word.lower.as_str()));
+        // "No more than 50 words" is an order of its own.
+        let over = over && own.get(at).is_none_or(|next| next.lower != "than");
         return made(at, end, false).filter(|lift| says_so && over && is_act && (!of_thing || lift.order.is_some()));
     }
     let at = opened(&PERMITS)?;
@@ -331,9 +406,52 @@ mod tests {
             "Never write long answers in English.",
             "Use 50 words of French.",
             "The sentences are long.",
+            "Your answers are in Dutch again!",
+            "Your reply is in Dutch, not English.",
+            "You used emojis again.",
+            "You are using bullets again.",
+            "I speak German.",
+            "I earn in dollars.",
         ] {
             assert_eq!(order_of(text).and_then(|order| order.gives()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn only_what_begins_with_a_verb_asks_for_something_again() {
+        for text in [
+            "Please write full sentences again.",
+            "Use normal capitalisation again please.",
+            "Write full sentences, no bullets.",
+            "No more bullet points please, write full sentences.",
+        ] {
+            assert!(is_back(&words(text)), "{text}");
+        }
+        for text in [
+            "Emojis again!",
+            "No emojis again!",
+            "The answer is in prose again.",
+            "Your answers are long again.",
+            "Your reply is in Dutch, not English.",
+            "Full sentences please, no bullets.",
+            "Give me the text in paragraphs, no bullets.",
+            "Write the answer in prose again.",
+        ] {
+            assert!(!is_back(&words(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_lengths_hold_where_neither_denies_the_other() {
+        let beside = |new, older| order_of(new).unwrap().stands_beside(&order_of(older).unwrap());
+        let under = "Keep answers under 200 words.";
+        assert!(beside("Please always be brief.", under) && beside("Always write at least 20 words.", under));
+        assert!(beside("Write more than 20 words.", under) && !beside("Write no more than 50 words.", under));
+        assert!(!beside("Keep answers under 100 words.", under) && !beside("Give me long answers.", under));
+        assert!(!beside("Always write at least 300 words.", under), "no answer has more and less");
+        assert!(beside("Never use bullets.", "Write in paragraphs.") && !beside("Never use bullets.", "Always use bullets."));
+        assert!(!beside("Write in prose.", "Always use bullets.") && !beside("Never use lists.", "Always use bullets."));
+        assert!(!beside("No emoticons please.", "Always use emojis."));
     }
 
     #[test]

