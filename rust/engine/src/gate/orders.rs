@@ -254,8 +254,9 @@ fn in_place_of_another(words: &[Word]) -> Option<(&'static Topic, &str)> {
 }
 
 /// Whether words ask for a value in the place of another one, or for one again: "please write full sentences again". They begin with the verb:
-/// "bullets again!" complains. An order about a text or about one answer holds for that alone.
-pub(super) fn is_back(words: &[Word]) -> bool {
+/// "bullets again!" complains. An order about a text or about one answer holds for that alone, as one without "again" may that stands beside
+/// other words in its message: "write me an email. Use full sentences, no bullets".
+pub(super) fn is_back(text: &str, words: &[Word]) -> bool {
     const ONE: [&str; 6] = ["answer", "reply", "response", "output", "explanation", "message"];
     let own = words.iter().any(|word| ["i", "i'm", "i've", "i'd", "we", "we're", "can", "may"].contains(&word.lower.as_str()));
     let of_one = (0..words.len()).any(|at| {
@@ -264,11 +265,19 @@ pub(super) fn is_back(words: &[Word]) -> bool {
         word == "text" || pointed && ONE.contains(&word)
     });
     let again = words.iter().rev().find(|word| !word.is_mark() && word.lower != "please").is_some_and(|word| word.lower == "again");
-    let in_place = in_place_of_another(words).is_some();
+    let in_place = in_place_of_another(words).is_some() && (again || is_alone(text, words));
     // "No more bullets please, write full sentences": the verb stands behind that which is denied.
     let denies = words.iter().find(|word| word.lower != "please").is_some_and(|word| among(&["no", "don't", "stop"], &word.lower));
     let asks = || words.iter().any(|word| among(&ASKS, &word.lower));
     !own && !of_one && (begins_with_verb(words) && (again || in_place) || denies && in_place && asks())
+}
+
+/// Whether words are all of a message but for a greeting or thanks.
+fn is_alone(text: &str, own: &[Word]) -> bool {
+    const IDLE: [&str; 12] = ["ok", "okay", "thanks", "thank", "you", "hi", "hey", "hello", "great", "please", "sorry", "hm"];
+    let (Some(first), Some(last)) = (own.first(), own.last()) else { return false };
+    let is_idle = |part: &str| words(part).iter().all(|word| word.is_mark() || among(&IDLE, &word.lower));
+    is_idle(&text[..first.start]) && is_idle(&text[last.end..])
 }
 
 /// The same of a text.
@@ -425,7 +434,7 @@ mod tests {
             "Write full sentences, no bullets.",
             "No more bullet points please, write full sentences.",
         ] {
-            assert!(is_back(&words(text)), "{text}");
+            assert!(is_back(text, &words(text)), "{text}");
         }
         for text in [
             "Emojis again!",
@@ -437,7 +446,7 @@ mod tests {
             "Give me the text in paragraphs, no bullets.",
             "Write the answer in prose again.",
         ] {
-            assert!(!is_back(&words(text)), "{text}");
+            assert!(!is_back(text, &words(text)), "{text}");
         }
     }
 

@@ -201,7 +201,7 @@ fn ends(s: &Sentence<'_>, lift: orders::Lift) -> String {
 
 /// "From now on, no tables please": an order that has no verb.
 fn order(s: &Sentence<'_>) -> Option<Reading> {
-    let lasts = || is_lasting(s.words) || switches(s) || orders::is_back(s.words);
+    let lasts = || is_lasting(s.words) || switches(s) || orders::is_back(s.text, s.words);
     let order = orders::order(s.words).filter(|_| s.words.len() > 2 && lasts())?;
     let reading = Reading::new(Category::Constraint, "rule");
     Some(Reading { slot: order.gives().map(str::to_owned), ..reading })

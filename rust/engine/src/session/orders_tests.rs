@@ -98,6 +98,11 @@ fn an_order_stays_where_somebody_complains_or_speaks_of_one_text() {
         (bullets, "For the email, don't use bullets any more"),
         (bullets, "Give me the text in paragraphs, no bullets"),
         (bullets, "the text is in paragraphs, no bullets"),
+        (bullets, "Write me an email to Tom. Use full sentences, no bullets."),
+        (bullets, "Write me an email to Tom. Full sentences please, no bullets."),
+        (bullets, "Put this in paragraphs, no bullets"),
+        (english, "Write the email in Dutch, not English"),
+        (no_emojis, "Use emojis in the email again"),
         ("Please answer in bullet points.", "In the email, full sentences, no bullets"),
         ("Please write in paragraphs.", "No more bullet points please"),
         ("Always write in paragraphs.", "Never use bullets."),
@@ -118,6 +123,7 @@ fn an_order_ends_where_it_is_withdrawn_or_another_one_is_given() {
     let (bullets, brief, no_emojis) = ("Always answer in bullet points.", "Please answer briefly.", "Never use emojis.");
     let cases = [
         (bullets, "no more bullet points please, write full sentences"),
+        (bullets, "Thanks! No more bullet points please, write full sentences."),
         (bullets, "no more bullet points please"),
         (bullets, "don't use bullets any more"),
         (bullets, "please write full sentences again"),
