@@ -149,7 +149,8 @@ class Answering:
         for tries in range(len(self._of.models) + _MORE_TRIES):
             if prompt.model in left:
                 left.remove(prompt.model)
-            self._reads, response = False, None
+            self._reads = False
+            response: Any = None
             try:
                 if self._streams:
                     return (yield from self._stream(lease, prompt, is_last=not left))
