@@ -87,7 +87,7 @@ pub use limit::Limits;
 pub use medicine::{ends_medicine, takes};
 pub use model::described;
 pub use named::begins_with_name;
-pub use orders::{Lift, Order, lift_of, order_of};
+pub use orders::{Lift, Order, lift_of, order_of, says_value_of};
 pub use otherwise::Change;
 pub use over::ends_allergy;
 pub use relates::{Stated, of_slot, related};

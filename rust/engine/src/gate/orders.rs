@@ -139,9 +139,11 @@ const DATES: [&str; 4] = ["dates as", "dates in", "dates like", "the date as"];
 
 /// The order that words give, where they say nothing else.
 pub(super) fn order(words: &[Word]) -> Option<Order> {
-    if tells(words) {
-        return None;
-    }
+    if tells(words) { None } else { said(words) }
+}
+
+/// The same, or the value of its topic that words only tell: "the units are metric".
+fn said(words: &[Word]) -> Option<Order> {
     if let Some(order) = length(words) {
         return Some(order);
     }
@@ -284,6 +286,12 @@ fn is_alone(text: &str, own: &[Word]) -> bool {
 #[must_use]
 pub fn order_of(text: &str) -> Option<Order> {
     order(&words(text))
+}
+
+/// Whether a text orders a value of a slot, or tells one: "use metric units", "the units are metric".
+#[must_use]
+pub fn says_value_of(text: &str, slot: &str) -> bool {
+    said(&words(text)).is_some_and(|order| order.gives() == Some(slot))
 }
 
 /// Words that end a standing order.

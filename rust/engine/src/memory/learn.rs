@@ -230,7 +230,7 @@ fn keep_kind<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mut Memo
     let Some(name) = memory.slot.as_deref().filter(|_| memory.kind == Kind::Semantic && memory.source != ASSISTANT) else { return Ok(()) };
     let slot = writer.slot(name)?;
     let Some(known) = value_of(writer, &slot)?.filter(|known| !slot.multi && known.trust <= memory.trust) else { return Ok(()) };
-    let is_same_order = || gate::order_of(&memory.text).is_some_and(|order| order.gives() == memory.slot.as_deref());
+    let is_same_order = || gate::says_value_of(&memory.text, name);
     if matches!(known.kind, Kind::Profile | Kind::Preference) || known.kind == Kind::Constraint && is_same_order() {
         memory.kind = known.kind;
     }

@@ -159,6 +159,9 @@ fn outdated<P: Pages>(
             newer.resize(replaced.len(), place);
         }
     }
+    if replaced.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let told_by = |scope: usize, hit: &TranscriptHit| {
         let Some(partition) = partitions[scope] else { return Ok(None) };
         let (index, at) = (hit.message.record.placed.index, hit.message.record.said_at());
