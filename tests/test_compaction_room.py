@@ -80,6 +80,71 @@ def test_pinned_memory_that_came_meanwhile_is_counted(memspan_engine: memspan.En
         assert fits(session, 1_000) or not before, words
 
 
+@pytest.mark.parametrize("words", [500, 700, 850])
+def test_a_message_that_came_after_a_compaction_makes_the_summary_smaller(memspan_engine: memspan.Engine, words: int) -> None:
+    """It stayed as large as it was: no prompt fitted, and neither `compaction_due` nor `compact` did anything about it."""
+    budget = memspan.Budget(max_input_tokens=1_000, compact=memspan.Compact())
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=budget)
+    talk(session, 40)
+    session.add({"role": "assistant", "content": "All noted."})
+    large = session.compact(keep_exchanges=0, max_tokens=490).summary
+    assert large is not None
+    session.add({"role": "user", "content": "word " * words})
+    assert not fits(session, 1_000), "the control"
+    assert session.compaction_due == "threshold"
+    done = session.compact()
+    assert (len(done.covers), done.epoch is not None, "smaller" in str(done)) == (0, True, True)
+    small = session.summary
+    assert small is not None
+    assert 0 < small.tokens < large.tokens
+    assert small.covers == large.covers
+    assert fits(session, 1_000)
+    assert session.compaction_due is None
+    again = session.compact()
+    assert (again.epoch, session.summary) == (None, small), "nothing is left to do"
+
+
+def test_a_message_that_fits_no_prompt_takes_nothing_from_the_summary(memspan_engine: memspan.Engine) -> None:
+    budget = memspan.Budget(max_input_tokens=1_000, compact=memspan.Compact())
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=budget)
+    talk(session, 40)
+    session.add({"role": "assistant", "content": "All noted."})
+    large = session.compact(keep_exchanges=0).summary
+    session.add({"role": "user", "content": "word " * 1_200})
+    assert not fits(session, 1_000)
+    assert session.compaction_due is None
+    assert session.compact().epoch is None
+    assert session.summary == large
+
+
+def test_an_assistant_answers_what_the_summary_left_no_room(memspan_engine: memspan.Engine) -> None:
+    session = memspan_engine.user("u").session("default", "gpt-4o", budget=memspan.Budget(max_input_tokens=1_000))
+    talk(session, 40)
+    session.add({"role": "assistant", "content": "All noted."})
+    large = session.compact(keep_exchanges=0, max_tokens=490).summary
+    steps: list[tuple[str, str]] = []
+    for compact in (False, True):
+        assistant = memspan.Assistant(
+            memspan_engine,
+            FakeProvider(["Fine."]),
+            model="gpt-4o",
+            compact=compact,
+            budget=memspan.Budget(max_input_tokens=1_000),
+            hook=lambda step, when, _session, _value: steps.append((step, when)),
+        )
+        if not compact:
+            with pytest.raises(memspan.BudgetExceeded):
+                assistant.respond("u", "word " * 700, id="m")
+            assert session.summary == large
+            continue
+        assert assistant.respond("u", "word " * 700, id="m").text == "Fine."
+        small = session.summary
+        assert small is not None
+        assert large is not None
+        assert 0 < small.tokens < large.tokens
+        assert ("compact", "after") in steps
+
+
 def refusing(limit: int) -> Any:
     def answer(prompt: memspan.Prompt) -> Any:
         if prompt.total_tokens <= limit:
@@ -237,3 +302,22 @@ def test_a_switch_takes_the_lines_of_its_model(memspan_engine: memspan.Engine) -
     assert session.summary is not None
     assert "as the first" in session.summary.text
     assert done.summary == session.summary
+
+
+def test_a_summary_that_a_rewind_goes_back_to_is_made_smaller_for_the_model_of_now(memspan_engine: memspan.Engine, tiny: str) -> None:
+    session = memspan_engine.user("u").session("s", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact()))
+    talk(session, 260)
+    session.compact()
+    first = session.summary
+    assert first is not None
+    talk(session, 40)
+    session.switch_model(tiny)
+    session.rewind(first.covers.stop + 2)
+    assert session.summary == first
+    session.add({"role": "user", "content": "log line " * 100})
+    assert not fits(session, 2_048), "the control"
+    assert session.compaction_due == "threshold"
+    session.compact()
+    assert session.summary is not None
+    assert session.summary.tokens > 200
+    assert fits(session, 2_048)

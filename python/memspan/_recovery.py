@@ -100,12 +100,12 @@ def _compacted(
 ) -> Prompt:
     """A smaller prompt with a summary of what it leaves out; the smaller one itself where there is nothing to sum up."""
     try:
-        covered = compact(session).covers
+        epoch = compact(session).epoch
     except Exception as error:  # noqa: BLE001  whatever a compactor raises: the smaller prompt is good without it
         reason = f"recovering: compact= failed, {type(error).__name__}: {_words(error)[:_MAX_REASON]}"
         store.reporter.report(Event("compact", reason, session.scope, session=session.id))
         return smaller
-    return Prompt(core.again(smaller._core)) if covered else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return Prompt(core.again(smaller._core)) if epoch is not None else smaller  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _words(error: BaseException) -> str:

@@ -176,7 +176,17 @@ class Answering:
         raise AssertionError("the last try returns or raises")
 
     def _assembled(self) -> Prompt:
-        return cast("Prompt", self._step("assemble", None, partial(self._session.assemble, **self._in_zone)))
+        assemble = partial(self._session.assemble, **self._in_zone)
+        try:
+            return cast("Prompt", self._step("assemble", None, assemble))
+        except BudgetExceeded:
+            if self._in_hook or not self._of.compact:
+                raise
+            # A message that came after a compaction may have no room beside the summary.
+            made = self._quietly("compact", self._session.compact)
+            if made is None or made.epoch is None:
+                raise
+        return cast("Prompt", self._step("assemble", None, assemble))
 
     def _recovered(self, refused: Prompt, error: Exception, told: Exception, left: list[str]) -> Prompt:
         """A prompt that may succeed; without one, the error that there was, and not what it was told as."""

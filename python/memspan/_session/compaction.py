@@ -38,8 +38,8 @@ class Compacting(SessionPart):
         """Why the session should be compacted now, by its `Budget.compact`; `None` where it need not be. A pure read.
 
         Without a `Budget.compact`, which is the default, only a session that ended is due.
-        "threshold": its prompts are as full as `Compact.at` says. "turns": as many turns went by as `Compact.every_turns` says. "task_end":
-        a task ended since. "session_end": the session ended and was not compacted whole.
+        "threshold": its prompts are as full as `Compact.at` says, or its summary leaves the newest message no room. "turns": as many turns
+        went by as `Compact.every_turns` says. "task_end": a task ended since. "session_end": the session ended and was not compacted whole.
 
         Examples:
             >>> session = user.session("s-1", model="gpt-4o", budget=memspan.Budget(compact=memspan.Compact(every_turns=5)))
@@ -80,7 +80,8 @@ class Compacting(SessionPart):
 
         Returns:
             The report. Where no turn is old enough nothing is written, and `covers` is empty. The same holds where a newest message that
-            fits now leaves a summary less than a quarter of its tokens: old turns wait for a later compaction.
+            fits now leaves a summary less than a quarter of its tokens: old turns wait for a later compaction. Where a message that came
+            since does not fit beside the summary, or the summary was made for a larger model, the summary becomes smaller.
 
         Raises:
             SessionMoved: The session was compacted, rewound, redacted or moved to another model meanwhile. Nothing was changed.

@@ -199,7 +199,7 @@ class Compaction:
     Attributes:
         summary: The summary that prompts show from now on; `None` where there is none.
         covers: Indices of the messages that left with this compaction; empty where no turn was old enough, or the newest message left a
-            summary too little room, and nothing was written.
+            summary too little room. Nothing was written then, unless the summary had to become smaller, which began an epoch.
         tokens_before: Tokens of the fixed sections and the window before it.
         tokens_after: The same after it.
         identifiers: The fate of the identifiers.
@@ -222,11 +222,12 @@ class Compaction:
     prompt: str = ""
 
     def __str__(self) -> str:
-        if not self.covers:
+        if self.epoch is None:
             return "nothing to compact: no turn is old enough, or the newest message leaves a summary too little room"
         counts = self.identifiers
+        done = f"messages {self.covers.start}..{self.covers.stop} compacted" if self.covers else "the summary became smaller"
         rows = [
-            f"messages {self.covers.start}..{self.covers.stop} compacted: {self.tokens_before:,} tokens -> {self.tokens_after:,}",
+            f"{done}: {self.tokens_before:,} tokens -> {self.tokens_after:,}",
             f"identifiers: {counts.kept:,} of {counts.total:,} kept, {counts.restored:,} restored, {counts.left_out:,} not shown",
             f"refused lines: {len(self.refused)}; memories: {self.learned}; checked: {self.checked}",
         ]

@@ -61,37 +61,54 @@ enum Token {
 pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String> {
     let (line, said) = (tokens(text), tokens(said));
     for (at, token) in line.iter().enumerate() {
-        let (Token::Number(number), Some(Token::Word(word))) = (token, line.get(at + 1)) else { continue };
+        let Token::Number(number) = token else { continue };
         let places: Vec<usize> = (0..said.len()).filter(|place| said[*place] == *token).collect();
-        let given: Vec<Option<&str>> = places.iter().map(|place| unit_of(&said, *place, REACH)).collect();
-        let with_another = !given.is_empty() && places.iter().all(|place| unit_of(&said, *place, 1).is_some());
-        let is_given = if is_unit(word) {
-            let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));
-            given.is_empty() || given.iter().any(|unit| unit.map_or_else(named, |unit| is_same(word, unit)))
-        } else {
-            !with_another || word.len() < 4 || source.has(word)
-        };
-        if !is_given {
-            return Err(format!("the unit of \"{number} {word}\" is not in its messages"));
+        for word in [sign_before(&line, at), word_at(&line, at + 1)].into_iter().flatten() {
+            if !is_given(word, &places, &said, source) {
+                return Err(format!("the unit of \"{number} {word}\" is not in its messages"));
+            }
+        }
+        if let Some(rate) = rate_of(&line, at)
+            && !places.is_empty()
+            && places.iter().all(|place| rate_of(&said, *place).is_some_and(|other| !is_same(rate, other)))
+        {
+            return Err(format!("\"{number} per {rate}\" is not in its messages"));
         }
     }
     Ok(())
 }
 
-/// The unit of the number at `place`.
-fn unit_of(said: &[Token], place: usize, reach: usize) -> Option<&str> {
-    let unit = |token: &'_ Token| matches!(token, Token::Word(word) if is_unit(word));
-    let before = place.checked_sub(1).map(|before| &said[before]).filter(|token| matches!(token, Token::Word(word) if !is_named(word)));
-    let behind = said[place + 1..].iter().take(reach).take_while(|token| **token != Token::Stop).find(|token| unit(token));
-    match before.filter(|token| unit(token)).or(behind) {
-        Some(Token::Word(word)) => Some(word),
-        _ => None,
+/// Whether the source gives a number, which stands at some places of it, the unit `word`, or another word that is no unit.
+fn is_given(word: &str, places: &[usize], said: &[Token], source: &Words) -> bool {
+    if is_unit(word) {
+        let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));
+        let given = |place: &usize| unit_of(said, *place, REACH).map_or_else(named, |unit| is_same(word, unit));
+        return places.is_empty() || places.iter().any(given);
     }
+    let with_another = !places.is_empty() && places.iter().all(|place| unit_of(said, *place, 1).is_some());
+    !with_another || word.len() < 4 || source.has(word)
 }
 
-/// A word of letters, which is the unit of what stands before it.
-fn is_named(unit: &str) -> bool {
-    unit.chars().all(char::is_alphabetic)
+fn word_at(tokens: &[Token], at: usize) -> Option<&str> {
+    tokens.get(at).and_then(|token| if let Token::Word(word) = token { Some(word.as_str()) } else { None })
+}
+
+/// The sign of money right before a number.
+fn sign_before(tokens: &[Token], place: usize) -> Option<&str> {
+    word_at(tokens, place.checked_sub(1)?).filter(|word| ["$", "\u{20AC}", "\u{A3}", "\u{A5}"].contains(word))
+}
+
+/// The unit of a rate whose number is at `place`: that of "100 requests per second".
+fn rate_of(tokens: &[Token], place: usize) -> Option<&str> {
+    let per = (place + 1..=place + REACH).take_while(|at| word_at(tokens, *at).is_some()).find(|at| word_at(tokens, *at) == Some("per"))?;
+    word_at(tokens, per + 1).filter(|unit| is_unit(unit))
+}
+
+/// The unit of the number at `place`.
+fn unit_of(said: &[Token], place: usize, reach: usize) -> Option<&str> {
+    let behind = (place + 1..=place + reach).take_while(|at| said.get(*at).is_some_and(|token| *token != Token::Stop));
+    let behind = behind.filter_map(|at| word_at(said, at)).find(|word| is_unit(word));
+    sign_before(said, place).or(behind)
 }
 
 fn is_unit(word: &str) -> bool {
@@ -176,6 +193,17 @@ mod tests {
         assert!(
             said("at 5 pm", "see you at 5 p.m.") && said("at 6 am", "see you at 6 a.m. sharp") && !said("at 5 am", "see you at 5 p.m.")
         );
+    }
+
+    #[test]
+    fn signs_of_money_and_rates_are_units() {
+        assert!(said("the plan costs $30", "it costs $30") && said("it costs $30", "30 dollars, they said"));
+        assert!(!said("it costs \u{20AC}30", "it costs $30") && !said("it costs $30", "it is 30 euros"));
+        assert!(said("5% of $30", "$30, and 5% of it"));
+        let limits = "The API allows 100 requests per minute, and 5 uploads per day.";
+        assert!(said("100 requests per minute", limits) && said("5 uploads per day", limits) && said("100 requests", limits));
+        assert!(!said("100 requests per second", limits) && !said("5 uploads per hour", limits));
+        assert!(said("100 calls per second", "the limit is 100 calls"), "the source names no rate");
     }
 
     #[test]

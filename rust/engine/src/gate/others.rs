@@ -23,7 +23,7 @@ lists! { "others":
     /// Words by which somebody comes back from a text to what they tell themselves.
     ASIDE,
     /// Words that point at a text that follows.
-    POINTS,
+    pub(super) POINTS,
     /// More verbs that ask for work on a text, or on what it says.
     WORKED_ON,
     /// Verbs that ask for a tale.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::beings::is_being;
 use super::lexicon::FIRST;
-use super::others::{self, Part};
+use super::others::{self, POINTS, Part};
 use super::rules::opens_clause;
 use super::told::TRADES;
 use super::words::{Span, Word, among, has, starts, within};
@@ -34,8 +34,6 @@ const GREETINGS: [&str; 12] = [
 const ASKS: [&str; 11] = ["is", "are", "does", "do", "what", "what's", "how", "can", "could", "should", "would"];
 /// Verbs by which a text is answered.
 const ANSWERS: [&str; 5] = ["reply", "respond", "answer", "react", "explain"];
-/// Words that point at a text.
-const POINTS: [&str; 4] = ["this", "these", "following", "below"];
 /// Words before the colon of a letter, at most.
 const MOST_BEFORE: usize = 12;
 
@@ -109,8 +107,9 @@ const SAYS: [&str; 16] = [
     "tweeted", "added", "yelled",
 ];
 
-/// Whether the words before a quotation, which end where it opens, leave it to somebody else: there are none, or they end in a colon or with a verb of another's. An
-/// order ("always end mails with ..."), the user's own ("I told her ...") and the name of a thing of theirs do not.
+/// Whether the words before a quotation, which end where it opens, leave it to somebody else: there are none, or they end in a colon or
+/// with a verb of another's. An order ("always end mails with ..."), the user's own ("I told her ...") and the name of a thing of theirs
+/// do not.
 fn is_of_another(text: &str, sentences: &[Span], own: &[Word], before: Range<usize>) -> bool {
     let open = before.end;
     let Some(sentence) = sentences.iter().find(|span| (span.start..span.end).contains(&open)) else { return false };

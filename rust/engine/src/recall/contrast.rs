@@ -216,7 +216,7 @@ fn is_neutral(word: &[u8]) -> bool {
 }
 
 /// The hash of a word's stem.
-fn stem_of(word: &[u8]) -> u64 {
+pub(super) fn stem_of(word: &[u8]) -> u64 {
     with_stem(word, hash)
 }
 

@@ -175,7 +175,11 @@ impl Session<'_> {
         self.engine.store().read(|pages| {
             let status = self.expect(pages)?;
             let policy = Policy::read(pages, status.place)?;
-            let Some(due) = due(pages, &status, policy)? else { return Ok(None) };
+            let Some(due) = due(pages, &status, policy)? else {
+                let is_open = is_asked(policy) && status.record.state != SessionState::Ended;
+                let is_full = is_open && self.too_large(pages, &status, now)?.is_some();
+                return Ok(is_full.then_some(Due::Threshold));
+            };
             let boundary = own_boundary(pages, &status, policy)?;
             let wanted = wanted(pages, &status, boundary, None)?;
             Ok(self.room_for_summary(pages, &status, boundary, wanted, now)?.map(|_| due))
@@ -184,6 +188,7 @@ impl Session<'_> {
 
     /// The turns for a compaction; `None` where no turn is old enough, or the newest leaves a summary no room. An ended session is
     /// compacted whole. `keep_exchanges` stay as they are: by default at most three, and no more than fit half of what prompts may have.
+    /// A draft without turns makes a summary smaller that leaves the newest message no room.
     pub fn draft(&self, keep_exchanges: Option<u64>, max_tokens: Option<u64>, now: i64) -> Result<Option<Draft>> {
         if let Some(keep) = keep_exchanges {
             limits::within("keep_exchanges", keep, 0..=limits::MAX_KEPT_EXCHANGES)?;
@@ -196,8 +201,10 @@ impl Session<'_> {
             };
             let wanted = wanted(pages, &status, boundary, max_tokens)?;
             let before = shown_summary(pages, status.place, &status.epoch, None)?;
-            if boundary <= before.as_ref().map_or(0, |before| before.covers.end) {
-                return Ok(None);
+            let covered = before.as_ref().map_or(0, |before| before.covers.end);
+            if boundary <= covered {
+                let Some(fewer) = self.too_large(pages, &status, now)? else { return Ok(None) };
+                return make_draft(pages, &status, status.epoch.model.clone(), before, covered, wanted.min(fewer)).map(Some);
             }
             let Some(most) = self.room_for_summary(pages, &status, boundary, wanted, now)? else { return Ok(None) };
             make_draft(pages, &status, status.epoch.model.clone(), before, boundary, most).map(Some)
@@ -373,14 +380,17 @@ pub(super) fn check_fresh<P: PagesMut>(writer: &SessionWriter<'_, P>, place: Ses
     Err(moved(&writer.record, writer.record.tally.messages))
 }
 
+fn is_asked(policy: Policy) -> bool {
+    policy.at != Share::default() || policy.every_turns > 0
+}
+
 fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Due>> {
     let covered = summary::covered(pages, status.place, status.epoch.epoch.summary_version)?;
     let messages = status.record.tally.messages;
     if status.record.state == SessionState::Ended {
         return Ok((messages > covered).then_some(Due::SessionEnd));
     }
-    let asked = policy.at != Share::default() || policy.every_turns > 0;
-    if !asked || own_boundary(pages, status, policy)? <= covered {
+    if !is_asked(policy) || own_boundary(pages, status, policy)? <= covered {
         return Ok(None); // nobody asks for it, or what is full is what stays
     }
     let view = View::cold(pages, status.place, &status.record, &status.epoch);
@@ -400,7 +410,7 @@ fn due<P: Pages>(pages: &P, status: &Status, policy: Policy) -> Result<Option<Du
 }
 
 /// The tokens of a summary for prompts of `limit` tokens, of the `own` that the session may have.
-fn summary_tokens(asked: Option<u64>, own: u64, limit: u64) -> Result<u64> {
+pub(super) fn summary_tokens(asked: Option<u64>, own: u64, limit: u64) -> Result<u64> {
     let most = own / MOST_OF_LIMIT;
     match asked {
         None => Ok((limit / LIMIT_SHARE).clamp(*SUMMARY_TOKENS.start(), *SUMMARY_TOKENS.end()).min(limit / MOST_OF_LIMIT)),

@@ -125,12 +125,13 @@ const MOST_LACKING: u64 = 64;
 
 /// The newest version that `is_richer` accepts, of those that cover the messages before `end`, or lack a few of the last.
 pub(super) fn richer<P: Pages>(pages: &P, place: SessionKey, end: u64, is_richer: impl Fn(&Summary) -> bool) -> Result<Option<Summary>> {
-    let covers_enough = |summary: &Summary| (end.saturating_sub(MOST_LACKING)..=end).contains(&summary.covers.end);
     for version in versions(pages, place)?.into_iter().rev() {
-        let summary = StoredSummary::read(pages, place, version)?.map(|stored| stored.summary);
-        let summary = summary.filter(|summary| covers_enough(summary) && is_richer(summary));
-        if summary.is_some() {
-            return Ok(summary);
+        let Some(StoredSummary { summary, .. }) = StoredSummary::read(pages, place, version)? else { continue };
+        if summary.covers.end + MOST_LACKING < end {
+            break; // and so do those before it
+        }
+        if summary.covers.end <= end && is_richer(&summary) {
+            return Ok(Some(summary));
         }
     }
     Ok(None)

@@ -8,6 +8,7 @@ use super::key::SessionKey;
 use super::reply::refused;
 use super::session::{Session, Status};
 use super::stored_epoch::StoredEpoch;
+use super::summary::StoredSummary;
 use super::window::assemble::check_fits;
 use super::window::epochs;
 use super::window::fixed::{fixed_for, fixed_of, scopes};
@@ -87,7 +88,7 @@ pub(super) fn stand_in(tokens: u64, covers_end: u64) -> Summary {
 
 impl Session<'_> {
     /// The tokens, at most `wanted`, that a summary of the messages before `boundary` may have beside the newest message; `None` where
-    /// it is better made later. A session whose prompts do not fit now has nothing to keep.
+    /// it is better made later. Where no prompt fits now, as many as let one fit, or all of `wanted` where nothing helps.
     pub(super) fn room_for_summary<P: Pages>(
         &self,
         pages: &P,
@@ -99,12 +100,29 @@ impl Session<'_> {
         let (place, record) = (status.place, &status.record);
         let view = View::cold(pages, place, record, &status.epoch);
         let fixed = fixed_of(pages, place, &status.epoch, now)?;
-        match limit_kept(pages, place, record, &status.epoch, &fixed, &view)? {
-            None => Ok(Some(wanted)),
-            Some(limit) => fitting(wanted, least_of(wanted), |tokens| {
-                self.check_compacted(pages, status, (boundary, &stand_in(tokens, boundary)), limit, now)
-            }),
+        let most = |limit, least| {
+            fitting(wanted, least, |tokens| self.check_compacted(pages, status, (boundary, &stand_in(tokens, boundary)), limit, now))
+        };
+        if let Some(limit) = limit_kept(pages, place, record, &status.epoch, &fixed, &view)? {
+            return most(limit, least_of(wanted));
         }
+        let within = most(limit_in_force(pages, place, record, &status.epoch.model)?, 1)?;
+        Ok(within.or(most(u64::MAX, 1)?).or(Some(wanted)))
+    }
+
+    /// The tokens that the summary of now has to come down to, so that the newest message fits beside it: it was made for another model,
+    /// or the message came later. `None` where a prompt fits, or no smaller summary would help.
+    pub(super) fn too_large<P: Pages>(&self, pages: &P, status: &Status, now: i64) -> Result<Option<u64>> {
+        let Status { place, record, epoch } = status;
+        let Some(StoredSummary { summary, .. }) = StoredSummary::read(pages, *place, epoch.epoch.summary_version)? else { return Ok(None) };
+        let view = View::cold(pages, *place, record, epoch);
+        if limit_kept(pages, *place, record, epoch, &fixed_of(pages, *place, epoch, now)?, &view)?.is_some() {
+            return Ok(None);
+        }
+        let tokens = epoch.model.factor.bound(summary.tokens(&CachedCounter::new(epoch.model.encoding)));
+        let usual =
+            super::compact::summary_tokens(None, record.limit(&epoch.model)?.0, limit_in_force(pages, *place, record, &epoch.model)?)?;
+        Ok(self.room_for_summary(pages, status, summary.covers.end, tokens.min(usual), now)?.filter(|fewer| *fewer < tokens))
     }
 
     /// Composes the smallest prompt behind a compaction, as [`super::writer::SessionWriter::begin`] would begin its epoch.

@@ -1,8 +1,9 @@
 //! Denials of something else: "I don't eat gluten any more" says nothing newer of "I eat oatmeal", nor "I no longer surf" of "I swim on
 //! Tuesdays", though both have a verb of the question or are near to it.
 
+use super::super::contrast::stem_of;
 use super::super::words::{in_small_letters, is_any, normal, without_s};
-use crate::text::{is_filler, with_stem};
+use crate::text::is_filler;
 
 /// Who denies.
 const SUBJECTS: [&str; 5] = ["i", "we", "user", "the", "also"];
@@ -87,8 +88,8 @@ pub(super) fn denies_another(new: &[&str], old: &[&str], asked: &[String]) -> bo
     !things.is_empty() && !things.iter().any(is_spoken_of) && !may_be_class
 }
 
-fn stem(word: &str) -> Vec<u8> {
-    in_small_letters(without_s(word), |word| with_stem(word, |parts| parts.concat()))
+fn stem(word: &str) -> u64 {
+    in_small_letters(without_s(word), stem_of)
 }
 
 #[cfg(test)]
