@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{MOST_REOPENINGS, Opened, State, Store};
+use super::{MOST_REOPENINGS, Opened, Store};
 use crate::store::environment::{Environment, WriteTransaction};
 use crate::store::folder::GenerationNumber;
 use crate::store::group_commit::{Committer, Decision};
@@ -14,10 +14,9 @@ impl Committer for Store {
     fn transact(&self, deadline: Instant, work: &mut dyn FnMut(&mut WriteTransaction<'_>) -> Decision) -> Result<()> {
         let mut reopened = 0;
         loop {
-            let state = self.opened(self.gate.get())?;
-            let State::Open(opened) = &*state else { continue };
-            let attempt = self.attempt(opened, deadline, work);
-            drop(state);
+            let opened = self.opened(self.gate.get())?;
+            let attempt = self.attempt(&opened, deadline, work);
+            drop(opened);
             match attempt {
                 Ok(Attempt::Done) => return Ok(()),
                 Ok(Attempt::Retired(next)) => self.follow(next)?,

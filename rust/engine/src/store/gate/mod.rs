@@ -1,7 +1,8 @@
 //! The one gate to a store: who may touch the environment, and when.
 //!
 //! It opens the environment when it is first needed, once per canonical path in a process. It runs every read on a snapshot and every write
-//! in a group. It follows a store that another process has compacted into a new generation, closes before a fork and opens again behind it.
+//! in a group. It follows a store that was compacted into a new generation, which waits for no read: each ends in the generation that it
+//! began in. It closes before a fork and opens again behind it.
 //! It turns what LMDB would do (wait for ever, crash, create) into typed errors.
 
 mod commit;
@@ -9,6 +10,7 @@ mod open;
 
 pub(in crate::store) use commit::outcome;
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
@@ -73,8 +75,9 @@ pub struct Store {
     metrics: Metrics,
     /// Open handles. Not the reference count: a fork in another thread holds a reference for a moment, and its child keeps one for ever.
     handles: AtomicUsize,
-    /// How often this process opened its files. Cached texts are dropped with each opening, because another process may have erased some.
-    openings: AtomicUsize,
+    /// How often this process opened its files, and was done with them. Cached texts are dropped each time, because some may have been
+    /// erased, and a read of the generation before may have cached them once more.
+    openings: Arc<AtomicUsize>,
     /// The identity of the store when it was first opened. The store at the path must stay the same.
     identity: OnceLock<Identity>,
     /// The key that opens it, where it is encrypted. Taken with the gate's lock held, so that no fork finds it taken.
@@ -137,9 +140,29 @@ pub enum State {
     /// Not open (not yet, or because of a fork): opened by the next call that needs it.
     Suspended,
     /// Open.
-    Open(Box<Opened>),
+    Open(Current),
     /// Closed for good.
     Closed,
+}
+
+/// The parts that calls which begin now use. It is taken for a moment only: a call keeps a reference, and the parts of a generation that was
+/// replaced close with the last of these.
+#[derive(Debug)]
+pub struct Current(Mutex<Arc<Opened>>);
+
+/// The open parts in the hands of a call, which keep the store from being closed, and the process from a fork.
+struct InUse<'g> {
+    opened: Arc<Opened>,
+    /// Dropped last: who waits for the gate finds nobody who uses what it guards.
+    _gate: RwLockReadGuard<'g, State>,
+}
+
+impl Deref for InUse<'_> {
+    type Target = Opened;
+
+    fn deref(&self) -> &Opened {
+        &self.opened
+    }
 }
 
 /// The open parts of a store. The environment is dropped first: LMDB lets go of its files before the presence lock goes.
@@ -150,6 +173,17 @@ pub struct Opened {
     left: Option<Environment>,
     lock: Option<WriterLock>,
     presence: Option<Presence>,
+    _counted: Counted,
+}
+
+/// Counts the end of an opening.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Relaxed);
+    }
 }
 
 impl Opened {
@@ -170,6 +204,21 @@ impl Opened {
     }
 }
 
+impl Current {
+    fn new(opened: Opened) -> Self {
+        Self(Mutex::new(Arc::new(opened)))
+    }
+
+    fn get(&self) -> Arc<Opened> {
+        Arc::clone(&lock(&self.0))
+    }
+
+    /// Its parts, where nobody else uses them: always for who holds the gate alone.
+    fn alone(&mut self) -> Option<&mut Opened> {
+        Arc::get_mut(self.0.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl State {
     pub(in crate::store) fn suspend(&mut self) {
         if let Self::Open(_) = self {
@@ -179,7 +228,9 @@ impl State {
 
     fn close(&mut self, next: Self) {
         let for_good = matches!(next, Self::Closed);
-        if let Self::Open(opened) = std::mem::replace(self, next) {
+        if let Self::Open(current) = std::mem::replace(self, next)
+            && let Some(opened) = Arc::into_inner(current.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+        {
             opened.close(for_good);
         }
     }
@@ -219,8 +270,8 @@ impl Store {
 
     /// Forgets data keys and decrypted values.
     pub fn forget_decrypted(&self) {
-        if let State::Open(opened) = &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner)
-            && let Some(vault) = opened.environment.vault()
+        if let State::Open(current) = &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(vault) = current.get().environment.vault()
         {
             vault.forget();
         }
@@ -249,8 +300,7 @@ impl Store {
 
     /// The number of the generation in use, and the bytes of its data file.
     pub fn size(&self) -> Result<(GenerationNumber, u64)> {
-        let state = self.opened(self.gate.get())?;
-        let State::Open(opened) = &*state else { return Err(self.closed()) };
+        let opened = self.opened(self.gate.get())?;
         Ok((opened.environment.number(), opened.environment.sizes()?.0))
     }
 
@@ -278,15 +328,14 @@ impl Store {
         add(&self.metrics.reads, 1);
         let mut reopened = 0;
         loop {
-            let state = self.opened(self.gate.get())?;
-            let State::Open(opened) = &*state else { continue };
+            let opened = self.opened(self.gate.get())?;
             match opened.environment.snapshot() {
                 Err(error) if error.kind() == ErrorKind::MapResized => {
-                    drop(state);
+                    drop(opened);
                     self.adopt_map_size()?;
                 }
                 Err(error) if error.kind() == ErrorKind::FilesReplaced && reopened < MOST_REOPENINGS => {
-                    drop(state);
+                    drop(opened);
                     self.suspend();
                     reopened += 1;
                 }
@@ -295,7 +344,7 @@ impl Store {
                     None => return work(&snapshot),
                     Some(next) => {
                         drop(snapshot);
-                        drop(state);
+                        drop(opened);
                         self.follow(next)?;
                     }
                 },
@@ -325,31 +374,41 @@ impl Store {
             .ok_or_else(|| Error::new(ErrorKind::StoreIo, "writing to the store: the operation left no result: please report it"))
     }
 
-    /// The environment, opened if it is not, behind a lock that keeps it open.
-    fn opened<'g>(&self, gate: &'g Gate) -> Result<RwLockReadGuard<'g, State>> {
+    /// The open parts, opened if they are not, for a call that uses them.
+    fn opened<'g>(&self, gate: &'g Gate) -> Result<InUse<'g>> {
         loop {
             let state = gate.state.read().unwrap_or_else(PoisonError::into_inner);
-            match *state {
-                State::Open(_) => return Ok(state),
+            match &*state {
+                State::Open(current) => {
+                    let opened = current.get();
+                    return Ok(InUse { opened, _gate: state });
+                }
                 State::Closed => return Err(self.closed()),
                 State::Suspended => {}
             }
             drop(state);
             let mut state = gate.state.write().unwrap_or_else(PoisonError::into_inner);
             if matches!(*state, State::Suspended) {
-                *state = State::Open(Box::new(self.open_newest()?));
+                *state = State::Open(Current::new(self.open_newest()?));
             }
         }
     }
 
-    /// Moves on to the generation that replaced the open one.
+    /// Moves on to the generation that replaced the open one. A read of that goes on, and closes it.
     fn follow(&self, next: GenerationNumber) -> Result<()> {
-        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
-        if matches!(&*state, State::Open(opened) if opened.environment.number() < next) {
-            state.suspend();
-            *state = State::Open(Box::new(self.open_newest()?));
-            add(&self.metrics.generations_followed, 1);
+        let state = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
+        let State::Open(current) = &*state else { return Ok(()) };
+        let mut opened = lock(&current.0);
+        if opened.environment.number() >= next {
+            return Ok(());
         }
+        let newest = Arc::new(self.open_newest()?);
+        let before = std::mem::replace(&mut *opened, newest);
+        drop(opened);
+        if let Some(before) = Arc::into_inner(before) {
+            before.close(false);
+        }
+        add(&self.metrics.generations_followed, 1);
         Ok(())
     }
 
@@ -360,7 +419,7 @@ impl Store {
     fn adopt_map_size(&self) -> Result<()> {
         let state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
         match &*state {
-            State::Open(opened) => opened.environment.adopt_map_size(),
+            State::Open(current) => current.get().environment.adopt_map_size(),
             _ => Ok(()),
         }
     }
@@ -370,13 +429,12 @@ impl Store {
         let deadline = Instant::now() + busy_timeout;
         let mut reopened = 0;
         loop {
-            let state = self.opened(self.gate.get())?;
-            let State::Open(opened) = &*state else { continue };
-            let acquired = self.writer_lock(opened)?.acquire(deadline);
+            let opened = self.opened(self.gate.get())?;
+            let acquired = self.writer_lock(&opened)?.acquire(deadline);
             let replaced = matches!(&acquired, Err(error) if error.kind() == ErrorKind::FilesReplaced);
             if replaced && reopened < MOST_REOPENINGS {
                 drop(acquired);
-                drop(state);
+                drop(opened);
                 self.suspend();
                 reopened += 1;
                 continue;
@@ -390,7 +448,7 @@ impl Store {
             };
             if let Err(error) = noticed {
                 drop(guard);
-                drop(state);
+                drop(opened);
                 self.start_afresh(&error);
                 return Err(error);
             }
@@ -400,12 +458,12 @@ impl Store {
                 None => {
                     let done = work(&opened.environment);
                     drop(guard);
-                    drop(state);
+                    drop(opened);
                     return done.inspect_err(|error| self.start_afresh(error));
                 }
                 Some(next) => {
                     drop(guard);
-                    drop(state);
+                    drop(opened);
                     self.follow(next)?;
                 }
             }

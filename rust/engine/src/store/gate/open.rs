@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
+use super::{Counted, Durability, Gate, Identity, Modes, Opened, State, Store, StoreOptions};
 use crate::process::{Renewable, lock};
 use crate::store::environment::{Environment, Mode};
 use crate::store::folder::{Folder, Found, GenerationNumber, Manifest, corrupt, io_error};
@@ -89,7 +89,7 @@ impl Store {
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
             handles: AtomicUsize::new(1),
-            openings: AtomicUsize::new(0),
+            openings: Arc::default(),
             identity: OnceLock::new(),
             key: Mutex::new(key),
         });
@@ -101,7 +101,7 @@ impl Store {
     /// another store.
     pub fn look_again(&self) -> Result<()> {
         let is_elsewhere = match &*self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Open(opened) => !opened.environment.is_in_place(),
+            State::Open(current) => !current.get().environment.is_in_place(),
             _ => false,
         };
         if is_elsewhere {
@@ -166,17 +166,16 @@ impl Store {
 
     /// Why nothing vouches for what is in the store, if so: then all of it is to be read before it is used, and [`Self::vouch`] to be called.
     pub fn unverified(&self) -> Result<Option<&'static str>> {
-        let state = self.opened(self.gate.get())?;
-        let State::Open(opened) = &*state else { return Ok(None) };
-        Ok(opened.environment.unverified())
+        Ok(self.opened(self.gate.get())?.environment.unverified())
     }
 
     /// Says that all of the store was read and found whole.
     pub fn vouch(&self, busy_timeout: Duration) -> Result<()> {
         let deadline = Instant::now() + busy_timeout;
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
-        if let State::Open(opened) = &mut *state {
-            let Opened { environment, lock, .. } = &mut **opened;
+        if let State::Open(current) = &mut *state
+            && let Some(Opened { environment, lock, .. }) = current.alone()
+        {
             let _guard = lock.as_ref().map(|lock| lock.acquire(deadline)).transpose()?;
             environment.vouch(lock.is_some() && self.modes.writable.load(Relaxed))?;
         }
@@ -197,7 +196,7 @@ impl Store {
             state.suspend();
         }
         match &*state {
-            State::Open(opened) if sync_meta => opened.environment.set_relaxed(false),
+            State::Open(current) if sync_meta => current.get().environment.set_relaxed(false),
             _ => {}
         }
         reopen
@@ -241,9 +240,7 @@ impl Store {
     /// Makes CURRENT name the generation in use and removes those it left behind, if nobody is writing just now, and as far as it can: the
     /// store is whole without.
     fn repair(&self) -> Result<()> {
-        let gate = self.gate.get();
-        let state = self.opened(gate)?;
-        let State::Open(opened) = &*state else { return Ok(()) };
+        let opened = self.opened(self.gate.get())?;
         if !self.folder.is_tidy(opened.environment.number())? {
             opened.at_leisure(|| generation::tidy(&self.folder, &opened.environment));
         }
@@ -266,7 +263,8 @@ impl Store {
             match self.open_generation(number, mode, deadline) {
                 Ok((environment, None)) => {
                     self.openings.fetch_add(1, Relaxed);
-                    let opened = self.recognise(Opened { environment, left, lock, presence })?;
+                    let counted = Counted(Arc::clone(&self.openings));
+                    let opened = self.recognise(Opened { environment, left, lock, presence, _counted: counted })?;
                     if number != first && !mode.read_only && opened.environment.unverified().is_none() {
                         opened.at_leisure(|| generation::name(&self.folder, &opened.environment));
                     }
