@@ -279,6 +279,7 @@ macro_rules! calls {
     (@ Short) => { $crate::errors::Pace::Short };
     (@ Waits) => { $crate::errors::Pace::Waits };
     (@ Long) => { $crate::errors::Pace::Long };
+    (@ Whole) => { $crate::errors::Pace::Whole };
     (@ $arg:ident) => { stringify!($arg) };
     (@ $arg:ident $label:literal) => { $label };
 }

@@ -28,7 +28,7 @@ pub fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 functions! { |py|
     /// Saves every intact value of the store at `source` in a new one at `target`: how many, what was made anew, and what was lost.
-    repair(source: PathBuf, target: PathBuf, key: Option<Vec<u8>>) Long with now = Clock::System.now(py)?; => {
+    repair(source: PathBuf, target: PathBuf, key: Option<Vec<u8>>) Whole with now = Clock::System.now(py)?; => {
         let key = key.as_deref().map(StoreKey::new).transpose()?;
         let repaired = mend::repair(&source, &target, key.as_ref(), now)?;
         Ok((repaired.saved, (repaired.rebuilt, repaired.lost)))

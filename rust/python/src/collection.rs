@@ -84,7 +84,7 @@ calls! {
             let mut prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner);
             prepared.wanted(own.engine, own.name, now)
         };
-        add(draft: Py<DocumentDraft>, embedded: Option<Py<Vectors>>) Long |own, now| {
+        add(draft: Py<DocumentDraft>, embedded: Option<Py<Vectors>>) Whole |own, now| {
             let prepared = draft.get().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let made = embedded.map(|made| (made.get().0.place, made.get().0.rows.clone()));
             collection::add::add_embedded(own.engine, own.name, prepared, made, now)
@@ -93,10 +93,10 @@ calls! {
             Ok(own.read(|pages| collection::get(pages, own.name, &id, now))?.map(|(document, text)| Whole(document, text)));
         info(id as "a document's id": String) Short |own, now| own.read(|pages| collection::info(pages, own.name, &id, now));
         page(first: u32, limit: usize) Waits |own, now| own.read(|pages| collection::page(pages, own.name, first, limit, now));
-        delete(id as "a document's id": String) Long |own, now| remove::delete(own.engine, own.name, &id, now);
+        delete(id as "a document's id": String) Whole |own, now| remove::delete(own.engine, own.name, &id, now);
         expire(id as "a document's id": String, ttl_seconds: Option<Ttl>) Waits |own, now|
             remove::expire_at(own.engine, own.name, &id, ttl_seconds.map(|ttl| now.saturating_add(ttl.0)), now);
-        drop() Long |own| remove::drop_collection(own.engine, own.name);
+        drop() Whole |own| remove::drop_collection(own.engine, own.name);
         search(query: String, vector: Option<Py<Vectors>>, degraded: Option<String>, given: Bound<'py, PyDict>)
             (it.pace(py, &request.text)?) with request = answers::passages(&it.name, query, &given, it.handle.now(py)?)?; |own| {
                 let vector = vector.and_then(|vector| vector.get().0.query());

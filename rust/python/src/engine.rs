@@ -127,11 +127,11 @@ calls! {
             engine.to_embed(place, &rows).map(ToEmbed)
         };
         forget_over_cap() Waits |engine, now| engine.forget_over_caps(now);
-        backup(path: PathBuf) Long |engine| engine.backup(&path);
-        export(path: PathBuf) Long |engine| engine.export(&path);
-        load(path: PathBuf) Long |engine| engine.load(&path);
+        backup(path: PathBuf) Whole |engine| engine.backup(&path);
+        export(path: PathBuf) Whole |engine| engine.export(&path);
+        load(path: PathBuf) Whole |engine| engine.load(&path);
         is_encrypted() Short |engine| Ok(engine.store().is_encrypted());
-        compact() Long |engine| engine.compact();
+        compact() Whole |engine| engine.compact();
         note_embedded(texts: u64, reused: u64, questions_reused: u64) Short |engine| {
             let metrics = engine.store().metrics();
             add(&metrics.texts_embedded, texts);
@@ -145,7 +145,7 @@ calls! {
         };
         metrics() Waits |engine| engine.metrics().map(Named);
         learned() Short |engine| memspan_engine::session::learned(engine);
-        rekey(key: Option<Vec<u8>>) Long |engine| engine.rekey(key.as_deref().map(StoreKey::new).transpose()?);
+        rekey(key: Option<Vec<u8>>) Whole |engine| engine.rekey(key.as_deref().map(StoreKey::new).transpose()?);
         remember_many(drafts: Vec<Py<Draft>>, embedded: Option<Py<Vectors>>, all_or_nothing: bool)
             Long with new = with_vectors(&drafts, embedded.as_ref()); |engine, now| {
                 let scopes: Vec<Arc<Scope>> = new.iter().map(|draft| Arc::clone(&draft.scope)).collect();

@@ -14,19 +14,18 @@ use pyo3::types::PyDict;
 /// panics come back as Python exceptions.
 pub fn run<T: Send>(py: Python<'_>, pace: Pace, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     // Unwind safe: the engine's locks ignore poison, and what they guard is whole between any two statements.
-    let caught = || catch_unwind(AssertUnwindSafe(work));
     let outcome = match pace {
-        Pace::Short => caught(),
-        Pace::Long if interrupt::on_main_thread() => py.detach(|| interrupt::watched(caught, look_for_signals).and_then(|inner| inner)),
-        Pace::Waits | Pace::Long => py.detach(caught),
+        Pace::Short => catch_unwind(AssertUnwindSafe(work)),
+        Pace::Long | Pace::Whole if interrupt::on_main_thread() => py.detach(|| interrupt::watched(work, look_for_signals)),
+        _ => py.detach(|| catch_unwind(AssertUnwindSafe(work))),
     };
-    if pace == Pace::Long && matches!(outcome, Ok(Ok(_))) {
+    if pace == Pace::Whole && matches!(outcome, Ok(Ok(_))) {
         look_for_signals(); // so that what came meanwhile is raised with the word that the call was done
     }
     // The exception of a handler while the call ran: the signal was heard, and nobody else will raise it.
     let Some(raised) = (pace != Pace::Short).then(|| RAISED.take()).flatten() else { return finish(py, outcome) };
     match outcome {
-        Ok(Ok(_)) => drop(raised.value(py).setattr("outcome", "done")),
+        Ok(Ok(_)) => drop((pace == Pace::Whole).then(|| raised.value(py).setattr("outcome", "done"))),
         Ok(Err(error)) if error.kind() == ErrorKind::Interrupted => {}
         failed => raised.set_cause(py, finish(py, failed).err()),
     }

@@ -114,11 +114,11 @@ calls! {
         };
         declare_slot(name as "a slot's name": String, multi: bool) Waits |own| own.engine.declare_slot(own.scope, &name, multi);
         forget(memory_id: String, reason: Option<String>) Waits |own, now| own.engine.forget(own.scope, &memory_id, reason.as_deref(), now);
-        erase() Long |own| own.engine.erase(own.scope);
-        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Long |own, now|
+        erase() Whole |own| own.engine.erase(own.scope);
+        forget_stale(unused_days: f64, max_importance: f64, dry_run: bool) Whole |own, now|
             own.known(own.engine.forget_stale(own.scope, Stale::new(unused_days, max_importance, now)?, now, dry_run)?);
         forget_old(kinds: u8, before: Moment) Long |own, now| own.engine.forget_old(own.scope, kinds, before.0, now);
-        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Long |own, now| {
+        forget_from(source: Option<String>, session: Option<String>, since: Option<Moment>, derived: bool, dry_run: bool) Whole |own, now| {
             let origin = Origin { source, session, since: since.map(|at| at.0), derived };
             own.known(own.engine.forget_from(own.scope, &origin, now, dry_run)?)
         };

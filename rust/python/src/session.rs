@@ -104,11 +104,11 @@ calls! {
             let call = CallId { number: call, reply, added_at: added_at.0 };
             Ok(session.sent_prompt(turn, call, now)?.map(|replayed| PromptCore::new(&it.named, replayed)))
         };
-        rewind(index: u64) Long |session, now| session.rewind(index, now);
-        redact(index: u64, reason: Option<String>) Long |session, now| session.redact(index, reason.as_deref(), now);
-        end() Long |session, now| session.end(now);
-        delete() Long |session, now| session.delete(now);
-        fork(new_id as "a session's id": String, at: Option<Tokens>) Long |session, now| {
+        rewind(index: u64) Whole |session, now| session.rewind(index, now);
+        redact(index: u64, reason: Option<String>) Whole |session, now| session.redact(index, reason.as_deref(), now);
+        end() Whole |session, now| session.end(now);
+        delete() Whole |session, now| session.delete(now);
+        fork(new_id as "a session's id": String, at: Option<Tokens>) Whole |session, now| {
             session.fork(&new_id, at.map(|at| at.0), now)?;
             Ok(Self::new(SessionId { id: new_id, ..SessionId::clone(&it.named) }, it.scopes.clone()))
         };
@@ -124,7 +124,7 @@ calls! {
         draft(keep_exchanges: Option<u64>, max_tokens: Option<Tokens>) Long |session, now|
             Ok(session.draft(keep_exchanges, max_tokens.map(|tokens| tokens.0), now)?.map(Writing::new).map(CompactionDraft));
         brief_draft(max_tokens: u64) Long |session| session.brief_draft(max_tokens).map(Writing::new).map(CompactionDraft);
-        commit(draft: Py<CompactionDraft>, written: GivenWritten) Long |session, now|
+        commit(draft: Py<CompactionDraft>, written: GivenWritten) Whole |session, now|
             session.commit_written(&draft.get().0, &written.0, now);
         summary() Short |session| session.summary_text();
         switch_draft(to as "model": Model) Long |session, now| Ok(session.switch_draft(&to, now)?.map(Writing::new).map(CompactionDraft));
@@ -133,7 +133,7 @@ calls! {
         switch_model(
             to as "model": Model, system: Option<String>, tools: Option<ToolsJson>, draft: Option<Py<CompactionDraft>>,
             written: GivenWritten,
-        ) Long |session, now| {
+        ) Whole |session, now| {
             let told = NewInstructions { system: system.as_deref(), tools: tools.as_ref().map(|tools| &*tools.0) };
             let draft = draft.as_ref().map(|draft| (&draft.get().0.draft, draft.get().0.stored(written.0)));
             it.last.forget();

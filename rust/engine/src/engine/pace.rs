@@ -38,6 +38,8 @@ pub enum Pace {
     Waits,
     /// It may take longer than anybody wants to wait.
     Long,
+    /// The same, and behind it nothing is left to be done of what the caller asked for.
+    Whole,
 }
 
 impl Pace {
