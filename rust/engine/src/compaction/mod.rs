@@ -11,6 +11,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))] // a test that unwraps fails, as it should
 
 pub mod check;
+mod columns;
 pub mod cues;
 mod json;
 mod measures;

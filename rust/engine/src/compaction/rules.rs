@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 
 use super::Source;
+use super::columns::Columns;
 use super::cues::{Cue, asks, cue_of, is_labelled};
 use super::questions;
 use super::summary::{Line, Section, Summary};
@@ -42,6 +43,11 @@ const MOST_CANDIDATES: usize = 2_048;
 const NUMBER_DIGITS: usize = 4;
 /// Of one result so many bare numbers may name something; more are its data.
 const MOST_NUMBERS: usize = 4;
+/// The least worth of an identifier that somebody said, and of one that a tool returned.
+const OF_SPEECH: i64 = 1_024;
+const OF_RESULT: i64 = 64;
+/// The worth of one that a model looked for or passed on: more than that of any that a tool returned.
+const OF_CALL: i64 = 320;
 /// Bytes of the phrase around an identifier.
 const PHRASE_BYTES: usize = 120;
 /// Bytes of a tool's name that is shown.
@@ -104,14 +110,19 @@ struct Candidate {
 /// Rank, score, oldest message, place: the greatest is taken first.
 type Waiting = BinaryHeap<(u8, i64, Reverse<u64>, Reverse<usize>)>;
 
+/// An identifier: the line with its best phrase, and the last message that has it.
+struct Known {
+    line: Line,
+    last: u64,
+}
+
 struct Chooser<'a> {
     counter: &'a dyn Counter,
     limit: u64,
     weights: Weights,
     covered: Covered,
     candidates: Vec<Candidate>,
-    /// By identifier: its best phrase.
-    identifiers: BTreeMap<Box<str>, Line>,
+    identifiers: BTreeMap<Box<str>, Known>,
     /// Identifiers that were not looked at, of messages that have very many.
     beyond: u64,
     chosen: Vec<Line>,
@@ -197,7 +208,7 @@ impl<'a> Chooser<'a> {
     }
 
     fn find_identifiers(&mut self, units: &[Unit], sources: &[Source]) {
-        let (mut of_message, mut numbers) = ((u64::MAX, 0), 0);
+        let (mut of_message, mut numbers, columns) = ((u64::MAX, 0), 0, Columns::of(units));
         for unit in units {
             interrupt::step();
             if of_message.0 != unit.index {
@@ -213,7 +224,9 @@ impl<'a> Chooser<'a> {
                 if of_message.1 > MOST_OF_MESSAGE {
                     self.beyond += 1;
                 } else {
-                    self.identify(&unit.text[range.clone()], || phrase_line(unit, range.start, range.end));
+                    let identifier = &unit.text[range.clone()];
+                    let worth = if columns.have(unit, identifier) { 0 } else { worth(unit, identifier) };
+                    self.identify(identifier, (unit.index, worth), |score| phrase_line(unit, range.start, range.end, score));
                 }
             });
         }
@@ -227,30 +240,41 @@ impl<'a> Chooser<'a> {
     /// Text that a model wrote into a call may be copied from anywhere, so its identifiers stand without the words around them.
     fn identify_call(&mut self, index: u64, name: &str, arguments: &str) {
         let (name, arguments) = (one_line(name), one_line(head(arguments, 4 * PHRASE_BYTES)));
-        let line =
-            |text: String| Line { section: Section::Identifiers, text: text.into(), sources: vec![index], score: 256, by_model: false };
-        exact_identifiers(&name, |range| self.identify(&name[range.clone()], || line(name[range].to_owned())));
+        let line = |text: String, score: i64| Line {
+            section: Section::Identifiers,
+            text: text.into(),
+            sources: vec![index],
+            score,
+            by_model: false,
+        };
+        let by = (index, OF_CALL);
+        exact_identifiers(&name, |range| self.identify(&name[range.clone()], by, |score| line(name[range].to_owned(), score)));
         let called = if name.len() <= MOST_NAME_BYTES { &*name } else { "" };
         exact_identifiers(&arguments, |range| {
-            self.identify(&arguments[range.clone()], || line(format!("{called} {}", &arguments[range]).trim_start().to_owned()));
+            let text = || format!("{called} {}", &arguments[range.clone()]).trim_start().to_owned();
+            self.identify(&arguments[range.clone()], by, |score| line(text(), score));
         });
     }
 
     fn identify_line(&mut self, line: &Line) {
         exact_identifiers(&line.text, |range| {
-            self.identify(&line.text[range], || Line { section: Section::Identifiers, score: line.score.min(1_024), ..line.clone() });
+            let by = (line.sources[0], line.score.min(OF_SPEECH));
+            self.identify(&line.text[range], by, |score| Line { section: Section::Identifiers, score, ..line.clone() });
         });
     }
 
-    /// The first phrase of an identifier stays, where it has one; each mention makes it worth more.
-    fn identify(&mut self, identifier: &str, line: impl FnOnce() -> Line) {
-        let Some(known) = self.identifiers.get_mut(identifier) else {
-            self.identifiers.insert(identifier.into(), line());
+    /// The first phrase of an identifier stays, where it has one; each message that mentions it makes it worth more, unless it is worth
+    /// nothing there. `line` makes the line for a worth.
+    fn identify(&mut self, identifier: &str, (message, worth): (u64, i64), line: impl FnOnce(i64) -> Line) {
+        let Some(Known { line: known, last }) = self.identifiers.get_mut(identifier) else {
+            self.identifiers.insert(identifier.into(), Known { line: line(worth), last: message });
             return;
         };
-        known.score = known.score.saturating_add(64).min(1 << 20);
+        if std::mem::replace(last, message) != message && worth > 0 {
+            known.score = known.score.saturating_add(64).min(1 << 20);
+        }
         if *known.text == *identifier {
-            let line = line();
+            let line = line(worth);
             if line.text.len() > identifier.len() {
                 *known = Line { score: known.score.max(line.score), ..line };
             }
@@ -329,9 +353,10 @@ impl<'a> Chooser<'a> {
         Some(tokens + 2 + heading).filter(|cost| *cost <= room)
     }
 
-    /// Identifiers that no chosen line has get a line with their phrase, worth most first.
+    /// Identifiers that no chosen line has get a line with their phrase, worth most first. Those that are worth nothing get none.
     fn fill_identifiers(&mut self) {
-        let mut lines: Vec<(&Box<str>, &Line)> = self.identifiers.iter().collect();
+        let lines = self.identifiers.iter().map(|(one, known)| (one, &known.line));
+        let mut lines: Vec<(&Box<str>, &Line)> = lines.filter(|(_, line)| line.score > 0).collect();
         lines.sort_by_key(|(_, line)| (Reverse(line.score), line.sources[0]));
         let lines: Vec<(Box<str>, Line)> = lines.into_iter().map(|(one, line)| (one.clone(), line.clone())).collect();
         let mut passed_over = 0;
@@ -412,13 +437,17 @@ fn unit(text: String, index: u64, role: Role, spoken: bool, reader: &mut Reader)
     Unit { text: text.into(), index, role, spoken, asks, cue, terms }
 }
 
-/// The line that keeps an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.
-/// A tool's words are nobody's in the conversation, and the summary is a system message: of those the identifier stands alone.
-fn phrase_line(unit: &Unit, start: usize, end: usize) -> Line {
-    let identifier = &unit.text[start..end];
-    let (said, text) = if unit.spoken { (1_024, phrase(&unit.text, start, end)) } else { (128, identifier) };
-    let shape = (identifier.chars().count().min(12) as i64) * 16;
-    Line { section: Section::Identifiers, text: one_line(text).into(), sources: vec![unit.index], score: said + shape, by_model: false }
+/// The worth of an identifier of a unit: a sentence of a person is worth more than a tool's result, and more shape more than less.
+fn worth(unit: &Unit, identifier: &str) -> i64 {
+    let said = if unit.spoken { OF_SPEECH } else { OF_RESULT };
+    said + (identifier.chars().count().min(12) as i64) * 16
+}
+
+/// The line that keeps an identifier of a unit. A tool's words are nobody's in the conversation, and the summary is a system message: of
+/// those the identifier stands alone.
+fn phrase_line(unit: &Unit, start: usize, end: usize, score: i64) -> Line {
+    let text = if unit.spoken { phrase(&unit.text, start, end) } else { &unit.text[start..end] };
+    Line { section: Section::Identifiers, text: one_line(text).into(), sources: vec![unit.index], score, by_model: false }
 }
 
 /// The words around `start..end`, at most [`PHRASE_BYTES`] of them where that is between words.
