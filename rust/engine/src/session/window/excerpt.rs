@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! pieces   lines, long ones cut at sentences, longer ones within PIECE bytes: behind a "}", else a "," or ";", else a space
-//! worth    of a run: what its distinct terms of the question weigh, rare ones more, and its closest piece by meaning
+//! worth    of a run: what its distinct terms of the question weigh, rare ones more, and its closest piece by meaning; for a question
+//!          about a failure also that it tells of one, where few pieces do
 //! run      the worthiest within the room; of equals the shortest, then the first; then what a cut tore from it, two pieces at most on
 //!          either side; then the rest of its record, by indentation; then its neighbours, while they fit
 //! ```
@@ -12,6 +13,7 @@
 
 use std::cmp::Reverse;
 
+use super::failures;
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::interrupt;
 use crate::text::{Query, analyze, with_analyzer};
@@ -35,6 +37,9 @@ const UNIT: f64 = 1e6;
 /// The weight of the closest piece of a run, as a share of all terms.
 const MEANING: f64 = 0.5;
 
+/// The weight of a piece that alone tells of a failure, as a share of all terms.
+const FAILURE: f64 = 1.0;
+
 /// Levels of indentation that a record may have around the part that answers.
 const LEVELS: usize = 2;
 /// Pieces on either side that complete one that was torn.
@@ -55,13 +60,16 @@ pub(in crate::session) struct Excerpts {
     query: Query,
     key: TermKey,
     wanted: Wanted,
+    /// It is about a failure.
+    is_of_failure: bool,
 }
 
 impl Excerpts {
     pub fn of(question: &str, key: TermKey) -> Self {
         let query = with_analyzer(|analyzer| analyzer.query(question, key));
         let content = Content::of(&Cut::of(question), &[]);
-        Self { query, key, wanted: Wanted::new(&content, &vec![1.0; content.words.len()]) }
+        let wanted = Wanted::new(&content, &vec![1.0; content.words.len()]);
+        Self { query, key, wanted, is_of_failure: failures::asks(question) }
     }
 
     /// Start and length of the part of `text` that answers, at most `most` bytes; `None` where all of it fits.
@@ -71,7 +79,7 @@ impl Excerpts {
         }
         let terms = &self.query.terms;
         let mut pieces = cut(text, most);
-        let mut counts = vec![0_usize; terms.len()];
+        let mut counts = vec![0_usize; terms.len() + 1]; // the last is of pieces that tell of a failure
         for piece in &mut pieces {
             interrupt::step();
             let part = &text[piece.start..piece.end];
@@ -81,6 +89,7 @@ impl Excerpts {
             let words = analyze(part, self.key);
             let has = |hash: u64| words.terms.binary_search_by_key(&hash, |term| term.hash).is_ok();
             piece.terms = (0..terms.len()).filter(|at| has(terms[*at].hash)).collect();
+            piece.terms.extend((self.is_of_failure && failures::tells(part)).then_some(terms.len()));
             piece.terms.iter().for_each(|at| counts[*at] += 1);
         }
         if pieces.len() <= MOST_COMPARED {
@@ -89,7 +98,10 @@ impl Excerpts {
             }
         }
         let rarity = |at: usize| libm::log(1.0 + pieces.len() as f64 / counts[at].max(1) as f64);
-        let worths: Vec<i64> = (0..counts.len()).map(|at| (f64::from(terms[at].weight) * rarity(at) * UNIT) as i64).collect();
+        let mut worths: Vec<i64> = (0..terms.len()).map(|at| (f64::from(terms[at].weight) * rarity(at) * UNIT) as i64).collect();
+        let all = worths.iter().sum::<i64>().max(UNIT as i64) as f64;
+        let rarest = libm::log(1.0 + pieces.len() as f64);
+        worths.push((FAILURE * all * rarity(terms.len()) / rarest) as i64);
         let (first, last) = best_run(&pieces, &worths, most);
         let (first, last) = whole(&pieces, first, last, most);
         let worth = |piece: &Piece| piece.terms.iter().map(|term| worths[*term]).sum::<i64>();
@@ -289,6 +301,27 @@ mod tests {
                 _ => format!("INFO request {line} served by node-{} in {} ms\n", line % 8, line * 7 % 90),
             })
             .collect()
+    }
+
+    #[test]
+    fn a_question_about_a_failure_finds_the_line_that_tells_of_it() {
+        let with = |line: &str, noise: fn(usize) -> String| {
+            (0..300).map(|at| if at == 190 { format!("{line}\n") } else { noise(at) + "\n" }).collect::<String>()
+        };
+        let npm = with("npm ERR! ERESOLVE peer react@17", |at| format!("npm WARN deprecated pkg-{at}@1.{at}: not maintained"));
+        let java =
+            with("Caused by: java.lang.IllegalStateException: closed (LEDG-0091)", |at| format!("    at com.atlas.Class{at}.call{at}"));
+        for (question, text, line) in [
+            ("why did npm install fail?", &npm, "ERESOLVE"),
+            ("what broke the install?", &npm, "ERESOLVE"),
+            ("what was the root cause?", &java, "LEDG-0091"),
+            ("why did it crash?", &java, "LEDG-0091"),
+        ] {
+            assert!(shown(question, text, 600).contains(line), "{question}: {}", shown(question, text, 600));
+        }
+        assert!(shown("which version of pkg-7 is deprecated?", &npm, 600).contains("pkg-7@"), "a question about something else");
+        let all = with("ERROR at node-9", |at| format!("ERROR at node-{}", at % 8));
+        assert!(shown("what failed at node-9?", &all, 300).contains("node-9"), "a log of nothing else is read by its terms");
     }
 
     #[test]

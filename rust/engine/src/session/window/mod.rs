@@ -5,6 +5,7 @@ pub(super) mod assemble;
 pub(crate) mod bounds;
 pub(in crate::session) mod epochs;
 mod excerpt;
+mod failures;
 pub(super) mod fixed;
 mod followed;
 pub(super) mod pinned;
