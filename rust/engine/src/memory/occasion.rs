@@ -3,6 +3,8 @@
 //! "Sorry, make it half past 6 for 3 people" may not hold along with "a table for 2 at 5:15 pm", though the sentences have no word in
 //! common. Both are kept as they were said, and marked. English; forms that say a number plainly.
 
+use crate::units::numbers;
+
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
@@ -40,7 +42,6 @@ const CORRECTING: [&str; 14] = [
     "need to change",
     "sorry",
 ];
-const NUMBERS: [&str; 13] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const PEOPLE: [&str; 8] = ["people", "persons", "person", "guests", "adults", "of us", "seats", "tickets"];
 const SEATS: [&str; 5] = ["table for", "reservation for", "party of", "group of", "booking for"];
 /// Letters of a sentence that are read at most.
@@ -51,7 +52,7 @@ impl Occasion {
     pub fn of(text: &str) -> Self {
         let own = text.strip_prefix("Asked \u{201C}").and_then(|rest| rest.split_once("\u{201D}: ")).map_or(text, |(_, own)| own);
         let read = own.char_indices().nth(MOST).map_or(own, |(end, _)| &own[..end]).to_lowercase();
-        if !read.bytes().any(|byte| byte.is_ascii_digit()) && !NUMBERS.iter().any(|number| read.contains(number)) {
+        if !read.bytes().any(|byte| byte.is_ascii_digit()) && !numbers::has_any(&read) {
             return Self::default();
         }
         let words: Vec<&str> =
@@ -86,7 +87,7 @@ fn is_free(text: &str, from: usize, to: usize) -> bool {
 }
 
 fn number(word: &str) -> Option<u32> {
-    word.parse().ok().or_else(|| NUMBERS.iter().position(|number| *number == word).map(|at| at as u32))
+    word.parse().ok().or_else(|| numbers::in_words(word))
 }
 
 /// "5:15", "6 pm", "7pm", "half past 5", "quarter to 7", "1 o'clock", "1 in the afternoon".

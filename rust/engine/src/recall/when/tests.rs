@@ -25,6 +25,17 @@ fn iso(number: i64) -> String {
 }
 
 #[test]
+fn a_number_in_words_is_read_as_in_digits() {
+    for (words, digits) in
+        [("in the last fifteen days", "in the last 15 days"), ("twenty-one days ago", "21 days ago"), ("thirty weeks ago", "30 weeks ago")]
+    {
+        assert_ne!(shown(digits), "-", "{digits}");
+        assert_eq!(shown(words), shown(digits), "{words}");
+    }
+    assert_eq!(shown("zero days ago"), "-");
+}
+
+#[test]
 fn expressions_of_time_are_read() {
     let cases = [
         ("what did we decide yesterday?", "2025-06-17 2025-06-18"),

@@ -1,6 +1,7 @@
 //! Words of a question, and the roles of a word in an expression of time.
 
 use crate::units::calendar::{Days, MONTHS, WEEKDAYS, day, is_short_month, months, valid};
+use crate::units::numbers;
 
 /// One word without the punctuation around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +17,11 @@ impl Word<'_> {
         self.text.starts_with(|c: char| c.is_ascii_uppercase())
     }
 
-    /// A number in digits, or from one to twelve in letters; "a" and "an" are one.
+    /// A number in digits, or from one to ninety-nine in letters; "a" and "an" are one.
     pub fn count(&self) -> Option<i64> {
-        const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
         match self.lower.as_str() {
             "a" | "an" => Some(1),
-            word => NUMBERS.iter().position(|name| *name == word).map(|at| at as i64 + 1).or_else(|| digits(word, 1, 3)),
+            word => numbers::in_words(word).filter(|number| *number > 0).map(i64::from).or_else(|| digits(word, 1, 3)),
         }
     }
 
