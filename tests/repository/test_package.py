@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from importlib.metadata import distribution, entry_points, requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +71,27 @@ def test_types_plugin_and_licence_are_in_the_package() -> None:
         "NOTICE",
         *sorted(f"licenses/{file.name}" for file in (ROOT / "licenses").iterdir()),
     ]
+
+
+def test_every_linked_crate_that_asks_for_its_licence_text_is_named() -> None:
+    """A crate that offers Apache-2.0 is used under that, whose text is LICENSE."""
+    command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]
+    graph = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
+    packages = {package["id"]: package for package in graph["packages"]}
+    needs = {node["id"]: [one["pkg"] for one in node["deps"] if {"kind": None} in _kinds(one)] for node in graph["resolve"]["nodes"]}
+    linked, waiting = set[str](), [one["id"] for one in graph["packages"] if one["name"] == "memspan-python"]
+    while waiting:
+        if (one := waiting.pop()) not in linked:
+            linked.add(one)
+            waiting += [need for need in needs[one] if "proc-macro" not in packages[need]["targets"][0]["kind"]]
+    texts = "".join(file.read_text() for file in [*(ROOT / "licenses").iterdir(), ROOT / "NOTICE"])
+    asking = {packages[one]["name"] for one in linked if not re.search(r"Apache-2\.0|Unicode-3\.0", packages[one]["license"])}
+    assert len(asking) > 10, "the control"
+    assert {name for name in asking if not re.search(rf"\b{name}\b", texts)} == set()
+
+
+def _kinds(dependency: dict[str, Any]) -> list[dict[str, None]]:
+    return [{"kind": one["kind"]} for one in dependency["dep_kinds"]]
 
 
 def test_the_engine_is_small_enough_for_a_wheel() -> None:
