@@ -240,9 +240,8 @@ calls! {
 
     /// Closes the engine; a second time does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.handle.closed.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
-        run(py, Pace::Waits, || self.handle.engine.close())
+        let is_first = !self.handle.closed.swap(true, Ordering::AcqRel);
+        let closed = if is_first { run(py, Pace::Long, || self.handle.engine.close()) } else { Ok(()) };
+        closed.inspect_err(|_| self.handle.closed.store(self.handle.engine.has_left(), Ordering::Release))
     }
 }

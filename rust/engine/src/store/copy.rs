@@ -144,57 +144,20 @@ mod tests {
     use crate::store::pages::PagesMut;
     use crate::store::{Durability, StoreOptions};
 
-    fn filled(name: &str, busy_timeout: Duration) -> (std::path::PathBuf, Arc<Store>) {
-        let path = std::env::temp_dir().join(format!("memspan-{name}-{}", std::process::id()));
-        let options = StoreOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, now: 1 };
-        let store = Store::open(&path, &options).expect("open");
-        let fill = |txn: &mut crate::store::WriteTransaction<'_>| (0..3000).try_for_each(|number| put(txn, number));
-        store.write(busy_timeout, fill).expect("more than a batch");
-        (path, store)
-    }
-
-    fn put(txn: &mut crate::store::WriteTransaction<'_>, number: u32) -> Result<()> {
-        let key = Key::new(7, Table::Access).u32(number);
-        txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[7; 4000]))
-    }
-
-    /// A check or an export takes minutes. A compaction that meets one was waited for by every call of the process.
-    #[test]
-    fn a_compaction_waits_for_no_read_and_calls_wait_for_neither() {
-        let busy_timeout = Duration::from_secs(20);
-        let (path, store) = filled("long-read", busy_timeout);
-        let has =
-            |snapshot: &crate::store::Snapshot, number| Ok(snapshot.get(Key::new(7, Table::Access).u32(number).as_slice())?.is_some());
-        let ((begun, begins), (release, released)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
-        let seen = std::thread::scope(|scope| {
-            let reading = scope.spawn(|| {
-                store.read(|snapshot| {
-                    begun.send(()).expect("somebody waits for it");
-                    let released: std::sync::mpsc::Receiver<()> = released;
-                    released.recv_timeout(busy_timeout).expect("nobody waits for this read");
-                    Ok((has(snapshot, 2_999)?, has(snapshot, 3_000)?))
-                })
-            });
-            begins.recv().expect("it begins");
-            compact(&store, busy_timeout).expect("a compaction");
-            assert_eq!(store.size().expect("open").0, 2);
-            store.write(busy_timeout, |txn| put(txn, 3_000)).expect("a write");
-            assert!(store.read(|snapshot| has(snapshot, 3_000)).expect("a read"));
-            assert!(!path.join("gen-1").exists(), "its files are gone");
-            release.send(()).expect("it still reads");
-            reading.join().expect("no panic")
-        });
-        assert_eq!(seen.expect("the read"), (true, false), "it ends in the generation that it began in");
-        assert!(store.read(|snapshot| has(snapshot, 3_000)).expect("a read"));
-        store.close();
-        let _ = std::fs::remove_dir_all(path);
-    }
-
     /// A fork waits for the gate, and every thread of the process for the fork: a copy of a gigabyte must not keep them.
     #[test]
     fn a_compaction_gives_way_to_forks_and_comes_to_its_end() {
+        let path = std::env::temp_dir().join(format!("memspan-gives-way-{}", std::process::id()));
         let busy_timeout = Duration::from_secs(20);
-        let (path, store) = filled("gives-way", busy_timeout);
+        let options = StoreOptions { durability: Durability::Relaxed, read_only: false, busy_timeout, now: 1 };
+        let store = Store::open(&path, &options).expect("open");
+        let fill = |txn: &mut crate::store::WriteTransaction<'_>| {
+            (0..3000_u32).try_for_each(|number| {
+                let key = Key::new(7, Table::Access).u32(number);
+                txn.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[7; 4000]))
+            })
+        };
+        store.write(busy_timeout, fill).expect("more than a batch");
         let once = || generation::replace_open(&store, busy_timeout, "", |site| rewrite(&store, site).map(Some), || ());
         let waiting = interrupt::Wait::begin();
         assert!(interrupt::giving_way(once).is_none(), "it gave way");

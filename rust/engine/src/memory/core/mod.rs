@@ -184,15 +184,23 @@ impl Core {
     }
 
     /// Stores recalls that are still buffered and closes the store unless others of this process use it. Recalls that cannot be stored,
-    /// because the disk is full, the store has another key by now, or its folder was removed or replaced, are lost.
+    /// because the disk is full, the store has another key by now, or its folder was removed or replaced, are lost. It stays open where the
+    /// caller is interrupted while calls under way are waited for.
     pub fn close(&self) -> Result<()> {
         let flushed = if self.read_only { Ok(0) } else { self.flush_accesses() };
         let is_lost = flushed.is_err() && self.store.is_gone();
+        self.store.await_calls()?;
         self.leave();
         match flushed {
             Err(error) if !is_lost && !matches!(error.kind(), ErrorKind::Closed | ErrorKind::StoreFull | ErrorKind::WrongKey) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it was closed.
+    #[must_use]
+    pub fn has_left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
     }
 
     fn leave(&self) {

@@ -13,7 +13,7 @@ pub(in crate::store) use commit::outcome;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::process::{Renewable, lock};
@@ -26,6 +26,7 @@ use crate::store::metrics::{Metrics, add};
 use crate::store::migrate::Formats;
 use crate::store::presence::Presence;
 use crate::store::vault::StoreKey;
+use crate::store::waiting;
 use crate::store::writer_lock::WriterLock;
 use crate::{Error, ErrorKind, Result};
 
@@ -75,6 +76,8 @@ pub struct Store {
     metrics: Metrics,
     /// Open handles. Not the reference count: a fork in another thread holds a reference for a moment, and its child keeps one for ever.
     handles: AtomicUsize,
+    /// It is about to be closed, and takes no more calls.
+    closing: AtomicBool,
     /// How often this process opened its files, and was done with them. Cached texts are dropped each time, because some may have been
     /// erased, and a read of the generation before may have cached them once more.
     openings: Arc<AtomicUsize>,
@@ -376,6 +379,9 @@ impl Store {
 
     /// The open parts, opened if they are not, for a call that uses them.
     fn opened<'g>(&self, gate: &'g Gate) -> Result<InUse<'g>> {
+        if self.closing.load(Relaxed) && self.handles.load(Relaxed) <= 1 {
+            return Err(self.closed());
+        }
         loop {
             let state = gate.state.read().unwrap_or_else(PoisonError::into_inner);
             match &*state {
@@ -479,6 +485,19 @@ impl Store {
         })
     }
 
+    /// Waits for the calls under way where this handle is the last, and hears signals meanwhile, as [`Self::close`] does not. Later calls are
+    /// refused; those of a handle that is opened meanwhile are not.
+    pub fn await_calls(&self) -> Result<()> {
+        self.closing.store(true, Relaxed);
+        let far = Instant::now() + Duration::from_secs(1 << 30);
+        let waited = waiting::until(far, || {
+            let is_free = || !matches!(self.gate.get().state.try_write(), Err(TryLockError::WouldBlock));
+            Ok((self.handles.load(Relaxed) > 1 || is_free()).then_some(()))
+        });
+        self.closing.store(false, Relaxed);
+        waited.map(drop)
+    }
+
     /// Closes the store for this process. Calls under way finish, and later ones are refused.
     pub fn close(&self) {
         let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
@@ -503,3 +522,7 @@ impl Drop for Store {
         self.close();
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that unwraps fails, as it should
+mod tests;

@@ -89,6 +89,7 @@ impl Store {
             gate: Renewable::new(Gate::new(State::Suspended)),
             metrics: Metrics::default(),
             handles: AtomicUsize::new(1),
+            closing: AtomicBool::new(false),
             openings: Arc::default(),
             identity: OnceLock::new(),
             key: Mutex::new(key),
