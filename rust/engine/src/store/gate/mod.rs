@@ -400,22 +400,37 @@ impl Store {
         }
     }
 
-    /// Moves on to the generation that replaced the open one. A read of that goes on, and closes it.
+    /// Moves on to the generation that replaced the open one.
     fn follow(&self, next: GenerationNumber) -> Result<()> {
-        let state = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
-        let State::Open(current) = &*state else { return Ok(()) };
-        let mut opened = lock(&current.0);
-        if opened.environment.number() >= next {
+        if self.moves_on(next) {
             return Ok(());
         }
-        let newest = Arc::new(self.open_newest()?);
-        let before = std::mem::replace(&mut *opened, newest);
+        let mut state = self.gate.get().state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(&*state, State::Open(current) if current.get().environment.number() < next) {
+            state.suspend();
+            *state = State::Open(Current::new(self.open_newest()?));
+            add(&self.metrics.generations_followed, 1);
+        }
+        Ok(())
+    }
+
+    /// The same beside calls under way, which end in the generation that they began in; the last of them closes it. Fails where that must be
+    /// closed first, or anything is in the way.
+    fn moves_on(&self, next: GenerationNumber) -> bool {
+        let state = self.gate.get().state.read().unwrap_or_else(PoisonError::into_inner);
+        let State::Open(current) = &*state else { return true };
+        let mut opened = lock(&current.0);
+        if opened.environment.number() >= next {
+            return true;
+        }
+        let Ok(Some(newest)) = self.open_behind(&opened, next) else { return false };
+        let before = std::mem::replace(&mut *opened, Arc::new(newest));
         drop(opened);
         if let Some(before) = Arc::into_inner(before) {
             before.close(false);
         }
         add(&self.metrics.generations_followed, 1);
-        Ok(())
+        true
     }
 
     fn suspend(&self) {

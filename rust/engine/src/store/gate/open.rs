@@ -250,6 +250,24 @@ impl Store {
 
     /// Opens the generation in use, beginning where CURRENT points and following what is retired.
     pub(super) fn open_newest(&self) -> Result<Opened> {
+        let number = self.folder.start()?;
+        self.open_from(number, number)
+    }
+
+    /// The same behind a generation that is open and stays so; `None` where it is not known yet to be replaced for good.
+    pub(super) fn open_behind(&self, opened: &Opened, next: GenerationNumber) -> Result<Option<Opened>> {
+        let (environment, own) = (&opened.environment, opened.environment.number());
+        let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));
+        let number = match &opened.lock {
+            Some(lock) => successor(environment, next, Some(lock), deadline)?,
+            None if environment.is_logged()? => next,
+            None => own,
+        };
+        if number == own { Ok(None) } else { self.open_from(own, number).map(Some) }
+    }
+
+    /// The generation in use, looked for from `number` on, where `named` was the newest that is known.
+    fn open_from(&self, named: GenerationNumber, mut number: GenerationNumber) -> Result<Opened> {
         let deadline = Instant::now() + Duration::from_millis(self.modes.patience.load(Relaxed));
         let mode = self.mode(false);
         let writable = |result: Result<_>| if mode.read_only { Ok(result.ok()) } else { result.map(Some) };
@@ -258,15 +276,14 @@ impl Store {
             other => Some(other?),
         };
         let lock = writable(WriterLock::open(self.folder.root()))?;
-        let mut number = self.folder.start()?;
-        let (mut tries, first, mut left) = (0, number, None);
+        let (mut tries, mut left) = (0, None);
         loop {
             match self.open_generation(number, mode, deadline) {
                 Ok((environment, None)) => {
                     self.openings.fetch_add(1, Relaxed);
                     let counted = Counted(Arc::clone(&self.openings));
                     let opened = self.recognise(Opened { environment, left, lock, presence, _counted: counted })?;
-                    if number != first && !mode.read_only && opened.environment.unverified().is_none() {
+                    if number != named && !mode.read_only && opened.environment.unverified().is_none() {
                         opened.at_leisure(|| generation::name(&self.folder, &opened.environment));
                     }
                     return Ok(opened);
