@@ -171,9 +171,9 @@ fn the_words_of_somebody_who_names_it_later_stand_with_an_identifier() {
 
 #[test]
 fn the_data_of_a_result_takes_no_room() {
-    let list = |lines: usize| (0..lines).map(|at| format!("Compiling crate-{at:04x}a v1.{at}.0\n")).collect::<String>();
+    let list = |lines: usize| (0..lines).map(|at| format!("Compiling crate-{at:04x}a v1.{at}.0")).collect::<Vec<_>>().join("\n");
     let with = |lines: usize, later: &str| {
-        let result = Message::tool_result("c", &format!("{}done: release-77b in bucket-9c", list(lines)), false);
+        let result = Message::tool_result("c", &format!("{}\ndone: release-77b in bucket-9c", list(lines)), false);
         let again = Source { index: 3, message: Arc::new(result.clone()) };
         let mut sources = fetch(result);
         sources[3] = again; // a build that is run twice says the same
