@@ -322,7 +322,8 @@ pub fn is_code(sentence: &str) -> bool {
             .find('(')
             .is_some_and(|at| at > 0 && sentence[..at].bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')));
     let assigns = sentence.split_once('=').is_some_and(|(name, value)| is_identifier(name.trim()) && !value.starts_with('='));
-    let is_comment = sentence.starts_with("//") || sentence.starts_with("# ") || sentence.starts_with("/*");
+    let behind_sign = sentence.trim_start_matches(['+', '-', ' ']); // of a line that was added or taken out
+    let is_comment = ["//", "# ", "/*"].iter().any(|mark| behind_sign.starts_with(mark));
     if is_comment || is_call || assigns || enclosed('{', '}') || enclosed('[', ']') {
         return true;
     }

@@ -78,8 +78,8 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 mod tests {
     use crate::gate::{
         answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health,
-        introduction, languages, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, person, plain, prefers,
-        relates, relatives, rest, rules, sentence, things, together, told, tools, values,
+        introduction, languages, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, pastes, person, plain,
+        prefers, relates, relatives, rest, rules, sentence, things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -112,6 +112,7 @@ mod tests {
             others::LISTS,
             otherwise::LISTS,
             over::LISTS,
+            pastes::LISTS,
             person::LISTS,
             plain::LISTS,
             prefers::LISTS,

@@ -42,6 +42,7 @@ mod orders;
 mod others;
 mod otherwise;
 mod over;
+mod pastes;
 mod person;
 mod plain;
 mod prefers;

@@ -5,6 +5,7 @@ use super::beings::is_being;
 use super::guards::{is_comparative, is_lasting, without_polite};
 use super::lexicon::FIRST;
 use super::lists::lists;
+use super::pastes;
 use super::quoted::is_from;
 use super::rules::opens_clause;
 use super::signs;
@@ -95,10 +96,11 @@ pub(super) struct Part {
     pub announced: bool,
 }
 
-/// The parts of a message that are somebody else's: what stands below a line that ends in a colon, up to an empty line, and what a model is
-/// asked to reword.
+/// The parts of a message that are somebody else's: what stands below a line that announces it, up to an empty line, what was pasted, and what
+/// a model is asked to reword.
 pub(super) fn parts(text: &str, sentences: &[Span], own: &[Word]) -> Vec<Part> {
-    let mut out: Vec<Part> = pasted(text).into_iter().map(|span| Part { span, announced: true }).collect();
+    let of_form = pastes::parts(text);
+    let mut out: Vec<Part> = pasted(text).into_iter().chain(of_form).map(|span| Part { span, announced: true }).collect();
     let mut at = 0;
     while at < sentences.len() {
         let span = sentences[at];
@@ -184,18 +186,22 @@ fn pasted(text: &str) -> Vec<Span> {
     let (mut out, mut at) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
         at += line.len();
-        if !line.trim_end().ends_with(':') || !line.ends_with('\n') || out.last().is_some_and(|last: &Span| at <= last.end) {
+        if !line.ends_with('\n') || out.last().is_some_and(|last: &Span| at <= last.end) {
             continue;
         }
-        let Some(announced) = announces(line) else { continue };
+        let has_colon = line.trim_end().ends_with(':');
+        let named = || pastes::is_lead(line).then_some(Announced::Text);
+        let Some(announced) = (if has_colon { announces(line) } else { named() }) else { continue };
         let rest = &text[at..];
         let lead = rest.len() - rest.trim_start().len();
         if announced == Announced::Below && rest[..lead].contains('\n') {
             continue; // an empty line, and no name of what follows
         }
-        let end = rest[lead..].find("\n\n").map_or(text.len(), |end| at + lead + end);
-        if end > at + lead {
-            out.push(Span { start: at + lead, end });
+        let begin = at + lead;
+        let end = pastes::end(text, begin);
+        if end > begin {
+            // A line without a colon says nothing of its own.
+            out.push(Span { start: if has_colon { begin } else { at - line.len() }, end });
         }
     }
     out
@@ -216,7 +222,11 @@ fn announces(line: &str) -> Option<Announced> {
     if tells_of_oneself(&words) {
         return None;
     }
-    if is_from(&words) || words.iter().any(|word| among(&TEXTS, &word.lower)) || (0..words.len()).any(|at| is_passed_on(&words, at)) {
+    if is_from(&words)
+        || pastes::is_named(&words)
+        || words.iter().any(|word| among(&TEXTS, &word.lower))
+        || (0..words.len()).any(|at| is_passed_on(&words, at))
+    {
         return Some(Announced::Text);
     }
     let own = words.iter().any(|word| among(&["i", "i'm", "i've", "i'd", "me", "my", "we", "our", "us"], &word.lower));
