@@ -56,6 +56,7 @@ mod rules;
 mod sentence;
 mod shapes;
 mod signs;
+mod standing;
 mod things;
 mod together;
 mod told;
