@@ -92,6 +92,7 @@ pub use named::begins_with_name;
 pub use orders::{Lift, Order, lift_of, order_of, says_value_of};
 pub use otherwise::Change;
 pub use over::ends_allergy;
+pub use prefers::is_switch;
 pub use relates::{Stated, of_slot, related};
 pub use tools::Tool;
 pub use values::{exclude, holds_beside, identifies, is_present, may_follow, present, spelled, spelling, takes_many};

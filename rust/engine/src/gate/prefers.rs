@@ -5,7 +5,9 @@ use super::lexicon::{CLASSES, FILLERS};
 use super::lists::lists;
 use super::person::{home, is_place};
 use super::reading::Reading;
+use super::rules::preamble;
 use super::sentence::Sentence;
+use super::tools::Tool;
 use super::words::{among, starts, words};
 
 lists! { "prefers":
@@ -170,10 +172,30 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
             is_tool.then(|| Reading::new(Category::Semantic, "switched")) // "we moved to Azure DevOps"
         };
     }
-    let mut reading = Reading::new(Category::Preference, "switched");
-    reading.replaces = old.or_else(|| instead_of(s));
-    reading.slot = slot;
-    Some(reading)
+    let category = if is_taste(s, old.as_deref(), &value) { Category::Preference } else { Category::Semantic };
+    let replaces = old.or_else(|| instead_of(s));
+    Some(Reading { slot, replaces, importance: 700, ..Reading::new(category, "switched") })
+}
+
+/// Whether somebody went over to a thing of their own choice, as a tool. What "we" have is a fact, and so are a room, a team, a time and a
+/// number: "I switched from the 10:00 to the 11:00 standup".
+fn is_taste(s: &Sentence<'_>, old: Option<&str>, new: &str) -> bool {
+    if s.word(0).starts_with("we") {
+        return false;
+    }
+    let Some(old) = old else { return true };
+    let first = |value: &str| value.split(' ').next().unwrap_or_default().to_lowercase();
+    let is_same = first(old) == first(new) || new.bytes().any(|byte| byte.is_ascii_digit()) || new.starts_with("the ");
+    !is_same || slot_of(new, None).is_some() || Tool::has_class(&new.to_lowercase())
+}
+
+/// Whether a text says that somebody went from one thing to another. It says so of what they use or have, and of nothing else that is known.
+#[must_use]
+pub fn is_switch(text: &str) -> bool {
+    let own = words(text);
+    let s = Sentence { text, words: &own };
+    let rest = Sentence { text, words: &own[preamble(&s)..] };
+    switched(&rest).is_some_and(|reading| reading.replaces.is_some())
 }
 
 /// "I ditched | Clockify for Toggl": one for another, and nothing else.
@@ -191,7 +213,8 @@ fn traded(s: &Sentence<'_>, verb: usize) -> Option<Reading> {
     let (old, new) = (s.between(verb + 1, to)?, s.between(to + 1, last)?);
     (is_name(verb + 1, to) && is_name(to + 1, last)).then(|| {
         let slot = slot_of(&new, None);
-        Reading { slot, replaces: Some(old), ..Reading::new(Category::Preference, "switched") }
+        let category = if is_taste(s, Some(&old), &new) { Category::Preference } else { Category::Semantic };
+        Reading { slot, replaces: Some(old), importance: 700, ..Reading::new(category, "switched") }
     })
 }
 
@@ -230,6 +253,38 @@ mod tests {
         assert_eq!(slot("I'm dating someone new."), None);
         assert_eq!(slot("We moved my mother to Ghent.").as_deref(), None);
         assert_eq!(slot("I changed the cuisine to vegetarian.").as_deref(), Some("cuisine"));
+    }
+
+    #[test]
+    fn what_we_went_over_to_is_a_fact_and_what_somebody_chose_a_preference() {
+        let one = |text: &str| stored(text).into_iter().find(|claim| claim.reason == "rule: switched");
+        for text in [
+            "we moved from room 4 to room 5",
+            "we moved from jenkins to github actions",
+            "we moved from 3 replicas to 5",
+            "I switched from the 10:00 to the 11:00 standup",
+            "we switched from us-east-1 to eu-west-1",
+            "i switched from team identity to team billing",
+            "we moved from mondays to thursdays for retro",
+            "we migrated from travis to circleci",
+            "We switched from feature branches to trunk.",
+            "we ditched jenkins for buildkite",
+            "I moved from desk 12 to desk 40",
+        ] {
+            let claim = one(text).unwrap_or_else(|| panic!("{text}: {:?}", stored(text)));
+            assert_eq!(claim.category, Category::Semantic, "{text}");
+            assert!(claim.replaces.is_some(), "{text}");
+        }
+        for text in [
+            "i moved from python to rust",
+            "I switched from Vim to Emacs.",
+            "I switched from Windows 10 to Windows 11.",
+            "I switched from coffee to tea",
+            "I've switched from cow's milk to oat milk",
+            "I ditched Clockify for Toggl",
+        ] {
+            assert_eq!(one(text).map(|claim| claim.category), Some(Category::Preference), "{text}: {:?}", stored(text));
+        }
     }
 
     #[test]

@@ -348,7 +348,8 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     let replaces = may_replace(memory, known) && met.ended.is_none() && !is_beside;
     let is_over = |named: &String| {
         let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
-        let is_choice = || matches!(memory.kind, Kind::Preference | Kind::Decision) && !is_whole();
+        let is_choice =
+            || (matches!(memory.kind, Kind::Preference | Kind::Decision) || !ends && gate::is_switch(&memory.text)) && !is_whole();
         let may_end = || if ends { claim.fits(known, &other, named) } else { !is_choice() || other.is_switched(known, named) };
         if of_medicine() { gate::takes(&known.text, named) } else { may_end() }
     };
