@@ -7,14 +7,16 @@ use super::beings::is_being;
 use super::compose::claimed;
 use super::guards::{self, Guard};
 use super::health::is_for_condition;
+use super::lexicon::{FILLERS, GREETINGS};
 use super::lists::lists;
 use super::named::{health_of_somebody, somebody};
 use super::reading::Reading;
 use super::rest::BESIDE;
 use super::sentence::Sentence;
 use super::told::TRADES;
+use super::values::{is_judged, is_no_name};
 use super::words::{Span, Word, among, within};
-use super::{Category, Claim, Utterance, family, frames, judge, rules};
+use super::{Category, Claim, Utterance, family, frames, judge, model, rules};
 use crate::units::calendar::is_named as is_date;
 
 lists! { "introduction":
@@ -36,6 +38,8 @@ lists! { "introduction":
     HE,
     /// Those of the family who are "she".
     SHE,
+    /// Names that people are given, in small letters. Those that are words of English as well are left out: "will", "grace", "mark".
+    pub(super) GIVEN,
 }
 
 /// Words up to the end of the name at most: "my friends call me Ana Maria, ...".
@@ -56,7 +60,8 @@ pub(super) fn introduced(said: &Utterance<'_>, span: Span, own: &[Word]) -> Opti
         return None;
     }
     let name = Sentence { text: said.text, words: &s.words[..first] };
-    let reading = rules::read(&name).filter(|reading| ["introduction", "name"].contains(&reading.rule))?;
+    let is_name = |reading: &Reading| ["introduction", "name"].contains(&reading.rule);
+    let reading = rules::read(&name).filter(is_name).or_else(|| of_trade(&s, first))?;
     if guards::of_sentence(said.text, span, words) != Guard::Open || frames::frame(&whole).is_some() {
         return None;
     }
@@ -235,6 +240,29 @@ fn worked(part: &Sentence<'_>) -> Vec<String> {
     }
 }
 
+/// "i'm zorya, backend dev on atlas", "Zorya here, SRE": a name that only the trade behind it shows to be one.
+fn of_trade(s: &Sentence<'_>, first: usize) -> Option<Reading> {
+    let behind = s.behind(0, &["i'm", "i am", "this is"]).filter(|at| at + 1 == first);
+    let at = behind.or_else(|| (first == 2 && s.word(1) == "here").then_some(0))?;
+    let over = (first + 1..s.words.len()).find(|at| ends_part(s, *at)).unwrap_or(s.words.len());
+    let part = Sentence { text: s.text, words: &s.words[first..over] };
+    (may_name(s.word(at)) && !worked(&part).is_empty()).then(|| called(source(s.text, &s.words[at..=at])))
+}
+
+/// The reading of a sentence that says what its speaker is called.
+pub(super) fn called(name: &str) -> Reading {
+    Reading::new(Category::Profile, "introduction").text(format!("The user's name is {name}.")).slot("name")
+}
+
+/// Whether a word in small letters may be a name: no list of English has it, and it does not end as words for how somebody is do.
+fn may_name(word: &str) -> bool {
+    const ENDINGS: [&str; 16] =
+        ["ed", "ing", "ly", "al", "ic", "ous", "ive", "ful", "less", "ish", "able", "ible", "ary", "ent", "xual", "gry"];
+    let is_word = among(&FILLERS, word) || among(&GREETINGS, word) || among(&TRADES, word) || among(&HEALTH, word) || model::is_word(word);
+    let describes = is_no_name(word) || is_judged(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    (3..=14).contains(&word.len()) && word.chars().all(char::is_alphabetic) && !is_word && !describes && !is_date(word)
+}
+
 /// The claim of a sentence about the health of somebody by a pronoun, whom the sentence before it names, in words that name them: "My best
 /// friend is Anna. | She has celiac disease" tells that Anna has it.
 pub(super) fn of_pronoun(said: &Utterance<'_>, before: Option<Span>, span: Span, own: &[Word]) -> Option<Claim> {
@@ -348,6 +376,80 @@ mod tests {
         {
             assert!(told(text).len() < 3, "{text}: {:?}", told(text));
         }
+    }
+
+    #[test]
+    fn a_name_in_small_letters_needs_more_than_its_place() {
+        let name = |text: &str| stored(text).into_iter().find(|claim| claim.slot.as_deref() == Some("name")).map(|claim| claim.text);
+        let nameless: Vec<&str> = [
+            "hey, i'm dana, backend dev on the atlas team",
+            "hey i'm dana",
+            "i'm dana, backend dev",
+            "hi, im dana and i work on the atlas team",
+            "yo, dana here, sre on atlas",
+            "dana here",
+            "i'm dana",
+            "im dana",
+            "this is dana from the atlas team",
+            "hello, i am dana, staff engineer",
+            "name's dana",
+            "Dana here, SRE on Atlas.",
+            "This is Dana from the Atlas team.",
+            "Name's Dana.",
+            "Dana here!",
+            "hi, this is dana",
+            "good morning, i'm petra",
+            "hey there, priya here",
+            "i'm zorya, data scientist at Acme",
+            "Zorya here, SRE on Atlas.",
+            "hi i'm tomasz, qa engineer",
+            "hello, this is Kwame, designer at Figma",
+        ]
+        .into_iter()
+        .filter(|text| name(text).is_none())
+        .collect();
+        assert!(nameless.is_empty(), "{nameless:#?}");
+        let named: Vec<(&str, Option<String>)> = [
+            "i'm tired",
+            "i'm vegan",
+            "i'm done",
+            "i'm back",
+            "i'm good",
+            "i'm stuck",
+            "this is great",
+            "this is fine",
+            "mei here asked",
+            "same here",
+            "over here",
+            "Same here.",
+            "i'm sick",
+            "hey i'm new here",
+            "hi, i'm hungry",
+            "i'm vegan, chef at Noma",
+            "i'm swamped, dev stuff",
+            "i'm bisexual, nurse",
+            "i'm late, driver got lost",
+            "i'm curious, engineer or manager?",
+            "this is great from the start",
+            "this is feedback from the atlas team",
+            "this is tomasz",
+            "name's taken",
+            "name's not important",
+            "the name's too long",
+            "name's missing",
+            "i'm max level now",
+            "i'm grace-period expired",
+            "bug here, engineer needed",
+            "nothing here",
+            "i'm mark's manager",
+            "i'm dana's manager",
+            "i'm will",
+        ]
+        .into_iter()
+        .map(|text| (text, name(text)))
+        .filter(|(_, name)| name.is_some())
+        .collect();
+        assert!(named.is_empty(), "{named:#?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::Category;
 use super::beings::is_kin;
 use super::health::of_health;
+use super::introduction::{GIVEN, called};
 use super::lexicon::{FILLERS, NUMBERS, TIMES};
 use super::lists::lists;
 use super::plain::marital;
@@ -108,9 +109,13 @@ fn leads(s: &Sentence<'_>, begin: usize, at: usize) -> bool {
     among(&LEADERS, s.word(at)) && (is_over || s.parted(at + 1)) && (at > begin || s.word(at) != "lead")
 }
 
-/// "I'm Maria": a name alone.
+/// "I'm Maria", "Maria here", "This is Maria from the Atlas team": a name alone. In small letters it is one that people are given: "i'm maria".
 fn introduced(s: &Sentence<'_>) -> Option<Reading> {
-    let at = ["i'm", "i am"].iter().find_map(|opening| starts(s.words, 0, opening))?;
+    if let Some(at) = of_team(s).or_else(|| (s.word(1) == "here").then_some(0)) {
+        let over = at > 0 || s.words.len() == 2 || s.parted(2) || s.words[2].is_mark();
+        return (over && among(&GIVEN, s.word(at))).then(|| called(&s.text[s.words[at].start..s.words[at].end]));
+    }
+    let at = ["i'm", "i am", "name's", "the name's"].iter().find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
     let is_name = |word: &Word| {
         let tail = &s.text[word.start..word.end];
@@ -120,10 +125,23 @@ fn introduced(s: &Sentence<'_>) -> Option<Reading> {
             && tail.len() > 1
     };
     let over = end == s.words.len() || s.parted(end) || s.words[end].is_mark();
-    let known = crate::units::calendar::is_named(s.word(at));
-    (over && !known && !is_no_name(&value.to_lowercase()) && end - at <= 2 && s.words[at..end].iter().all(is_name))
+    let known = crate::units::calendar::is_named(s.word(at)) || is_no_name(&value.to_lowercase());
+    let is_given = end == at + 1 && among(&GIVEN, s.word(at));
+    let named = is_given || end - at <= 2 && s.words[at..end].iter().all(is_name);
+    (over && !known && named)
         .then(|| Reading::new(Category::Profile, "introduction").told(format!("The user's name is {value}."), !s.says_more(end)))
         .map(|reading| reading.slot("name"))
+}
+
+/// Where the name stands in "this is Dana from the Atlas team", and in "hi, this is Dana".
+fn of_team(s: &Sentence<'_>) -> Option<usize> {
+    const GREETS: [&str; 5] = ["hi", "hey", "hello", "yo", "morning"];
+    let at = starts(s.words, 0, "this is")?;
+    let last = s.words.iter().rposition(|word| !word.is_mark())?;
+    let is_team = || s.word(at + 1) == "from" && among(&GROUPS, s.word(last)) && last <= at + 6;
+    let before = s.text[..s.words[0].start].trim_end_matches([' ', ',', '!']).to_lowercase();
+    let greets = || last == at && GREETS.iter().any(|greeting| before.ends_with(greeting));
+    (is_team() || greets()).then_some(at)
 }
 
 /// "I'm dating Sam".
