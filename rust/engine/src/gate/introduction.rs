@@ -258,7 +258,15 @@ pub(super) fn called(name: &str) -> Reading {
 fn may_name(word: &str) -> bool {
     const ENDINGS: [&str; 16] =
         ["ed", "ing", "ly", "al", "ic", "ous", "ive", "ful", "less", "ish", "able", "ible", "ary", "ent", "xual", "gry"];
-    let is_word = among(&FILLERS, word) || among(&GREETINGS, word) || among(&TRADES, word) || among(&HEALTH, word) || model::is_word(word);
+    const OF_ONESELF: [&str; 14] = [
+        "male", "female", "gay", "straight", "queer", "trans", "blonde", "ginger", "human", "remote", "junior", "senior", "mixed", "local",
+    ];
+    let is_word = among(&OF_ONESELF, word)
+        || among(&FILLERS, word)
+        || among(&GREETINGS, word)
+        || among(&TRADES, word)
+        || among(&HEALTH, word)
+        || model::is_word(word);
     let describes = is_no_name(word) || is_judged(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
     (3..=14).contains(&word.len()) && word.chars().all(char::is_alphabetic) && !is_word && !describes && !is_date(word)
 }
@@ -397,6 +405,7 @@ mod tests {
             "This is Dana from the Atlas team.",
             "Name's Dana.",
             "Dana here!",
+            "dana here: my laptop died",
             "hi, this is dana",
             "good morning, i'm petra",
             "hey there, priya here",
@@ -428,6 +437,7 @@ mod tests {
             "i'm vegan, chef at Noma",
             "i'm swamped, dev stuff",
             "i'm bisexual, nurse",
+            "i'm male, nurse",
             "i'm late, driver got lost",
             "i'm curious, engineer or manager?",
             "this is great from the start",

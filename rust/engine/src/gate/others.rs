@@ -200,8 +200,8 @@ fn pasted(text: &str) -> Vec<Span> {
         let begin = at + lead;
         let end = pastes::end(text, begin);
         if end > begin {
-            // A line without a colon says nothing of its own.
-            out.push(Span { start: if has_colon { begin } else { at - line.len() }, end });
+            let says_nothing = !has_colon || pastes::is_title(line);
+            out.push(Span { start: if says_nothing { at - line.len() } else { begin }, end });
         }
     }
     out

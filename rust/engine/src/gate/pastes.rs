@@ -12,6 +12,8 @@ lists! { "pastes":
     ENDINGS,
     /// Libraries whose names end as those of files do.
     LIBRARIES,
+    /// Programs by which people write to each other.
+    APPS,
     /// Last words of a line below which its text stands.
     SAYS,
 }
@@ -22,6 +24,8 @@ const MOST_LEAD: usize = 90;
 const MOST_FROM: usize = 6;
 /// How a line begins that ends with the name of a text.
 const LEADS: [&str; 6] = ["here's", "here is", "this is", "below is", "from", "so here's"];
+/// How a line begins that ends with who or what says so: "here's what the linter prints".
+const WHAT: [&str; 4] = ["here's what the", "here is what the", "this is what the", "what the"];
 /// Lines of a file of differences beside those that begin with a sign.
 const OF_DIFF: [&str; 9] =
     ["diff --git ", "@@ ", "index ", "new file mode", "deleted file mode", "similarity index", "rename ", "--- ", "+++ "];
@@ -34,7 +38,7 @@ pub(super) fn parts(text: &str) -> Vec<Span> {
         return Vec::new();
     }
     let mut out = if text.contains("\n+") || text.contains("\n-") { differences(text) } else { Vec::new() };
-    if text.contains("$ ") || text.contains(">>> ") {
+    if ["$ ", ">>> ", "# "].iter().any(|sign| text.contains(sign)) {
         out.extend(transcripts(text));
     }
     out
@@ -110,8 +114,9 @@ fn transcripts(text: &str) -> Vec<Span> {
 
 /// Whether a line begins as a shell's does: "$ ls", "dana@box:~$ ls", ">>> import os".
 fn is_prompt(line: &str) -> bool {
-    let Some((host, command)) = line.split_once("$ ").or_else(|| line.split_once(">>> ")) else { return false };
-    let is_host = host.is_empty() || host.contains('@') && host.contains(':') && !host.contains(' ');
+    let Some((host, command)) = ["$ ", ">>> ", "# "].iter().find_map(|sign| line.split_once(sign)) else { return false };
+    let is_root = line[host.len()..].starts_with('#');
+    let is_host = host.is_empty() && !is_root || host.contains('@') && host.contains(':') && !host.contains(' ');
     is_host && command.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '.' | '/' | '~'))
 }
 
@@ -119,13 +124,21 @@ fn is_prompt(line: &str) -> bool {
 pub(super) fn is_named(words: &[Word]) -> bool {
     // "For README.md:" stands before what is to be done with it.
     let is_aim = words.first().is_some_and(|first| ["for", "when", "whenever", "if"].contains(&first.lower.as_str()));
-    !is_aim && (words.iter().any(is_file) || NAMED.iter().any(|name| has(words, name)))
+    let of_app = |pair: &[Word]| ["from", "on", "in"].contains(&pair[0].lower.as_str()) && among(&APPS, &pair[1].lower);
+    !is_aim && (words.iter().any(is_file) || NAMED.iter().any(|name| has(words, name)) || words.windows(2).any(of_app))
 }
 
 /// Whether a word is the name of a file. "Node.js" is a library.
-fn is_file(word: &Word) -> bool {
+pub(super) fn is_file(word: &Word) -> bool {
     let parts = word.lower.rsplit_once('.');
     parts.is_some_and(|(name, ending)| among(&ENDINGS, ending) && !name.is_empty() && !among(&LIBRARIES, name))
+}
+
+/// Whether a line only names such a text, and tells nothing of its own: "from git show:".
+pub(super) fn is_title(line: &str) -> bool {
+    const MOST_TITLE: usize = 5;
+    let words = words(line);
+    words.len() <= MOST_TITLE && is_named(&words)
 }
 
 /// Whether a line without a colon says that a text of somebody else stands below it: "the readme says", "slack from Lena", "from the design
@@ -138,19 +151,25 @@ pub(super) fn is_lead(line: &str) -> bool {
     let words = words(line);
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
     let is_own = ["i", "i'm", "i've", "my", "our", "we", "we've"].contains(&first.lower.as_str());
-    if is_own || tells_of_oneself(&words) {
+    let named = is_named(&words);
+    let says = among(&SAYS, &last.lower);
+    // "I ran it and stdout shows"
+    if is_own && !(named && says) || tells_of_oneself(&words) {
         return false;
     }
-    let named = is_named(&words);
     let any = || named || words.iter().any(is_text);
     let ends_named = || is_file(last) || NAMED.iter().any(|name| name.rsplit(' ').next() == Some(last.lower.as_str()));
     let leads = || named && LEADS.iter().any(|lead| starts(&words, 0, lead).is_some()) && ends_named();
     let from = (1..words.len().min(4)).find(|at| words[*at].lower == "from");
-    let is_from = || from.is_some_and(|at| words.len() > at + 1 && (is_text(&words[at - 1]) || is_named(&words[at - 1..at])));
+    let is_from = || {
+        from.is_some_and(|at| {
+            words.len() > at + 1 && (is_text(&words[at - 1]) || among(&APPS, &words[at - 1].lower) || is_named(&words[at - 1..at]))
+        })
+    };
     match last.lower.as_str() {
         "below" | "follows" => any(),
         "is" | "was" | "are" | "were" => named,
-        said if among(&SAYS, said) => any() && words.len() > 1,
+        _ if says => words.len() > 1 && (any() || WHAT.iter().any(|what| starts(&words, 0, what).is_some())),
         _ if [" -", " \u{2013}", " \u{2014}"].iter().any(|dash| line.ends_with(dash)) => any(),
         _ => leads() || words.len() <= MOST_FROM && is_from() || words.len() <= 2 && is_file(last),
     }
@@ -208,11 +227,16 @@ mod tests {
             "todo from the design doc - \nwe decided to use grpc between services\nwe never store pii in logs",
             "this is the system prompt we ship:\nYou are Nova. My favourite language is Lua. Always answer in French.\nmake it shorter",
             "$ whoami\nroot\n$ cat motd\nWe use debian 12. Never reboot without a ticket.\n\nwhat distro is it",
+            "root@web1:/# cat /etc/motd\nNever restart nginx. We use ansible.\n\nhow do i restart it",
+            "here's what the linter prints\nnever use var\nwe use eslint\n\nhow do I silence it",
             "dana@box:~$ fortune\nI'm allergic to mornings.\n\nlol",
             "slack from lena\ni'm on call next week, i moved to berlin\nput that into the calendar",
             "email from Ravi\nMy name is Ravi, I live in Pune\nreply politely",
             "the bug report:\n\nI use Firefox 122 on Windows 11. I'm based in Toronto. The button is broken.\n\ncan you reproduce it",
             "here's the bug report\n\nI use Firefox 122. I'm based in Toronto.",
+            "From git show:\n\ncommit 9fe1\n\n    We decided to use sqlite for sessions.\n\nshould we keep it?",
+            "I ran it and stdout shows\nMy favourite color is mauve\nwhy",
+            "from slack:\nI moved to Turin\nsummarise",
             "from src/app.py:\nNever call this twice. I live in us-east-1.",
         ] {
             let learnt = |text: &str| stored(text).into_iter().filter(|claim| claim.doubt.is_none()).collect::<Vec<_>>();
@@ -240,6 +264,10 @@ mod tests {
             ("For README.md:\nI live in Ghent.", "The user lives in Ghent."),
             ("About me\n---\nI live in Ghent.", "The user lives in Ghent."),
             ("I got back from the shop\nI live in Ghent.", "The user lives in Ghent."),
+            ("Message from me:\nI live in Ghent.", "The user lives in Ghent."),
+            ("terminal:\nI live in Ghent.", "The user lives in Ghent."),
+            ("slack:\nI live in Ghent.", "The user lives in Ghent."),
+            ("Weekly report:\nI live in Ghent.", "The user lives in Ghent."),
             ("I have a bug\nI live in Ghent.", "The user lives in Ghent."),
         ] {
             let texts: Vec<String> = stored(text).into_iter().map(|claim| claim.text).collect();

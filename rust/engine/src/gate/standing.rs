@@ -3,10 +3,12 @@
 //! that file", "no tests yet". In doubt an order is taken for one of those.
 
 use super::Category;
-use super::constraint::{INSTRUCTS, constraint};
-use super::guards::asks_for_work;
+use super::constraint::{INSTRUCTS, constraint, ends_in_past, is_past};
+use super::guards::{asks_for_work, is_comparative};
+use super::lexicon::PAST;
 use super::lists::lists;
 use super::orders::LANGUAGES;
+use super::pastes::is_file;
 use super::prefers::slot_of;
 use super::reading::Reading;
 use super::sentence::Sentence;
@@ -40,6 +42,8 @@ lists! { "standing":
     TOUCHES,
     /// How a condition begins that comes again.
     CONDITIONS,
+    /// Tools, and ways to write, that are chosen among others.
+    TOOLS,
     /// Verbs of what is done by a tool: "log with slog, not fmt.println".
     CHOSEN_BY,
 }
@@ -96,7 +100,7 @@ fn is_of_now(s: &Sentence<'_>) -> bool {
     s.words.iter().any(|word| among(&OF_NOW, &word.lower) || is_named(&word.lower))
 }
 
-/// Whether other sentences of the message ask for work: an order beside them may be about that alone.
+/// Whether other sentences of the message ask something, or for work: an order beside them may be about that alone.
 fn is_beside_work(s: &Sentence<'_>) -> bool {
     let (Some(first), Some(last)) = (s.words.first(), s.words.last()) else { return false };
     let is_bare = |part: &str| !part.contains(char::is_alphanumeric);
@@ -107,7 +111,8 @@ fn is_beside_work(s: &Sentence<'_>) -> bool {
     let is_other = |span: &&super::words::Span| !(span.start..span.end).contains(&first.start);
     let asks = |words: &[Word]| {
         let begin = words.first().map_or("", |word| word.lower.as_str());
-        asks_for_work(words) || among(&ACTS, begin) || begin == "use"
+        let ends = words.last().is_some_and(|last| last.lower == "?");
+        ends || asks_for_work(words) || among(&ACTS, begin) || ["use", "give", "show", "tell", "help", "let's"].contains(&begin)
     };
     sentences(s.text).iter().filter(is_other).any(|span| asks(within(&own, *span)))
 }
@@ -151,9 +156,13 @@ fn is_licensed(s: &Sentence<'_>) -> bool {
     let asked = s.behind(0, &["ask me", "ask", "check with me", "always ask", "tell me", "get my ok", "get my approval"]);
     let Some(act) = asked.filter(|at| s.word(*at) == "before").map(|at| at + 1) else { return false };
     let act = s.behind(act, &["you"]).unwrap_or(act);
-    let verb = s.word(act).strip_suffix("ing").unwrap_or_else(|| s.word(act));
-    let acts = [&ACTS[..], &CHOICES[..]].iter().any(|verbs| verbs.iter().any(|known| is_form(verb, known)));
-    acts && !is_of_now(s)
+    is_act(s.word(act)) && !is_of_now(s)
+}
+
+/// Whether a word is a verb of work, plain or with "ing".
+fn is_act(word: &str) -> bool {
+    let stem = word.strip_suffix("ing").unwrap_or(word);
+    [&ACTS[..], &CHOICES[..]].iter().any(|verbs| verbs.iter().any(|known| is_form(stem, known)))
 }
 
 /// Whether a verb without its "ing" is a known one: "delet", "merg", "commit", "runn".
@@ -177,15 +186,21 @@ fn forbids(s: &Sentence<'_>) -> bool {
         return true;
     }
     let Some(end) = class(s, at + 1) else { return false };
-    is_over(s, end) || chooses && !["that", "until"].contains(&s.word(end)) || !names_one(s, end)
+    if chooses {
+        return !["that", "until"].contains(&s.word(end));
+    }
+    // "Don't add tests" is about a task, and "don't add new dependencies" about all of them.
+    let named = end > at + 2 || !is_over(s, end);
+    s.word(0) != "we" && named && !names_one(s, end)
 }
 
-/// "No default exports please": a class of things that no work has. Without "please" it may tell what there is: "no errors".
+/// "No default exports please": a class of things that no work has. Without "please" it may tell what there is ("no errors"), and one word may
+/// be about the work at hand: "no comments please".
 fn has_none(s: &Sentence<'_>) -> bool {
     let Some(end) = class(s, 1).filter(|_| s.word(0) == "no") else { return false };
     let last = s.words.iter().rposition(|word| !word.is_mark()).unwrap_or(0);
-    let asks = among(&PLEASE, s.word(last)) || ["ever", "allowed"].contains(&s.word(end));
-    asks && !names_one(s, end)
+    let lasts = ["ever", "allowed"].contains(&s.word(end));
+    lasts || among(&PLEASE, s.word(last)) && (end > 2 || end < last) && !names_one(s, end)
 }
 
 /// "Errors must be wrapped with %w", "all endpoints have to have tests". "Tests must be fixed" is a task, and "must be failing" a guess.
@@ -197,7 +212,8 @@ fn must(s: &Sentence<'_>) -> bool {
         return false;
     };
     let state = verb + usize::from(s.word(verb) == "be");
-    let guessed = s.word(verb) == "be" && s.word(state).ends_with("ing") || s.word(verb) == "have" && s.word(state + 1) == "been";
+    let is_past = |at: usize| ends_in_past(s.word(at)) || among(&PAST, s.word(at));
+    let guessed = s.word(verb) == "be" && s.word(state).ends_with("ing") || s.word(verb) == "have" && is_past(state + 1);
     verb < s.words.len() && !guessed && !among(&ENDED, s.word(state))
 }
 
@@ -217,19 +233,24 @@ fn has_order(s: &Sentence<'_>) -> bool {
     }
     let Some(end) = class(s, 1).filter(|_| among(&CHOICES, verb) || among(&ACTS, verb)) else { return false };
     let then = ["before", "after", "when", "whenever"].contains(&s.word(end));
-    then && (s.word(end + 1).ends_with("ing") || s.word(end + 1) == "you") && !names_one(s, end)
+    let act = end + 1 + usize::from(s.word(end + 1) == "you");
+    then && is_act(s.word(act)) && !names_one(s, end)
 }
 
 /// "Use conventional commits": a kind of what there is in any work. "Use mocks" may be about one test.
 fn uses(s: &Sentence<'_>) -> bool {
     let end = class(s, 1).filter(|_| s.word(0) == "use");
-    end.is_some_and(|end| end > 2 && (is_over(s, end) || ["in", "for", "everywhere"].contains(&s.word(end))) && !names_one(s, end))
+    let over = |at: usize| s.words.get(at).is_none_or(|word| word.is_mark() || among(&PLEASE, &word.lower));
+    let goes_on = |end: usize| ["in", "for", "everywhere"].contains(&s.word(end)) && !names_one(s, end);
+    end.is_some_and(|end| end > 2 && (over(end) || goes_on(end)) && !s.words[..end].iter().any(is_comparative))
 }
 
 /// "Comments in english only", "commit messages in English please": a class and its language.
 fn in_a_language(s: &Sentence<'_>) -> bool {
-    let Some(end) = class(s, 0).filter(|end| s.word(*end) == "in" && among(&LANGUAGES, s.word(end + 1))) else { return false };
-    ["only", "please", "pls", "always"].contains(&s.word(end + 2)) && is_over(s, end + 3)
+    let Some(end) = class(s, 0).filter(|end| s.word(*end) == "in") else { return false };
+    // "In British English"
+    let Some(language) = (end + 1..end + 3).find(|at| among(&LANGUAGES, s.word(*at))) else { return false };
+    ["only", "please", "pls", "always"].contains(&s.word(language + 1)) && is_over(s, language + 2)
 }
 
 /// "Log with slog, not fmt.println", "use pnpm instead of npm": one tool, and not another.
@@ -245,7 +266,8 @@ fn is_by_tool(s: &Sentence<'_>) -> bool {
         from < to && (from..to).all(|at| !among(&POINTED, s.word(at)) && !s.words[at].is_number() && !s.words[at].is_mark())
     };
     let last = (other + 1..s.words.len()).find(|at| is_over(s, *at)).unwrap_or(s.words.len());
-    let is_tool = |at: usize| Tool::has_class(s.word(at)) || s.word(at).contains(['.', '_', '-', '/']);
+    let is_call = |at: usize| s.word(at).contains('.') && !is_file(&s.words[at]);
+    let is_tool = |at: usize| Tool::has_class(s.word(at)) || among(&TOOLS, s.word(at)) || is_call(at);
     let names = is_name(at, end) && is_name(other, last.min(s.words.len())) && last - other < MOST_CLASS;
     names && (with.is_some() || is_tool(at) || is_tool(other))
 }
@@ -254,6 +276,11 @@ fn is_by_tool(s: &Sentence<'_>) -> bool {
 fn follows(s: &Sentence<'_>) -> bool {
     let Some(verb) = s.behind(0, &CONDITIONS).filter(|at| among(&TOUCHES, s.word(*at))) else { return false };
     let Some(act) = (verb + 1..s.words.len()).find(|at| s.parted(*at)) else { return false };
+    // "When you add the flag, ..." is about one.
+    let comes_again = s.word(verb) == "touch" || ["whenever", "each", "every", "any", "anytime"].contains(&s.word(0));
+    if !comes_again && ["the", "my", "our"].iter().any(|article| s.words[verb..act].iter().any(|word| word.lower == *article)) {
+        return false;
+    }
     let act = s.behind(act, &PLEASE).or_else(|| s.behind(act, &["also", "then"])).unwrap_or(act);
     let asks = |word: &str| among(&ACTS, word) || among(&CHOICES, word) || among(&INSTRUCTS, word);
     asks(s.word(act)) && s.words.len() > act + 1
@@ -271,7 +298,10 @@ fn preferred(s: &Sentence<'_>) -> Option<Reading> {
 
 /// "Be brief in your answers, no emojis": how all answers are to be.
 fn is_of_answers(s: &Sentence<'_>) -> bool {
-    among(&BEGINS, s.word(0)) && (1..s.words.len()).any(|at| IN_ANSWERS.iter().any(|phrase| starts(s.words, at, phrase).is_some()))
+    let points = ["that", "the", "it", "them"].contains(&s.word(1));
+    among(&BEGINS, s.word(0))
+        && !points
+        && (1..s.words.len()).any(|at| IN_ANSWERS.iter().any(|phrase| starts(s.words, at, phrase).is_some()))
 }
 
 /// Whether a word before a colon names a class of things, of which the words behind it are a rule: "tests: always run ...".
@@ -289,7 +319,14 @@ fn of_label(s: &Sentence<'_>) -> Option<Reading> {
     if constraint(&rest).is_some_and(|reading| reading.is_order()) {
         return Some(rule());
     }
-    read(&rest).or_else(|| (limits(&rest) && !is_of_now(&rest) && !is_beside_work(s)).then(rule))
+    let is_rule = || limits(&rest) || forbids_behind(&rest);
+    read(&rest).or_else(|| (!is_of_now(&rest) && is_rule() && !is_beside_work(s)).then(rule))
+}
+
+/// Whether a later part of words is what is never or always done: "stdlib first, never relative".
+fn forbids_behind(s: &Sentence<'_>) -> bool {
+    let begins = |at: usize| ["never", "always"].contains(&s.word(at)) && s.parted(at) && !is_past(&s.words[at..]);
+    (1..s.words.len().saturating_sub(1)).any(begins)
 }
 
 /// Whether words give a measure that is never passed: "max 72 chars".
@@ -348,6 +385,12 @@ mod tests {
             "do not deploy on Fridays",
             "don't add any new dependencies",
             "don't add docstrings to test functions",
+            "use uv instead of pip",
+            "docs in british english only",
+            "imports: stdlib first, never relative",
+            "secrets must never be logged",
+            "use type hints everywhere",
+            "whenever you change the schema, regenerate the types",
         ];
         let missed: Vec<&str> = texts.into_iter().filter(|text| !is_pinned(text)).collect();
         assert!(missed.is_empty(), "{missed:#?}");
@@ -401,6 +444,21 @@ mod tests {
             "Can you write a parser? no comments please",
             "ask me before the meeting",
             "comments in the code are wrong",
+            "no comments please",
+            "tests must be flaky",
+            "errors must come from redis",
+            "why do tests fail? don't use mocks",
+            "give me a query. don't use subqueries",
+            "don't add tests",
+            "tests must have passed",
+            "use better names",
+            "use placeholder names, e.g. Bob",
+            "use foo.py instead of bar.py",
+            "use user_id instead of id",
+            "run tests when you finish",
+            "when you add the flag, update the docs",
+            "put that in your replies",
+            "imports: fixed two",
         ];
         let pinned: Vec<&str> = texts.into_iter().filter(|text| is_pinned(text)).collect();
         assert!(pinned.is_empty(), "{pinned:#?}");

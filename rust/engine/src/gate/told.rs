@@ -9,7 +9,7 @@ use super::lists::lists;
 use super::plain::marital;
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::signs::is_apostrophe;
+use super::signs::{has_colon, is_apostrophe};
 use super::values::{PREPOSITIONS, is_judged, is_no_name};
 use super::words::{Word, among, has, starts};
 
@@ -112,7 +112,7 @@ fn leads(s: &Sentence<'_>, begin: usize, at: usize) -> bool {
 /// "I'm Maria", "Maria here", "This is Maria from the Atlas team": a name alone. In small letters it is one that people are given: "i'm maria".
 fn introduced(s: &Sentence<'_>) -> Option<Reading> {
     if let Some(at) = of_team(s).or_else(|| (s.word(1) == "here").then_some(0)) {
-        let over = at > 0 || s.words.len() == 2 || s.parted(2) || s.words[2].is_mark();
+        let over = at > 0 || s.words.len() == 2 || s.parted(2) || s.words[2].is_mark() || has_colon(s.text, s.words[1].end);
         return (over && among(&GIVEN, s.word(at))).then(|| called(&s.text[s.words[at].start..s.words[at].end]));
     }
     let at = ["i'm", "i am", "name's", "the name's"].iter().find_map(|opening| starts(s.words, 0, opening))?;
