@@ -78,7 +78,7 @@ pub(super) fn check(text: &str, said: &str, source: &Words) -> Result<(), String
     Ok(())
 }
 
-/// Whether the source gives a number, which stands at some places of it, the unit `word`, or another word that is no unit.
+/// Whether the source gives a number, which stands at some places of it, the unit `word`, or another word, which is not a unit.
 fn is_given(word: &str, places: &[usize], said: &[Token], source: &Words) -> bool {
     if is_unit(word) {
         let named = || said.iter().any(|other| matches!(other, Token::Word(other) if is_same(word, other)));

@@ -54,7 +54,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The parts of a text that say how two files differ: what stands behind such a header, or lines of both signs that are no points of a list.
+/// The parts of a text that say how two files differ: what stands behind such a header, or lines of both signs unless they are the points of a list.
 fn differences(text: &str) -> Vec<Span> {
     let lines: Vec<(usize, &str)> = lines(text).collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -101,7 +101,7 @@ fn is_bare(lines: &[(usize, &str)]) -> bool {
     has('+') && has('-') && lines.iter().any(|(_, line)| !is_point(line) && !is_number(line))
 }
 
-/// What a shell was asked, and what it printed up to an empty line.
+/// The commands that a shell was given, each with its output up to an empty line.
 fn transcripts(text: &str) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::new();
     for (start, line) in lines(text) {
@@ -145,7 +145,7 @@ pub(super) fn is_title(line: &str) -> bool {
 /// doc -", "here's the bug report", "notes.md".
 pub(super) fn is_lead(line: &str) -> bool {
     let line = line.trim();
-    if line.len() > MOST_LEAD || line.is_empty() || line.ends_with(['.', '?', '!', ',', ';']) {
+    if line.len() > MOST_LEAD || line.is_empty() || line.ends_with(['.', '?', '!', ',', ';']) || !may_lead(line) {
         return false;
     }
     let words = words(line);
@@ -173,6 +173,16 @@ pub(super) fn is_lead(line: &str) -> bool {
         _ if [" -", " \u{2013}", " \u{2014}"].iter().any(|dash| line.ends_with(dash)) => any(),
         _ => leads() || words.len() <= MOST_FROM && is_from() || words.len() <= 2 && is_file(last),
     }
+}
+
+/// The same by the ends of a line alone, which most lines do not pass, and before they are cut into words.
+fn may_lead(line: &str) -> bool {
+    const ENDS: [&str; 9] = ["below", "follows", "is", "was", "are", "were", "-", "\u{2013}", "\u{2014}"];
+    let last = line.rsplit(' ').next().unwrap_or_default();
+    let any = |list: &[&str]| list.iter().any(|one| one.eq_ignore_ascii_case(last));
+    let begins = |lead: &&str| line.get(..lead.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(lead));
+    let leads = ["here", "so here", "this is", "below is", "from"].iter().any(|lead| begins(&lead));
+    any(&ENDS) || any(&SAYS) || leads || line.contains(" from ") || last.contains('.')
 }
 
 /// Where a text is over that begins at a byte: at an empty line, unless the text goes on behind it in the form of a document, and at words by

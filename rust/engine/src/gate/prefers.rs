@@ -177,8 +177,8 @@ pub(super) fn switched(s: &Sentence<'_>) -> Option<Reading> {
     Some(Reading { slot, replaces, importance: 700, ..Reading::new(category, "switched") })
 }
 
-/// Whether somebody went over to a thing of their own choice, as a tool. What "we" have is a fact, and so are a room, a team, a time and a
-/// number: "I switched from the 10:00 to the 11:00 standup".
+/// Whether somebody went over to a thing of their own choice, as a tool. Things of "us" are facts, and so are a room, a team, a time
+/// and a number: "I switched from the 10:00 to the 11:00 standup".
 fn is_taste(s: &Sentence<'_>, old: Option<&str>, new: &str) -> bool {
     if s.word(0).starts_with("we") {
         return false;

@@ -18,9 +18,9 @@ use super::words::{Word, among, sentences, starts, within, words};
 use crate::units::calendar::is_named;
 
 lists! { "standing":
-    /// What people at work make and use: more than one, or a mass.
+    /// Things that people make and use at work: more than one, or a mass.
     THINGS,
-    /// Verbs of how work is done. What it is done for may stand behind them: "don't use mocks | for the db".
+    /// Verbs of how work is done. Its purpose may stand behind them: "don't use mocks | for the db".
     CHOICES,
     /// Verbs of what is done to a thing.
     ACTS,
@@ -30,7 +30,7 @@ lists! { "standing":
     OF_NOW,
     /// Words that no name of a class has.
     POINTED,
-    /// What a task must be until it is over: "tests must be fixed".
+    /// States that end a task, or that are guessed: "tests must be fixed", "tests must be flaky".
     ENDED,
     /// Where and when one may never do something.
     BRANCHES,
@@ -133,6 +133,11 @@ fn class(s: &Sentence<'_>, at: usize) -> Option<usize> {
     end
 }
 
+/// Behind the name of a class that follows the first word, where that is one that may stand before it.
+fn class_behind(s: &Sentence<'_>, is_first: bool) -> Option<usize> {
+    if is_first { class(s, 1) } else { None }
+}
+
 /// Whether an order is over before a word, or a clause of it.
 fn is_over(s: &Sentence<'_>, at: usize) -> bool {
     s.words.get(at).is_none_or(|word| word.is_mark() || among(&PLEASE, &word.lower)) || s.parted(at)
@@ -197,7 +202,7 @@ fn forbids(s: &Sentence<'_>) -> bool {
 /// "No default exports please": a class of things that no work has. Without "please" it may tell what there is ("no errors"), and one word may
 /// be about the work at hand: "no comments please".
 fn has_none(s: &Sentence<'_>) -> bool {
-    let Some(end) = class(s, 1).filter(|_| s.word(0) == "no") else { return false };
+    let Some(end) = class_behind(s, s.word(0) == "no") else { return false };
     let last = s.words.iter().rposition(|word| !word.is_mark()).unwrap_or(0);
     let lasts = ["ever", "allowed"].contains(&s.word(end));
     lasts || among(&PLEASE, s.word(last)) && (end > 2 || end < last) && !names_one(s, end)
@@ -221,8 +226,7 @@ fn must(s: &Sentence<'_>) -> bool {
 fn keeps(s: &Sentence<'_>) -> bool {
     const HOW: [&str; 14] =
         ["under", "below", "small", "short", "simple", "pure", "flat", "tiny", "within", "at", "in", "sorted", "separate", "out"];
-    let end = class(s, 1).filter(|_| s.word(0) == "keep");
-    end.is_some_and(|end| among(&HOW, s.word(end)) && !names_one(s, end))
+    class_behind(s, s.word(0) == "keep").is_some_and(|end| among(&HOW, s.word(end)) && !names_one(s, end))
 }
 
 /// "Squash commits before merging", "run tests before you push", "write tests first".
@@ -231,7 +235,7 @@ fn has_order(s: &Sentence<'_>) -> bool {
     if s.word(0) == "write" && class(s, 1).is_some_and(|end| s.word(end) == "first" && is_over(s, end + 1)) {
         return true;
     }
-    let Some(end) = class(s, 1).filter(|_| among(&CHOICES, verb) || among(&ACTS, verb)) else { return false };
+    let Some(end) = class_behind(s, among(&CHOICES, verb) || among(&ACTS, verb)) else { return false };
     let then = ["before", "after", "when", "whenever"].contains(&s.word(end));
     let act = end + 1 + usize::from(s.word(end + 1) == "you");
     then && is_act(s.word(act)) && !names_one(s, end)
@@ -239,7 +243,7 @@ fn has_order(s: &Sentence<'_>) -> bool {
 
 /// "Use conventional commits": a kind of what there is in any work. "Use mocks" may be about one test.
 fn uses(s: &Sentence<'_>) -> bool {
-    let end = class(s, 1).filter(|_| s.word(0) == "use");
+    let end = class_behind(s, s.word(0) == "use");
     let over = |at: usize| s.words.get(at).is_none_or(|word| word.is_mark() || among(&PLEASE, &word.lower));
     let goes_on = |end: usize| ["in", "for", "everywhere"].contains(&s.word(end)) && !names_one(s, end);
     end.is_some_and(|end| end > 2 && (over(end) || goes_on(end)) && !s.words[..end].iter().any(is_comparative))
