@@ -124,7 +124,10 @@ fn is_prompt(line: &str) -> bool {
 pub(super) fn is_named(words: &[Word]) -> bool {
     // "For README.md:" stands before what is to be done with it.
     let is_aim = words.first().is_some_and(|first| ["for", "when", "whenever", "if"].contains(&first.lower.as_str()));
-    let of_app = |pair: &[Word]| ["from", "on", "in"].contains(&pair[0].lower.as_str()) && among(&APPS, &pair[1].lower);
+    let of_app = |pair: &[Word]| {
+        let (first, second) = (pair[0].lower.as_str(), pair[1].lower.as_str());
+        ["from", "on", "in"].contains(&first) && among(&APPS, second) || among(&APPS, first) && second == "from"
+    };
     !is_aim && (words.iter().any(is_file) || NAMED.iter().any(|name| has(words, name)) || words.windows(2).any(of_app))
 }
 
@@ -246,6 +249,7 @@ mod tests {
             "here's the bug report\n\nI use Firefox 122. I'm based in Toronto.",
             "From git show:\n\ncommit 9fe1\n\n    We decided to use sqlite for sessions.\n\nshould we keep it?",
             "I ran it and stdout shows\nMy favourite color is mauve\nwhy",
+            "jira from marco:\nI moved to Turin\nsummarise",
             "from slack:\nI moved to Turin\nsummarise",
             "from src/app.py:\nNever call this twice. I live in us-east-1.",
         ] {
