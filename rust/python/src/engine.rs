@@ -240,8 +240,9 @@ calls! {
 
     /// Closes the engine; a second time does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let is_first = !self.handle.closed.swap(true, Ordering::AcqRel);
-        let closed = if is_first { run(py, Pace::Long, || self.handle.engine.close()) } else { Ok(()) };
-        closed.inspect_err(|_| self.handle.closed.store(self.handle.engine.has_left(), Ordering::Release))
+        let is_open = !self.handle.closed.load(Ordering::Acquire);
+        let closed = if is_open { run(py, Pace::Long, || self.handle.engine.close()) } else { Ok(()) };
+        self.handle.closed.fetch_or(self.handle.engine.has_left(), Ordering::AcqRel);
+        closed
     }
 }

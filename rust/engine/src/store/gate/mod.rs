@@ -239,6 +239,9 @@ impl State {
     }
 }
 
+/// How long a store that is to be closed takes calls of other threads.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// How often a call opens the store anew because its files were replaced under it: by somebody, or by one compaction after another.
 const MOST_REOPENINGS: usize = 20;
 
@@ -500,17 +503,16 @@ impl Store {
         })
     }
 
-    /// Waits for the calls under way where this handle is the last, and hears signals meanwhile, as [`Self::close`] does not. Later calls are
-    /// refused; those of a handle that is opened meanwhile are not.
+    /// Waits for the calls under way where this handle is the last, and hears signals meanwhile, as [`Self::close`] does not. Calls that begin
+    /// behind [`PATIENCE`] are refused, so that it comes to an end beside busy threads.
     pub fn await_calls(&self) -> Result<()> {
-        self.closing.store(true, Relaxed);
-        let far = Instant::now() + Duration::from_secs(1 << 30);
-        let waited = waiting::until(far, || {
+        let began = Instant::now();
+        let waited = waiting::until(began + Duration::from_secs(1 << 30), || {
+            self.closing.store(began.elapsed() > PATIENCE, Relaxed);
             let is_free = || !matches!(self.gate.get().state.try_write(), Err(TryLockError::WouldBlock));
             Ok((self.handles.load(Relaxed) > 1 || is_free()).then_some(()))
         });
-        self.closing.store(false, Relaxed);
-        waited.map(drop)
+        waited.map(drop).inspect_err(|_| self.closing.store(false, Relaxed))
     }
 
     /// Closes the store for this process. Calls under way finish, and later ones are refused.

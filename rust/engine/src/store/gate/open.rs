@@ -64,6 +64,7 @@ impl Store {
     pub fn leave(&self) {
         let registry = lock(registry());
         let is_last = self.handles.fetch_sub(1, Relaxed) == 1;
+        self.closing.store(false, Relaxed); // of a wait that found another handle
         if is_last {
             self.close();
         }
