@@ -90,7 +90,7 @@ impl<'p> Ranked<'p> {
             (None, None) => return Ok(None),
         };
         let related = candidate.related.as_ref().map(|related| related.path.clone());
-        Ok(Some(Hit { memory, scope, score: parts.score(), parts, duplicates, related, newer_at }))
+        Ok(Some(Hit { memory, scope, score: parts.score(), parts, duplicates, related, newer_at, told_after: None }))
     }
 }
 

@@ -58,7 +58,8 @@ impl Hit {
 pub(super) fn behind(older: &Hit, newer: Memory, related: String) -> Hit {
     let Parts { prior, fixed, raised, .. } = *older.parts;
     let parts = Box::new(Parts { related: older.parts.relevance(), prior, fixed, raised, succeeds: true, ..Parts::default() });
-    Hit { memory: newer, scope: older.scope, score: older.score, parts, duplicates: Vec::new(), related: Some(related), newer_at: None }
+    let (scope, score) = (older.scope, older.score);
+    Hit { memory: newer, scope, score, parts, duplicates: Vec::new(), related: Some(related), newer_at: None, told_after: None }
 }
 
 /// Whether there are tokens for one more text, where the last of as many as are asked for makes room for it.

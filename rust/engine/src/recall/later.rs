@@ -25,7 +25,8 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
         |hit: &&Hit| newest::holds(hit.memory.kind) && hit.memory.ending.is_none() && hit.newer_at.is_none() && hit.parts.is_relevant();
     let Some(older) = recall.hits.iter().take(ONE_IN - 1).find(leads) else { return Ok(()) };
     let Some(opened) = scopes.get_mut(older.scope).and_then(Option::as_mut) else { return Ok(()) };
-    let (scope, related) = (older.scope, format!("{LATER}{}, with which it shares a rare word", older.memory.id()));
+    let (scope, led_by) = (older.scope, older.memory.number);
+    let related = format!("{LATER}{}, with which it shares a rare word", older.memory.id());
     let numbers = later(snapshot, opened, asked, &older.memory)?;
     // Behind those that answer stands what fills an answer up, if anything.
     let is_sure = numbers.is_empty() || request.filter.relevant_only || recall.confidence() >= SURE_ENOUGH;
@@ -45,7 +46,10 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
             known = hits.iter().position(says_it);
         }
         let hit = match (known, memory) {
-            (Some(known), _) if known < at => continue,
+            (Some(known), _) if known < at => {
+                hits[known].told_after = Some(led_by);
+                continue;
+            }
             (Some(known), _) => {
                 let mut hit = hits.remove(known);
                 hit.parts.raise_to(hits[at - 1].parts.fixed);
@@ -55,7 +59,7 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
             (None, Some(memory)) if fits(request, hits, &memory) => Hit { scope, ..behind(&hits[at - 1], memory, related.clone()) },
             _ => continue,
         };
-        hits.insert(at, hit);
+        hits.insert(at, Hit { told_after: Some(led_by), ..hit });
         place += ONE_IN;
     }
     if hits.len() > request.limit {

@@ -144,6 +144,8 @@ pub struct Hit {
     pub related: Option<String>,
     /// When something newer was said of the same thing, if it was.
     pub newer_at: Option<i64>,
+    /// The number of the memory of its scope that led to it, where it was told later of the same (`recall/later.rs`).
+    pub told_after: Option<u32>,
 }
 
 /// Words of a question that no text has, and the reading of each, in order.

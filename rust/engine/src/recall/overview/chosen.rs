@@ -164,7 +164,7 @@ fn scored(memories: Vec<Answer>, request: &Request, overview: Overview) -> Vec<H
         let why =
             if overview.is_of_time() { "it is of the time, and nothing else is asked for" } else { "all about the user is asked for" };
         let (score, parts) = (parts.score(), Box::new(parts));
-        Hit { memory, scope, score, parts, duplicates: Vec::new(), related: Some(why.to_owned()), newer_at: None }
+        Hit { memory, scope, score, parts, duplicates: Vec::new(), related: Some(why.to_owned()), newer_at: None, told_after: None }
     };
     let hits = memories.into_iter().enumerate().map(hit);
     hits.filter(|hit| hit.score >= request.min_score).collect()

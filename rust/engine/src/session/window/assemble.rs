@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::bounds;
 use super::pinned::{self, Pinned};
+use super::recalled::Recalled;
 use super::replaced::Replaced;
 use super::retrieved::{self, Asked, Shown};
 use super::room::{self, RoomLeft};
@@ -15,11 +16,11 @@ use crate::context::explain::{Explained, Why};
 use crate::context::limit::{Share, section};
 use crate::context::message::Part;
 use crate::context::{
-    Bounds, Factor, Fixed, Form, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, compose,
+    Bounds, Factor, Fixed, History, Inputs, Item, KnownWindow, MemoryRef, Message, Prompt, Role, Volatile, carries_block, compose,
 };
 use crate::index::vectors;
 use crate::limits;
-use crate::memory::{Core, Memory, record};
+use crate::memory::Core;
 use crate::models::Model;
 use crate::recall::ranking::SURE_ENOUGH;
 use crate::recall::{self, Filter, Overview, Question, Recall, Request};
@@ -41,7 +42,6 @@ use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::speech;
 use crate::tokens::CachedCounter;
-use crate::units::score::SCORE_UNIT;
 use crate::{Error, ErrorKind, Result};
 
 /// The request for a prompt.
@@ -320,7 +320,8 @@ fn gather<'s, P: Pages>(
     let mut memories = Vec::new();
     if let Some((request, question, answer, _)) = &recalled {
         let least = if recall::is_filled(request, question) { SURE_ENOUGH } else { 0.0 };
-        memories = recalled_items(pages, answer, (ask.now, least), |partition| epoch.form_of(partition, place.partition))?;
+        let asked = Recalled { now: ask.now, least, follows: request.filter.fills };
+        memories = asked.items(pages, answer, |partition| epoch.form_of(partition, place.partition))?;
     }
     let (mut left_out_passages, mut degraded, mut most_recalled) = (Vec::new(), None, u64::MAX);
     if let Some((request, question, answer, asking)) = &mut recalled {
@@ -470,53 +471,6 @@ fn question(message: &Message) -> String {
     asking(&text).into_owned()
 }
 
-/// The share that the last of those keeps which are shown for the person that they name: enough for the floor of a prompt.
-const OF_LEAST: f64 = 0.95;
-
-/// Recalled memories with their scores, each weighed by how sure the answer is: a best answer that answers nothing scores low. One that
-/// something newer was said of says when; one that another contradicts, undecided, says so.
-fn recalled_items<P: Pages>(pages: &P, answer: &Recall, (now, floor): (i64, f64), form: impl Fn(Partition) -> Form) -> Result<Vec<Item>> {
-    let confidence = answer.confidence();
-    let item = |hit: &recall::Hit| {
-        let partition = answer.partition_of(hit);
-        let (least, floor) = if hit.memory.trust > 0 { (recall::least_sure(&hit.memory.text, &hit.parts), floor) } else { (0.0, 0.0) };
-        let score = Some(((hit.score * confidence).max(floor).max(least * (OF_LEAST + (1.0 - OF_LEAST) * hit.score)) * SCORE_UNIT) as i64);
-        let disputed = is_disputed(pages, partition, &hit.memory, now)?;
-        let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
-        Ok(pinned::item(partition, &hit.memory, section::RECALLED, score, form))
-    };
-    let mut items: Vec<Item> = answer.hits.iter().map(item).collect::<Result<_>>()?;
-    stand_beside(&answer.hits, &mut items);
-    if floor > 0.0 {
-        bring_newer(&answer.hits, &mut items);
-    }
-    Ok(items)
-}
-
-/// Gives what is newer than the surest memory, and shares a name with it, the score that it takes to stand beside it: "joost upped to 135" may
-/// say what holds now of "accountant is Joost, charges 110".
-fn bring_newer(hits: &[recall::Hit], items: &mut [Item]) {
-    let Some(best) = (0..hits.len()).max_by_key(|at| items[*at].score) else { return };
-    let (surest, least) = (&hits[best].memory, items[best].score.map(|score| score / 2 + 1));
-    for (hit, item) in hits.iter().zip(items) {
-        let is_newer = hit.memory.trust > 0 && hit.memory.occurred_at > surest.occurred_at;
-        if is_newer && recall::shares_name(&hit.memory.text, &surest.text) {
-            item.score = item.score.max(least);
-        }
-    }
-}
-
-/// Gives each memory that somebody vouches for, and that answers by itself, a score above that of the memory of trust 0 of the same rank: a
-/// prompt that has room for half of them shows as many of the one sort as of the other.
-fn stand_beside(hits: &[recall::Hit], items: &mut [Item]) {
-    let of_nobody: Vec<i64> =
-        hits.iter().zip(&*items).filter(|(hit, _)| hit.memory.trust == 0).filter_map(|(_, item)| item.score).collect();
-    let vouched = hits.iter().zip(items).filter(|(hit, _)| hit.memory.trust > 0 && recall::is_sure(&hit.memory.text, &hit.parts));
-    for (other, (_, item)) in of_nobody.into_iter().zip(vouched) {
-        item.score = item.score.max(Some(other + 1));
-    }
-}
-
 /// Memories and messages that answer a question for a time alone, in the order of time; where none does, all as they were found. `elsewhere`
 /// has what the prompt shows besides.
 fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64, elsewhere: &[&[Item]]) -> Vec<Item> {
@@ -533,16 +487,6 @@ fn of_time(memories: Vec<Item>, answer: &Recall, messages: Vec<Shown>, room: u64
     let mut items = retrieved::in_order_of_time(then, room, |item| elsewhere.iter().any(|all| all.iter().any(|one| shows(one, item))));
     items.append(&mut others);
     items
-}
-
-/// Whether a memory that still holds says otherwise.
-fn is_disputed<P: Pages>(pages: &P, partition: Partition, memory: &Memory, now: i64) -> Result<bool> {
-    for other in &memory.provenance.disputes {
-        if record::current(pages, partition, *other)?.is_some_and(|other| !other.is_expired(now)) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The session's budget with what this call asks for otherwise.

@@ -9,6 +9,7 @@ mod failures;
 pub(super) mod fixed;
 mod followed;
 pub(super) mod pinned;
+mod recalled;
 pub(super) mod recount;
 pub(super) mod replaced;
 pub mod request;
