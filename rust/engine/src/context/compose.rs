@@ -459,7 +459,7 @@ impl<'a> Composer<'a> {
         let report = Report { inputs, grid: self.grid, space: self.space(), scale };
         let sections = report.sections(&laid, &chosen, counted);
         let mut explained = report.explain_fixed();
-        explained.extend(report.explain_history(window, squeezed)?);
+        explained.extend(report.explain_history(&laid, window, squeezed)?);
         explained.extend(report.explain_blocks(window)?);
         explained.extend(chosen.explained);
         let factor = inputs.epoch.factor;

@@ -1,6 +1,7 @@
 //! The report of a prompt about itself: the table of its sections, the fate of the history, and errors with every number.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::{self, Item};
@@ -56,7 +57,7 @@ impl Report<'_> {
     }
 
     fn history_rows(&self, laid: &Laid) -> [SectionUse; 2] {
-        let (history, turn) = laid.segments[laid.marks.fixed..].split_at(laid.marks.turn - laid.marks.fixed);
+        let (history, turn) = parts(laid);
         let tokens = |segments: &[Segment]| segments.iter().map(|segment| segment.tokens).sum::<u64>();
         let block = |segment: &&Segment| segment.kind == SegmentKind::Block && matches!(segment.body, Body::Block(_));
         let carried: u64 = turn.iter().filter(block).map(|segment| segment.tokens).sum();
@@ -66,7 +67,6 @@ impl Report<'_> {
         [history, row(section::TURN, tokens(turn) - carried, laid.messages[1])]
     }
 
-    /// History is explained by ranges: the part of each message in the window is in the segments.
     /// The fixed parts of every prompt of the epoch: the instructions, and each pinned memory by itself.
     pub(super) fn explain_fixed(&self) -> Vec<Explained> {
         let fixed = self.inputs.fixed;
@@ -96,31 +96,67 @@ impl Report<'_> {
         Ok(explained)
     }
 
-    pub(super) fn explain_history(&self, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {
-        let (start, steps) = (window.cut.start, window.steps);
-        let [first, second] = &window.parts;
-        let ranges = [
-            (self.inputs.epoch.origin..start.min(self.inputs.history.messages()), Why::BeforeWindow { start, steps }),
-            (first.clone(), Why::InWindow { start }),
-            (window.left_out(), Why::RoundsLeftOut),
-            (second.clone(), Why::InWindow { start }),
-        ];
+    /// The fate of the history and of the newest turn, by ranges: the part of each message in the window is in the segments. What a section's
+    /// rows say adds up to its messages.
+    pub(super) fn explain_history(&self, laid: &Laid, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {
+        let (inputs, (start, steps)) = (self.inputs, (window.cut.start, window.steps));
+        let (history, turn) = parts(laid);
+        let opens = turn.iter().find_map(index_of).unwrap_or(inputs.history.messages());
         let mut explained = Vec::new();
-        if self.inputs.epoch.origin > 0 {
-            let id = format!("messages 0..{}", self.inputs.epoch.origin);
+        if inputs.epoch.origin > 0 {
+            let id = format!("messages 0..{}", inputs.epoch.origin);
             explained.push(Explained::other(section::HISTORY, id, 0, Why::BeforeOrigin));
         }
+        let before = inputs.epoch.origin..start.min(inputs.history.messages());
+        let [first, second] = window.parts.clone();
+        let ranges = [
+            (before, Why::BeforeWindow { start, steps }),
+            (first, Why::InWindow { start }),
+            (window.left_out(), Why::RoundsLeftOut),
+            (second, Why::InWindow { start }),
+        ];
         for (range, why) in ranges.into_iter().filter(|(range, _)| !range.is_empty()) {
-            let history = self.inputs.history;
-            let tokens = history.tokens_before(range.end)?.saturating_sub(history.tokens_before(range.start)?);
-            explained.push(Explained::other(section::HISTORY, format!("messages {}..{}", range.start, range.end), tokens, why));
+            let cut = opens.clamp(range.start, range.end);
+            let halves = [(section::HISTORY, history, range.start..cut), (section::TURN, turn, cut..range.end)];
+            for (name, segments, range) in halves.into_iter().filter(|(.., range)| !range.is_empty()) {
+                let tokens = if why.is_included() {
+                    tokens_of(segments, &range, squeezed)
+                } else {
+                    inputs.history.tokens_before(range.end)?.saturating_sub(inputs.history.tokens_before(range.start)?)
+                };
+                explained.push(Explained::other(name, format!("messages {}..{}", range.start, range.end), tokens, why.clone()));
+            }
         }
         for (index, stored) in squeezed {
-            let from = self.inputs.history.message(*index)?.cost.tokens;
+            let from = inputs.history.message(*index)?.cost.tokens;
             explained.push(Explained::other(section::TURN, format!("message {index}"), stored.cost.tokens, Why::Shortened { from }));
         }
         Ok(explained)
     }
+}
+
+/// The segments of the history, and those of the newest turn.
+fn parts(laid: &Laid) -> (&[Segment], &[Segment]) {
+    laid.segments[laid.marks.fixed..].split_at(laid.marks.turn - laid.marks.fixed)
+}
+
+/// The index of a message of the session.
+fn index_of(segment: &Segment) -> Option<u64> {
+    if let Body::Message(index, _) = &segment.body { *index } else { None }
+}
+
+/// Tokens of the messages of a range among the segments of a part, without those that were shortened, which have rows of their own. The
+/// result of a call that has none belongs to the message before it.
+fn tokens_of(segments: &[Segment], range: &Range<u64>, squeezed: &BTreeMap<u64, Arc<Stored>>) -> u64 {
+    let (mut tokens, mut is_in) = (0, segments.iter().find_map(index_of).is_some_and(|first| range.contains(&first)));
+    for segment in segments.iter().filter(|segment| segment.kind == SegmentKind::Message) {
+        let index = index_of(segment);
+        is_in = index.map_or(is_in, |index| range.contains(&index));
+        if is_in && index.is_none_or(|index| !squeezed.contains_key(&index)) {
+            tokens += segment.tokens;
+        }
+    }
+    tokens
 }
 
 fn row(name: &str, tokens: u64, items: u64) -> SectionUse {

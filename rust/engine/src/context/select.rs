@@ -11,16 +11,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::block::{self, Block, Item, chunk};
 use super::budget::{Ask, Grant, allocate};
 use super::epoch::MemoryRef;
 use super::explain::{Explained, SectionUse, Why};
 use super::limit::{Budget, section};
+use super::repeats::print;
 use crate::Result;
 use crate::tokens::Counter;
-use crate::units::days::without_days;
 
 /// The resulting block, and the reasons.
 #[derive(Debug, Default)]
@@ -76,7 +74,7 @@ struct Ranked {
     candidate: usize,
     chunk: String,
     tokens: u64,
-    /// Hash of the text without its days: no text is shown twice.
+    /// The [`print`] of the text: none is shown twice.
     text: u128,
     taken: bool,
 }
@@ -97,7 +95,7 @@ impl Chooser<'_> {
         let mut fillings = self.rank(candidates, room, &mut whys);
         award(room, &mut fillings)?;
         // A pinned memory may stand in the block once more, where something else is known of it. A message that says the same may not.
-        let pinned: HashSet<u128> = self.pinned.iter().map(|item| hash(&item.text)).collect();
+        let pinned: HashSet<u128> = self.pinned.iter().map(|item| print(&item.text)).collect();
         for filling in &mut fillings {
             let says_it = |ranked: &mut Ranked| candidates[ranked.candidate].message.is_some() && pinned.contains(&ranked.text);
             for repeated in filling.ranked.extract_if(.., says_it) {
@@ -153,7 +151,7 @@ impl Chooser<'_> {
             for candidate in order {
                 match self.admit(&candidates[candidate], best, most) {
                     Ok((chunk, tokens)) => {
-                        let text = hash(&candidates[candidate].text);
+                        let text = print(&candidates[candidate].text);
                         ranked.push(Ranked { candidate, chunk, tokens, text, taken: false });
                     }
                     Err(why) => whys[candidate] = Some(why),
@@ -223,15 +221,22 @@ impl Chooser<'_> {
         if chosen.block.as_ref().is_some_and(|block| block.items.len() < fitting) {
             chosen.sections = chosen.block.as_ref().map_or_else(Vec::new, |block| sections_of(&block.items, self.counter));
         }
-        let block = chosen.block.as_ref().map_or(&[][..], |block| &block.items);
-        let is_shown = |item: &Item| block.iter().chain(self.pinned).any(|shown| hash(&shown.text) == hash(&item.text));
-        for (item, why) in candidates.iter().zip(&mut whys) {
-            if *why == Why::Repeated && !is_shown(item) {
-                *why = Why::OverRoom { left: self.room };
-            }
-        }
+        self.note_repeated(&chosen, candidates, &mut whys);
         chosen.explained = candidates.iter().zip(tokens).zip(whys).map(|((item, tokens), why)| Explained::of(item, tokens, why)).collect();
         chosen
+    }
+
+    /// Says of what is left out that its text is shown, exactly where that is so: what is below the floor may stand there as a message.
+    fn note_repeated(&self, chosen: &Chosen, candidates: &[Item], whys: &mut [Why]) {
+        let block = chosen.block.as_ref().map_or(&[][..], |block| &block.items);
+        let shown: HashSet<u128> = block.iter().chain(self.pinned).map(|item| print(&item.text)).collect();
+        for (item, why) in candidates.iter().zip(whys) {
+            match why {
+                Why::Repeated if !shown.contains(&print(&item.text)) => *why = Why::OverRoom { left: self.room },
+                Why::BelowFloor { .. } if shown.contains(&print(&item.text)) => *why = Why::Repeated,
+                _ => {}
+            }
+        }
     }
 
     /// The block of what is shown. Where it does not fit, because the room shrank or counts of parts do not add up to the count
@@ -321,11 +326,6 @@ fn sections_of(items: &[Item], counter: &dyn Counter) -> Vec<SectionUse> {
     section_order(items).into_iter().map(section_use).collect()
 }
 
-/// The hash of a text, without the days that learning put into it.
-fn hash(text: &str) -> u128 {
-    xxh3_128(without_days(text).as_bytes())
-}
-
 /// The sections that occur, in the order they are shown.
 fn section_order(items: &[Item]) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -372,6 +372,7 @@ fn place<T>(section_name: &str, ranked: Vec<T>) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::MessageRef;
     use super::super::properties::session::item;
     use super::super::testing::{Random, WordCounter, words};
     use super::*;
@@ -403,6 +404,24 @@ mod tests {
             [item("recalled", "the rule", 7, Some(9)), item("recalled", "same", 1, Some(9)), item("retrieved", "same", 2, None)];
         let chosen = chooser(&Budget::default(), 1_000, &pinned).choose(&candidates).unwrap();
         assert_eq!([why(&chosen, 0), why(&chosen, 1), why(&chosen, 2)], [&Why::Pinned, &Why::Chosen, &Why::Repeated]);
+    }
+
+    #[test]
+    fn what_is_below_the_floor_may_stand_there_as_a_message() {
+        let said = Item {
+            memory: None,
+            message: Some(MessageRef { partition: 1, session: 1, index: 0, document: 1 }),
+            ..item("recalled", "standup is at ten", 4, Some(300))
+        };
+        let candidates = [
+            item("recalled", "best", 1, Some(800)),
+            item("recalled", "Standup is at ten.", 2, Some(300)),
+            item("recalled", "weak", 3, Some(300)),
+            said,
+        ];
+        let chosen = chooser(&Budget::default(), 1_000, &[]).choose(&candidates).unwrap();
+        let below = Why::BelowFloor { floor: 400 };
+        assert_eq!([0, 1, 2, 3].map(|index| why(&chosen, index)), [&Why::Chosen, &Why::Repeated, &below, &Why::Chosen]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::block::{self, stays};
+use super::super::segment::SegmentKind;
 use super::super::testing::{Random, WordCounter, nasty, words};
 use super::super::*;
 use super::recount;
@@ -241,12 +242,25 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
     }
 }
 
+/// What is explained of the history and of the newest turn adds up to their messages.
+fn check_explained_messages(prompt: &Prompt) {
+    let messages = prompt.segments.iter().filter(|segment| segment.kind == SegmentKind::Message).map(|segment| segment.tokens).sum::<u64>();
+    let of_messages = |row: &&Explained| row.why.is_included() && row.memory.is_none() && row.id.starts_with("message");
+    let rows: Vec<&Explained> = prompt.explained.iter().filter(of_messages).collect();
+    assert!(rows.iter().all(|row| ["history", "turn"].contains(&&*row.section)));
+    assert_eq!(rows.iter().map(|row| row.tokens).sum::<u64>(), messages);
+    let turn: u64 = rows.iter().filter(|row| &*row.section == "turn").map(|row| row.tokens).sum();
+    let used = prompt.sections.iter().find(|section| &*section.name == "turn").map_or(0, |section| section.tokens);
+    assert!(turn <= used && (turn == used || turn == 0), "{turn} of {used}: a block alone has a frame of its own");
+}
+
 /// The properties of every prompt.
 pub(super) fn check(prompt: &Prompt) {
     let body = render::to_openai(prompt, OPTIONS);
     assert!(prompt.total_tokens <= prompt.max_input_tokens);
     assert_eq!(prompt.total_tokens, recount::openai(&body, &WordCounter), "the stated total is what is sent");
     assert_eq!(prompt.sections.iter().map(|section| section.tokens).sum::<u64>(), prompt.total_tokens);
+    check_explained_messages(prompt);
     assert!(prompt.breakpoints.len() <= 4 && prompt.exact);
     check_openai_pairs(&body);
     check_anthropic(&render::to_anthropic(prompt, OPTIONS));

@@ -1,27 +1,32 @@
 //! Why a memory or a message was not a candidate of a prompt: the prompt says what became of its candidates, and the store what became of the
 //! others.
 
-use super::assemble::{Assembled, memory_request};
+use std::sync::Arc;
+
+use super::assemble::{self, Ask, Assembled, memory_request};
 use crate::Result;
-use crate::context::Why;
+use crate::context::limit::section;
+use crate::context::{Explained, Why, print};
 use crate::memory::{Memory, State};
 use crate::recall::{self, Question};
 use crate::scope::{Scope, ScopeType};
 use crate::session::record::{self, SessionRecord};
 use crate::session::search::Row;
-use crate::session::session::Session;
+use crate::session::session::{Session, Status};
 use crate::session::transcript::message::{MessageRecord, MessageState};
 use crate::session::window::fixed::scopes;
 
 /// Ranks that are looked through.
 const RANKS: usize = 2_000;
 const ASKS_NOTHING: &str = "the message asks memory nothing";
+const HIGH_ENOUGH_NOW: &str = "it ranks high enough now: it was written, or others were forgotten, after the prompt was made";
+const IN_THE_NEXT: &str = "the next prompt has it: it was written after this one was made";
 
 impl Session<'_> {
     /// Why the memory or the message (`session#index`) of that id is not among the candidates of a prompt of this session, in words: as the
     /// store is now. And whether it is that of a memory.
     ///
-    /// Costs a look-up in each scope that the session reads, and one recall of `RANKS` answers where it is a current memory.
+    /// Costs a look-up in each scope that the session reads, and another prompt and one recall of `RANKS` answers where it is a current memory.
     pub fn why(&self, sent: &Assembled, id: &str) -> Result<(String, bool)> {
         let record = self.status()?.record;
         let (scopes, now) = (scopes(self.scope, &record), sent.ask.now);
@@ -34,6 +39,9 @@ impl Session<'_> {
 
     fn of_memory(&self, sent: &Assembled, record: &SessionRecord, scopes: Vec<Scope>, (place, memory): (usize, Memory)) -> Result<String> {
         if let Some(why) = self.gone(&scopes, (place, &memory), sent.ask.now)? {
+            return Ok(why);
+        }
+        if let Some(why) = said_in(sent, place == 0, &memory) {
             return Ok(why);
         }
         if sent.prompt.explained.iter().any(|line| matches!(line.why, Why::Frozen | Why::NextTurn)) {
@@ -50,10 +58,36 @@ impl Session<'_> {
         if asked.asks_nothing() {
             return Ok(ASKS_NOTHING.to_owned());
         }
+        if let Some(why) = self.of_a_fresh_prompt(sent, question, (&scopes[place], &memory))? {
+            return Ok(why);
+        }
         let mut request = memory_request(question.to_owned(), &sent.ask, scopes, &record.recalls);
         request.limit = most.max(RANKS);
         let answer = self.engine.store().read(|pages| recall::answer(self.engine, pages, &request, &asked))?;
         Ok(ranked(&answer, &request.scopes, (place, &memory), most))
+    }
+
+    /// The fate of a memory in a prompt that is made now for the same question; `None` where it is no candidate there either, or no such prompt
+    /// can be made any more.
+    fn of_a_fresh_prompt(&self, sent: &Assembled, question: &str, (scope, memory): (&Scope, &Memory)) -> Result<Option<String>> {
+        let ask = Ask { query: Some(question.to_owned()), ..(*sent.ask).clone() };
+        let row = self.engine.store().read(|pages| {
+            let Status { place, record, epoch } = self.expect(pages)?;
+            let status = Status { record: SessionRecord { sent: None, ..record }, place, epoch };
+            let Some(partition) = scope.find(pages)? else { return Ok(None) };
+            let fresh = assemble::assemble(self.engine, pages, self.scope, status, &ask, Arc::default());
+            let is_it =
+                |row: &Explained| row.memory.is_some_and(|one| (one.partition, one.memory) == (partition.into(), memory.number.into()));
+            let mut rows = fresh.map_or_else(|_| Vec::new(), |fresh| fresh.assembled.prompt.explained);
+            rows.retain(is_it);
+            rows.sort_by_key(|row| !row.why.is_included());
+            Ok(rows.into_iter().next())
+        })?;
+        Ok(row.map(|row| match row.why.is_included() {
+            true if &*row.section == section::RECALLED => HIGH_ENOUGH_NOW.to_owned(),
+            true => IN_THE_NEXT.to_owned(),
+            false => row.reason(),
+        }))
     }
 
     /// `None` where no session of the scope has such a message.
@@ -172,7 +206,7 @@ fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &M
             rank + 1,
             answer.hits[rank].score
         ),
-        Some(_) => "it ranks high enough now: it was written, or others were forgotten, after the prompt was made".to_owned(),
+        Some(_) => format!("others of as many as may be recalled rank before it: raise Recalls(memories={most})"),
         None if answer.hits.len() >= RANKS => format!("it ranks behind {RANKS} other memories"),
         None if answer.hits.first().is_some_and(|hit| hit.parts.overview.is_some()) => {
             "the question asks for a time, or for the user, and for nothing else: it is of another time, or says nothing of the user"
@@ -180,4 +214,20 @@ fn ranked(answer: &recall::Recall, scopes: &[Scope], (place, memory): (usize, &M
         }
         None => "it does not answer the question: it shares no word with it, and other memories are nearer in meaning".to_owned(),
     }
+}
+
+/// Where a prompt says already what a memory says: the same text, or the message that it was learnt from. `is_own` says whether it is of the
+/// session's own scope.
+fn said_in(sent: &Assembled, is_own: bool, memory: &Memory) -> Option<String> {
+    let (prompt, text) = (&sent.prompt, print(&memory.text));
+    if prompt.block.iter().flat_map(|block| &block.items).any(|item| print(&item.text) == text) {
+        return Some(Why::Repeated.to_string());
+    }
+    let (session, index) = memory.provenance.session.as_deref().zip(memory.provenance.message).filter(|_| is_own)?;
+    if session == sent.session_id && prompt.window.parts.iter().any(|part| part.contains(&index)) {
+        return Some("the prompt has the message that told it in its history".to_owned());
+    }
+    let id = format!("{session}#{index}");
+    let is_shown = |row: &Explained| row.memory.is_none() && row.why.is_included() && &*row.section == section::RECALLED && *row.id == *id;
+    prompt.explained.iter().any(is_shown).then(|| format!("the prompt shows the message that told it: {id}"))
 }
