@@ -47,6 +47,27 @@ pub struct DocumentRef {
     pub document: u64,
 }
 
+/// How a memory says which scope it is of, where a session reads several. Numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Origin {
+    /// Not at all: it is of the session's own scope, or was shown before 0.16.0.
+    #[default]
+    Unsaid = 0,
+    /// By the scope's id.
+    Id = 1,
+    /// By its type and its id, since another scope that the session reads has the same id.
+    TypeAndId = 2,
+}
+
+impl Origin {
+    /// That of a number.
+    #[must_use]
+    pub fn of_number(number: u64) -> Option<Self> {
+        [Self::Unsaid, Self::Id, Self::TypeAndId].into_iter().find(|origin| *origin as u64 == number)
+    }
+}
+
 /// How a memory or a message is shown, as far as the thing itself does not say it: what the ledger keeps beside its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Form {
@@ -58,6 +79,8 @@ pub struct Form {
     pub newer_at: Option<i64>,
     /// Whether another memory says otherwise, and nothing says which of them holds.
     pub disputed: bool,
+    /// How it says which scope it is of.
+    pub origin: Origin,
 }
 
 impl Form {

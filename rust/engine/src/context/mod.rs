@@ -50,7 +50,7 @@ pub(crate) mod properties;
 pub(crate) mod testing;
 
 pub use crate::tokens::{Counter, Factor};
-pub use block::{Block, DocumentRef, Form, Item, MessageRef};
+pub use block::{Block, DocumentRef, Form, Item, MessageRef, Origin};
 pub use bounded::{Bounds, Content, KnownCost, KnownWindow};
 pub use budget::Grant;
 pub use compose::{Inputs, Volatile, carries_block, compose};

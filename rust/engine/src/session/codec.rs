@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::context::image::ImageRule;
 use crate::context::message::Media;
 use crate::context::{
-    Budget, Cut, DocumentRef, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Reason,
+    Budget, Cut, DocumentRef, Epoch, Explained, Factor, Form, Format, Framing, Grant, Item, MemoryRef, MessageRef, Order, Origin, Reason,
     RelevanceFloor, SectionUse, SetAside, Share, Tally, Why,
 };
 use crate::models::Model;
@@ -366,16 +366,26 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
     }
 }
 
-/// `[version, start or nil, length, newer at or nil, disputed]`; the last only where it is true.
+/// `[version, start or nil, length, newer at or nil, disputed, origin]`; the last two only as far as one of them is set.
 fn write_form(w: &mut Writer, form: Form) {
-    w.nested(4 + u32::from(form.disputed));
+    let has_origin = form.origin != Origin::Unsaid;
+    w.nested(4 + u32::from(form.disputed || has_origin) + u32::from(has_origin));
     w.uint(form.version.into());
     w.maybe_int(form.span.map(|span| span.0 as i64));
     w.uint(form.span.map_or(0, |span| span.1));
     w.maybe_int(form.newer_at);
-    if form.disputed {
-        w.bool(true);
+    if form.disputed || has_origin {
+        w.bool(form.disputed);
     }
+    if has_origin {
+        w.uint(form.origin as u64);
+    }
+}
+
+/// How memories say which scope they are of; where the number is missing, not at all.
+pub(super) fn read_origin(r: &mut Reader<'_>, key: &[u8]) -> Result<Origin> {
+    let number = r.uint()?;
+    Origin::of_number(number).ok_or_else(|| unknown(key, "way to say a scope", number))
 }
 
 /// See [`write_form`]; what 0.3.0 wrote has none.
@@ -387,7 +397,7 @@ fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);
     let span = start.map(|start| (start as u64, length));
-    Ok(Form { version: version as u8, span, newer_at: r.maybe_int()?, disputed: r.bool()? })
+    Ok(Form { version: version as u8, span, newer_at: r.maybe_int()?, disputed: r.bool()?, origin: read_origin(&mut r, key)? })
 }
 
 /// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.

@@ -3,7 +3,7 @@
 use super::codec::{self, read_hash};
 use super::key::SessionKey;
 use crate::Result;
-use crate::context::{Epoch, Form};
+use crate::context::{Epoch, Form, Origin};
 use crate::models::Model;
 use crate::store::chunks;
 use crate::store::envelope::{Codec, damaged};
@@ -47,6 +47,8 @@ pub struct StoredEpoch {
     pub own_names: bool,
     /// Of one that began with a redaction, the message; with a rewind, the first that was taken back. Not so before 0.12.0.
     pub taken_back: Option<u64>,
+    /// How memories of the other scopes that it reads say which they are of. Not at all before 0.16.0.
+    pub origin: Origin,
 }
 
 /// Fields of a stored epoch before [`StoredEpoch::taken_back`].
@@ -58,7 +60,9 @@ fn read_taken_back(r: &mut Reader<'_>) -> Result<Option<u64>> {
 
 impl StoredEpoch {
     fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::array(if self.taken_back.is_some() { 12 } else { 10 + u32::from(self.own_names) });
+        let has_origin = self.origin != Origin::Unsaid;
+        let fields = if self.taken_back.is_some() { 12 } else { 10 + u32::from(self.own_names) };
+        let mut w = Writer::array(if has_origin { 13 } else { fields });
         codec::write_epoch(&mut w, &self.epoch);
         codec::write_model(&mut w, &self.model);
         write_blob_ref(&mut w, self.system);
@@ -73,11 +77,14 @@ impl StoredEpoch {
             w.int(*time);
         });
         w.bool(self.names_memories);
-        if self.own_names || self.taken_back.is_some() {
+        if self.own_names || self.taken_back.is_some() || has_origin {
             w.bool(self.own_names);
         }
-        if let Some(message) = self.taken_back {
-            w.uint(message);
+        if self.taken_back.is_some() || has_origin {
+            w.maybe_int(self.taken_back.map(|message| message as i64));
+        }
+        if has_origin {
+            w.uint(self.origin as u64);
         }
         w.into_bytes()
     }
@@ -104,12 +111,14 @@ impl StoredEpoch {
             names_memories: r.bool()?,
             own_names: r.bool()?,
             taken_back: read_taken_back(&mut r)?,
+            origin: codec::read_origin(&mut r, key.as_slice())?,
         })
     }
 
     /// How its prompts show the memories of a partition, where that of the session is `own`.
     pub(super) fn form_of(&self, partition: Partition, own: Partition) -> Form {
-        if self.names_memories && (partition == own || !self.own_names) { Form::named() } else { Form::dated() }
+        let form = if self.names_memories && (partition == own || !self.own_names) { Form::named() } else { Form::dated() };
+        Form { origin: if partition == own { Origin::Unsaid } else { self.origin }, ..form }
     }
 
     /// Whether its prompts show ids of memories of other scopes, which say the same of another memory in the session's own.

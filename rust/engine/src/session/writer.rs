@@ -12,7 +12,7 @@ use super::transcript::view::{TurnRecord, View};
 use super::transcript::words::Words;
 use super::window::bounds;
 use super::window::warm::PastTurns;
-use crate::context::{Epoch, History, Placed, Reason, block, bounded};
+use crate::context::{Epoch, History, Origin, Placed, Reason, block, bounded};
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
@@ -132,6 +132,7 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
             names_memories: false,
             own_names: false,
             taken_back: None,
+            origin: Origin::Unsaid,
         };
         Ok(Self {
             pages,

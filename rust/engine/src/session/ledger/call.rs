@@ -424,10 +424,13 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
     let mut shown = Shown { items: Vec::with_capacity(items.len()), ..Shown::default() };
     for item in items {
         let found = match (item.memory, item.message) {
-            (Some(memory), _) => pinned::revision(pages, memory, now)?.map(|found| {
-                shown.expires_at = [shown.expires_at, found.expires_at].into_iter().flatten().min();
-                pinned::item(memory.partition as Partition, &found, &item.section, item.score, item.form)
-            }),
+            (Some(memory), _) => match pinned::revision(pages, memory, now)? {
+                Some(found) => {
+                    shown.expires_at = [shown.expires_at, found.expires_at].into_iter().flatten().min();
+                    Some(pinned::item(pages, memory.partition as Partition, &found, &item.section, item.score, item.form)?)
+                }
+                None => None,
+            },
             (None, Some(message)) => retrieved::said(pages, message, item.score, item.form)?,
             // A passage whose document was deleted; a caller's own items have text.
             (None, None) => Some(item.clone()).filter(|item| !(item.text.is_empty() && &*item.section == section::RETRIEVED)),

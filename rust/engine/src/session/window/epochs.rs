@@ -6,8 +6,9 @@ use super::fixed::{fixed_for, fixed_of, scopes};
 use crate::context::epoch::RENDERER_VERSION;
 use crate::context::explain::{Explained, Why};
 use crate::context::limit::section;
-use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Reason, Window, bounded};
+use crate::context::{Bounds, Epoch, Factor, Fixed, History, MemoryRef, Opening, Origin, Reason, Window, bounded};
 use crate::models::Model;
+use crate::scope::Scope;
 use crate::session::ledger::{self, Call};
 use crate::session::record::SessionRecord;
 use crate::session::transcript::blob;
@@ -183,6 +184,7 @@ impl<P: PagesMut> SessionWriter<'_, P> {
         let (limit, _) = self.record.limit(&self.epoch.model)?;
         let scopes = scopes(self.scope, &self.record);
         self.epoch.own_names = self.epoch.names_memories && scopes.len() > 1;
+        self.epoch.origin = origin_of(&scopes);
         let (mut fixed, shown) = fixed_for(&*self.pages, self.place, &self.epoch, &scopes, limit, self.told, None)?;
         let pinned: Vec<_> = shown.items.iter().filter_map(|item| item.memory).collect();
         let mut factor = factor_now(&*self.pages, &self.epoch.model, &self.record)?;
@@ -294,6 +296,16 @@ impl<P: PagesMut> SessionWriter<'_, P> {
 fn left_out(row: &Explained) -> Option<MemoryRef> {
     let no_room = matches!(row.why, Why::OverGrant { .. } | Why::OverCeiling { .. } | Why::OverRoom { .. });
     row.memory.filter(|_| no_room && &*row.section == section::UPDATED)
+}
+
+/// How memories say which of these scopes they are of, of which the first is the session's own.
+fn origin_of(scopes: &[Scope]) -> Origin {
+    let is_named_twice = |(at, scope): (usize, &Scope)| scopes[..at].iter().any(|other| other.id == scope.id);
+    match scopes {
+        [] | [_] => Origin::Unsaid,
+        _ if scopes.iter().enumerate().any(is_named_twice) => Origin::TypeAndId,
+        _ => Origin::Id,
+    }
 }
 
 /// The factor that an epoch of a session begins with: the learned one, for content like that of the window before it.

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use super::replaced::{Replaced, successor};
 use crate::Result;
 use crate::context::limit::section;
-use crate::context::{Form, Item, MemoryRef};
+use crate::context::{Form, Item, MemoryRef, Origin};
 use crate::index::bm25::{IndexId, Reader};
 use crate::memory::{Kind, MEMORIES, Memory, PINNED_KINDS, kind_key, record};
-use crate::scope::{Head, Scope};
+use crate::scope::{self, Head, Row, Scope};
 use crate::session::stored_epoch::StoredEpoch;
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
@@ -67,7 +67,7 @@ impl Pinned {
         });
         for (partition, memory) in &found {
             let since = disputed_since(pages, memory, *partition, stamp(&pinned.stamps, *partition))?;
-            let item = item(*partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) });
+            let item = item(pages, *partition, memory, section::PINNED, None, Form { disputed: since.is_some(), ..form(*partition) })?;
             pinned.changed.extend(item.memory.map(|one| (one, (memory.known_from, since))));
             Replaced::by(pages, *partition, memory, &mut pinned.replaced)?;
             pinned.items.push(item);
@@ -91,8 +91,10 @@ impl Pinned {
             let Some(now_there) = successor(pages, *memory, now)? else { continue };
             let place = place_of(partition, &now_there);
             if !snapshot.contains(&place) && newer.iter().all(|other| other.memory != Some(place)) {
-                let pinned = self.shown(&place).map(updated);
-                newer.push(pinned.unwrap_or_else(|| item(partition, &now_there, section::UPDATED, None, form(partition))));
+                newer.push(match self.shown(&place) {
+                    Some(pinned) => updated(pinned),
+                    None => item(pages, partition, &now_there, section::UPDATED, None, form(partition))?,
+                });
             }
         }
         let is_new = |item: &&Item| {
@@ -174,7 +176,7 @@ pub(in crate::session) fn snapshot<P: Pages>(pages: &P, epoch: &StoredEpoch, own
     for memory in refs {
         let (partition, Some(found)) = (memory.partition as Partition, revision(pages, *memory, now)?) else { continue };
         let disputed = version >= DISPUTED_SINCE && disputed_since(pages, &found, partition, stamp(&epoch.stamps, partition))?.is_some();
-        items.push(item(partition, &found, section::PINNED, None, Form { disputed, ..form(partition) }));
+        items.push(item(pages, partition, &found, section::PINNED, None, Form { disputed, ..form(partition) })?);
     }
     Ok(items)
 }
@@ -237,8 +239,27 @@ const DATED_SINCE: u32 = 2;
 /// That from which on what is disputed says so.
 const DISPUTED_SINCE: u32 = 3;
 
+/// The name by which memories of a partition say which scope they are of; `None` where they do not.
+fn origin<P: Pages>(pages: &P, partition: Partition, form: Form) -> Result<Option<Box<str>>> {
+    if form.origin == Origin::Unsaid {
+        return Ok(None);
+    }
+    Ok(match scope::row(pages, partition)? {
+        Some(Row::Scope(scope)) if form.origin == Origin::TypeAndId => Some(format!("{} {}", scope.scope_type.name(), scope.id).into()),
+        Some(Row::Scope(scope)) => Some(scope.id.into()),
+        _ => None,
+    })
+}
+
 /// A memory as a prompt shows it.
-pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &str, score: Option<i64>, form: Form) -> Item {
+pub(in crate::session) fn item<P: Pages>(
+    pages: &P,
+    partition: Partition,
+    memory: &Memory,
+    section: &str,
+    score: Option<i64>,
+    form: Form,
+) -> Result<Item> {
     let mut attributes: Vec<(Box<str>, Box<str>)> = Vec::with_capacity(3);
     if form.version >= Form::NAMED {
         attributes.push(("id".into(), memory.id().into()));
@@ -247,6 +268,7 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
     if let Some(slot) = &memory.slot {
         attributes.push(("slot".into(), slot.as_str().into()));
     }
+    attributes.extend(origin(pages, partition, form)?.map(|scope| ("scope".into(), scope)));
     if memory.kind == Kind::Episodic || form.version >= Form::DATED {
         attributes.push(("date".into(), iso_date(memory.occurred_at).into()));
     }
@@ -259,7 +281,7 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
     if section == section::UPDATED {
         name_updated(&mut attributes);
     }
-    Item {
+    Ok(Item {
         section: section.into(),
         id: memory.id().into(),
         attributes,
@@ -269,5 +291,5 @@ pub(in crate::session) fn item(partition: Partition, memory: &Memory, section: &
         document: None,
         form,
         score,
-    }
+    })
 }

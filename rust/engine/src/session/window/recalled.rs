@@ -39,7 +39,7 @@ impl Recalled {
             let score = (hit.score * confidence).max(least).max(sure * (OF_LEAST + (1.0 - OF_LEAST) * hit.score));
             let disputed = is_disputed(pages, partition, &hit.memory, self.now)?;
             let form = Form { newer_at: hit.newer_at, disputed, ..form(partition) };
-            Ok(pinned::item(partition, &hit.memory, section::RECALLED, Some((score * SCORE_UNIT) as i64), form))
+            pinned::item(pages, partition, &hit.memory, section::RECALLED, Some((score * SCORE_UNIT) as i64), form)
         };
         let mut items: Vec<Item> = answer.hits.iter().map(item).collect::<Result<_>>()?;
         stand_beside(&answer.hits, &mut items);
@@ -53,7 +53,7 @@ impl Recalled {
     }
 }
 
-/// Gives what was told later of the same as a memory (`recall/later.rs`) the score of that: "Hermes got renamed to Switchboard" has no word
+/// Gives what was told later of the same as a memory (`recall/later.rs`), or says that it is otherwise now, the score of that: "Hermes got renamed to Switchboard" has no word
 /// of "what's the gateway called?", and "The gateway is called Hermes" alone is outdated.
 fn bring_told_later(hits: &[Hit], items: &mut [Item]) {
     for (at, later) in hits.iter().enumerate() {
