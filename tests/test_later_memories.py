@@ -270,3 +270,81 @@ def test_half_a_word_leads_nowhere(user: memspan.Scope, clock: FakeClock) -> Non
     assert _led(user, "do I have an agent?") == ["lent camden a lawnmower"]
     user.remember("insu says hello")
     assert _led(user, "do I have an agent?") == ["lent camden a lawnmower"]
+
+
+def _prompted(user: memspan.Scope, question: str, **given: Any) -> list[str]:
+    """The texts of memories that a prompt of a new session recalls for a question."""
+    session = user.session(f"asks-{user.id}-{question}-{given}", model="gpt-4o", **given)
+    session.add({"role": "user", "content": question})
+    lines = [line for line in session.assemble().text.splitlines() if line.startswith("<memory ")]
+    return [line.split(">", 1)[1].removesuffix("</memory>") for line in lines]
+
+
+CHANGED = [
+    ("The gateway is called Hermes", "Hermes got renamed to Switchboard", "what's the gateway called?"),
+    ("the gateway is called hermes", "hermes got renamed to switchboard", "what's the gateway called?"),
+    ("our error tracker is sentry", "replaced sentry with bugsnag", "what's our error tracker?"),
+    ("invoices are in the table invoices_v1", "we renamed invoices_v1 to billing_invoices", "which table has the invoices?"),
+    ("the soc2 audit starts april 1", "audit got moved up to march 24", "when does the soc2 audit start?"),
+    ("deploys go out on thursdays", "new deploy window: tuesdays 10-12 utc", "when do deploys go out?"),
+    ("our slack channel is #atlas-dev", "channel's #atlas-eng now", "what's our slack channel?"),
+    ("The wiki runs on Confluence", "killed confluence, all of it is in outline now", "what does the wiki run on?"),
+]
+
+
+@pytest.mark.parametrize(("first", "later", "question"), CHANGED)
+def test_a_prompt_has_what_was_told_later_beside_it(
+    user: memspan.Scope, clock: FakeClock, first: str, later: str, question: str
+) -> None:
+    _tell(user, clock, "the webhook key rotates every quarter", first)
+    _tell(user, clock, later)
+    assert {first, later} <= set(_prompted(user, question))
+
+
+def test_a_word_of_the_question_alone_brings_no_other_memory(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "the soc2 audit starts april 1")
+    _tell(user, clock, "the audit team had sushi", "Karin moved to Porto", "audit forms are blue")
+    shown = _prompted(user, "when does the soc2 audit start?")
+    assert "Karin moved to Porto" not in shown
+    assert "the audit team had sushi" not in shown
+
+
+@pytest.mark.parametrize(("first", "later", "question"), CHANGED)
+def test_a_prompt_has_what_was_told_later_in_a_scope_that_it_reads(
+    tmp_path: Path, clock: FakeClock, first: str, later: str, question: str
+) -> None:
+    with memspan.open(f"{tmp_path}/shared", clock=clock, durability="relaxed") as engine:
+        team = engine.shared("atlas")
+        _tell(team, clock, first)
+        _tell(team, clock, later)
+        assert {first, later} <= set(_prompted(engine.user("u-43"), question, reads=[team]))
+
+
+def test_a_prompt_is_not_filled_with_what_was_told_later(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "The gateway is called Hermes", "the standup is at ten", "Karin owns the budget")
+    _tell(user, clock, *(f"hermes was restarted by {name}" for name in ("Ann", "Bob", "Carl", "Dora", "Emil", "Fritz")))
+    shown = _prompted(user, "what's the gateway called?")
+    assert shown[0] == "The gateway is called Hermes"
+    assert 1 <= sum("restarted" in text for text in shown) <= 3
+    assert "the standup is at ten" not in shown
+    assert "Karin owns the budget" not in shown
+
+
+def test_a_prompt_that_wants_surer_memories_has_nothing_told_later(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "The gateway is called Hermes")
+    _tell(user, clock, "Hermes got renamed to Switchboard")
+    shown = _prompted(user, "what's the gateway called?", recalls=memspan.Recalls(min_confidence=0.4))
+    assert shown == ["The gateway is called Hermes"]
+
+
+@pytest.mark.parametrize("question", ["what was the gateway called before?", "what was the gateway called on March 1?"])
+def test_a_prompt_about_the_past_has_nothing_told_later(user: memspan.Scope, clock: FakeClock, question: str) -> None:
+    _tell(user, clock, "The gateway is called Hermes")
+    _tell(user, clock, "tobias got a hermes scarf")
+    assert "tobias got a hermes scarf" not in _prompted(user, question)
+
+
+def test_a_prompt_does_not_believe_what_nobody_vouches_for(user: memspan.Scope, clock: FakeClock) -> None:
+    _tell(user, clock, "The gateway is called Hermes")
+    _tell(user, clock, "Hermes got renamed to Switchboard", source="tool")
+    assert "Hermes got renamed to Switchboard" not in _prompted(user, "what's the gateway called?")

@@ -6,8 +6,9 @@ use super::candidates::Opened;
 use super::disputed::{LATER, behind, fits};
 use super::nominees::has_metadata;
 use super::ranking::SURE_ENOUGH;
-use super::ranking::later::{MOST_OF_ONE, MOST_READ, ONE_IN};
+use super::ranking::later::{MOST_HAVING, MOST_OF_ONE, MOST_READ, ONE_IN};
 use super::same::{print, signature};
+use super::words::Words;
 use super::{Asked, Hit, Recall, may_be_of_now, newest, telling};
 use crate::Result;
 use crate::index::bm25::Row;
@@ -21,6 +22,13 @@ pub(super) fn bring<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>]
     if request.min_score > 0.0 || recall.hits.len().min(ONE_IN - 1) >= request.limit || !may_be_of_now(&request.filter, asked.question) {
         return Ok(());
     }
+    bring_by_rare_words(snapshot, scopes, asked, recall)?;
+    if request.filter.fills { note_changes(scopes, &mut recall.hits) } else { Ok(()) }
+}
+
+/// The same by the words of the best hit that holds, which the question lacks.
+fn bring_by_rare_words<P: Pages>(snapshot: &P, scopes: &mut [Option<Opened<'_, P>>], asked: &Asked<'_>, recall: &mut Recall) -> Result<()> {
+    let request = asked.request;
     let leads =
         |hit: &&Hit| newest::holds(hit.memory.kind) && hit.memory.ending.is_none() && hit.newer_at.is_none() && hit.parts.is_relevant();
     let Some(older) = recall.hits.iter().take(ONE_IN - 1).find(leads) else { return Ok(()) };
@@ -84,6 +92,33 @@ fn later<P: Pages>(snapshot: &P, opened: &mut Opened<'_, P>, asked: &Asked<'_>, 
     }
     later.sort_unstable();
     Ok(later.into_iter().take(MOST_OF_ONE).map(|(_, number)| number).collect())
+}
+
+/// Notes which hits were told later than the best one of any kind, say that something is otherwise now, and share with it a word that few
+/// memories have, be it one of the question: "audit got moved up to march 24" behind "the soc2 audit starts april 1". They keep their places.
+fn note_changes<P: Pages>(scopes: &[Option<Opened<'_, P>>], hits: &mut [Hit]) -> Result<()> {
+    let leads = |hit: &&Hit| hit.memory.ending.is_none() && hit.newer_at.is_none() && hit.parts.is_relevant();
+    let Some(older) = hits.iter().take(ONE_IN - 1).find(leads) else { return Ok(()) };
+    let Some(opened) = scopes.get(older.scope).and_then(Option::as_ref) else { return Ok(()) };
+    let is_change = |hit: &&Hit| {
+        hit.scope == older.scope
+            && (hit.memory.occurred_at, hit.memory.number) > (older.memory.occurred_at, older.memory.number)
+            && hit.memory.trust >= older.memory.trust
+            && hit.told_after.is_none()
+            && hit.newer_at.is_none()
+            && newest::says_change(&Words::of(&hit.memory.text).bare)
+    };
+    if !hits.iter().any(|hit| is_change(&hit)) {
+        return Ok(()); // as mostly
+    }
+    let having = opened.reader.of_rare(&telling::words(&older.memory.text, opened.seed.terms), MOST_HAVING)?;
+    let shares = |hit: &&Hit| having.iter().any(|documents| documents.binary_search(&hit.memory.number).is_ok());
+    let later: Vec<u32> = hits.iter().filter(is_change).filter(shares).map(|hit| hit.memory.number).collect();
+    let (scope, led_by) = (older.scope, older.memory.number);
+    let most = MOST_OF_ONE.saturating_sub(hits.iter().filter(|hit| hit.told_after.is_some()).count());
+    let is_it = |hit: &&mut Hit| hit.scope == scope && later.contains(&hit.memory.number);
+    hits.iter_mut().filter(is_it).take(most).for_each(|hit| hit.told_after = Some(led_by));
+    Ok(())
 }
 
 /// Whether two memories of one scope say the same.

@@ -47,12 +47,17 @@ pub(crate) fn led_to<'s>(
 
 /// The words of a text that the question lacks, and that name somebody or say what it is about.
 fn telling(text: &str, key: TermKey, asked: &Question) -> Vec<u64> {
-    let words = most_telling(whole_words(text));
     let known = asked.terms(key);
     let is_asked = |hash: &u64| known.terms.iter().any(|term| term.hash == *hash);
-    let mut words = with_analyzer(|analyzer| analyzer.words(&words.join(" "), key));
+    let mut words = words(text, key);
     words.retain(|hash| !is_asked(hash));
     words
+}
+
+/// The words of a text that name somebody or say what it is about.
+pub(super) fn words(text: &str, key: TermKey) -> Vec<u64> {
+    let words = most_telling(whole_words(text));
+    with_analyzer(|analyzer| analyzer.words(&words.join(" "), key))
 }
 
 /// The words of the beginning of a text, the last of them whole: half a word is one that the table does not have.
