@@ -286,7 +286,7 @@ CHANGED = [
     ("our error tracker is sentry", "replaced sentry with bugsnag", "what's our error tracker?"),
     ("invoices are in the table invoices_v1", "we renamed invoices_v1 to billing_invoices", "which table has the invoices?"),
     ("the soc2 audit starts april 1", "audit got moved up to march 24", "when does the soc2 audit start?"),
-    ("deploys go out on thursdays", "new deploy window: tuesdays 10-12 utc", "when do deploys go out?"),
+    ("the deploy window is thursday noon", "new deploy window: tuesdays 10-12 utc", "when can we deploy?"),
     ("our slack channel is #atlas-dev", "channel's #atlas-eng now", "what's our slack channel?"),
     ("The wiki runs on Confluence", "killed confluence, all of it is in outline now", "what does the wiki run on?"),
 ]

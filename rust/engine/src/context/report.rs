@@ -96,8 +96,8 @@ impl Report<'_> {
         Ok(explained)
     }
 
-    /// The fate of the history and of the newest turn, by ranges: the part of each message in the window is in the segments. What a section's
-    /// rows say adds up to its messages.
+    /// The fate of the history and of the newest turn, by ranges: the part of each message in the window is in the segments. The rows of
+    /// a section add up to its messages.
     pub(super) fn explain_history(&self, laid: &Laid, window: &Window, squeezed: &BTreeMap<u64, Arc<Stored>>) -> Result<Vec<Explained>> {
         let (inputs, (start, steps)) = (self.inputs, (window.cut.start, window.steps));
         let (history, turn) = parts(laid);

@@ -242,7 +242,7 @@ pub(in super::super) fn item(section: &str, text: &str, memory: u64, score: Opti
     }
 }
 
-/// What is explained of the history and of the newest turn adds up to their messages.
+/// The rows of the history and of the newest turn add up to their messages.
 fn check_explained_messages(prompt: &Prompt) {
     let messages = prompt.segments.iter().filter(|segment| segment.kind == SegmentKind::Message).map(|segment| segment.tokens).sum::<u64>();
     let of_messages = |row: &&Explained| row.why.is_included() && row.memory.is_none() && row.id.starts_with("message");

@@ -22,8 +22,8 @@ pub(super) struct Recalled {
     pub now: i64,
     /// The least score of a memory that somebody vouches for, 0 to 1: above 0 for a question about the user's own life.
     pub least: f64,
-    /// What was told later of the same stands beside a memory, however little of the question it has: not where the caller asks for surer
-    /// ones.
+    /// A memory that was told later of the same stands beside the one that led to it, however little of the question it has: not where the
+    /// caller asks for surer ones.
     pub follows: bool,
 }
 

@@ -67,8 +67,8 @@ impl Session<'_> {
         Ok(ranked(&answer, &request.scopes, (place, &memory), most))
     }
 
-    /// The fate of a memory in a prompt that is made now for the same question; `None` where it is no candidate there either, or no such prompt
-    /// can be made any more.
+    /// The fate of a memory in a prompt that is made now for the same question; `None` where it is not a candidate there either, or where such a
+    /// prompt cannot be made any more.
     fn of_a_fresh_prompt(&self, sent: &Assembled, question: &str, (scope, memory): (&Scope, &Memory)) -> Result<Option<String>> {
         let ask = Ask { query: Some(question.to_owned()), ..(*sent.ask).clone() };
         let row = self.engine.store().read(|pages| {
