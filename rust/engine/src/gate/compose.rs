@@ -5,6 +5,8 @@ use super::otherwise::tells_of_change;
 use super::question::{MOST_QUESTION, asks_user, question, with_question};
 use super::reading::Reading;
 use super::sentence::Sentence;
+use super::shift::Shift;
+use super::states::{is_of_computer, is_state};
 use super::words::{Span, Word, within, words as words_of};
 use super::{Category, Claim, DENIAL, LIFTED, Utterance, answers, dates, model, rules};
 
@@ -96,7 +98,8 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     if score <= least && leaves_out_i(&left) {
         kept = (worth(matters), SURE, "rule: who leaves out \"I\"");
     } else if score <= least {
-        let Some(at) = rest.iter().position(|span| tells_of_change(&Sentence { text: said.text, words: within(own, *span) })) else {
+        let tells = |s: &Sentence<'_>| tells_of_change(s) || Shift::of(s).is_some() || is_of_computer(s);
+        let Some(at) = rest.iter().position(|span| tells(&Sentence { text: said.text, words: within(own, *span) })) else {
             let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
             let mut claim = discarded(&alone, span, reason);
             (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
@@ -111,8 +114,13 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     let told: Vec<String> =
         rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
     let (importance, confidence, reason) = kept;
+    // How a thing is holds until something else is said of it.
+    let holds = |span: &Span| {
+        let clause = Sentence { text: said.text, words: within(own, *span) };
+        is_state(&clause) || Shift::of(&clause).is_some_and(|shift| shift.holds())
+    };
     claims.push(Claim {
-        category: Category::Episodic,
+        category: if rest.iter().all(holds) { Category::Semantic } else { Category::Episodic },
         text: standing_alone(&told.join(" "), &left, said.before),
         slot: None,
         replaces: None,

@@ -55,8 +55,10 @@ mod rest;
 mod rules;
 mod sentence;
 mod shapes;
+mod shift;
 mod signs;
 mod standing;
+mod states;
 mod things;
 mod together;
 mod told;
@@ -292,7 +294,7 @@ fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>
 fn is_read(text: &str, own: &[Word]) -> bool {
     let read = |span: &Span| {
         let sentence = Sentence { text, words: within(own, *span) };
-        rules::read(&sentence).is_some() || corrects::correction(&sentence).is_some()
+        rules::read(&sentence).is_some() || corrects::correction(&sentence).is_some() || shift::Shift::of(&sentence).is_some()
     };
     guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
 }

@@ -7,6 +7,7 @@ use super::guards::ASKS;
 use super::lexicon::FILLERS;
 use super::lists::lists;
 use super::sentence::Sentence;
+use super::shift::{Shift, tells_apart};
 use super::tools::Tool;
 use super::values::PREPOSITIONS;
 use super::words::{Word, among, has, words};
@@ -68,7 +69,7 @@ impl Value {
 }
 
 /// Something that is otherwise than it was, as a clause says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
     /// The words of each thing that the user has no more.
     over: Vec<Vec<String>>,
@@ -81,6 +82,8 @@ pub struct Change {
     /// Words of content before the first comma.
     content: Vec<String>,
     values: Vec<Value>,
+    /// The thing of a team's that is otherwise.
+    shift: Option<Shift>,
 }
 
 impl Change {
@@ -91,8 +94,9 @@ impl Change {
         let s = &Sentence { text, words: &own };
         let is_unsure = |word: &Word| among(&UNSURE, &word.lower) || word.lower.ends_with("n't");
         let given_up = given_up(s);
+        let shift = Shift::of(s);
         if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s, given_up.is_some()) {
-            return None;
+            return shift.is_some().then(|| Self { shift, ..Self::default() });
         }
         Some(Self {
             over: given_up.unwrap_or_else(|| over(s)),
@@ -101,13 +105,23 @@ impl Change {
             dead: dead(s),
             content: content(s),
             values: values(s),
+            shift,
         })
+    }
+
+    /// Whether a text may be wrong about a thing of a team's, whoever tells of its change.
+    #[must_use]
+    pub fn is_of_thing(&self, text: &str) -> bool {
+        self.shift.as_ref().is_some_and(|shift| shift.is_of(text))
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone
     /// a role, or it gives the same thing another value.
     #[must_use]
     pub fn is_of(&self, text: &str) -> bool {
+        if self.is_of_thing(text) {
+            return true;
+        }
         let own = words(text);
         // "I switched from Volvo to a Polestar" says itself that the Volvo is gone.
         let is_left = |at: usize| at > 0 && own[at - 1].lower == "from" && own[at..].iter().any(|word| word.lower == "to");
@@ -125,7 +139,7 @@ impl Change {
         }
         let lacking = self.content.iter().filter(|word| !has_word(word)).count();
         let are_of_one = !self.content.is_empty() && (lacking == 0 || lacking == 1 && self.content.len() > LEAST_SHARED);
-        if !are_of_one {
+        if !are_of_one || tells_apart(&self.content, &own) {
             return false;
         }
         let known = values(&Sentence { text, words: &own });

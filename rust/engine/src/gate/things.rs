@@ -20,7 +20,7 @@ lists! { "things":
     /// Verbs of what is so for long.
     LASTS,
     /// Words by which a sentence is about the task at hand.
-    OF_TASK,
+    pub(super) OF_TASK,
     /// Verbs by which somebody brings a thing elsewhere.
     MOVES,
     /// Verbs of what a customer or a company did.

@@ -278,7 +278,11 @@ fn effect(met: &Met, memory: &Memory, said: &Said, known: &Memory, learning: &Le
             Effect::Ends if learning.by.is_some() && denies(learning) && gate::is_allergy(&known.text) => Effect::Disputes,
             effect => effect,
         },
-        _ => compare(met, memory, &said.statement, known, learning, false),
+        (whose, _) => match compare(met, memory, &said.statement, known, learning, false) {
+            // "Lena: replaced sentry with bugsnag" is no less true of what all have.
+            Effect::Nothing if matches!(whose, Whose::All) && is_shifted(learning, memory, known) => Effect::Disputes,
+            effect => effect,
+        },
     }
 }
 
@@ -386,8 +390,17 @@ fn denies(learning: &Learning) -> bool {
 
 /// Whether a memory may be wrong about what a claim says is otherwise than it was. Conditions end by rules of their own alone.
 fn is_changed(changed: &Change, memory: &Memory, known: &Memory) -> bool {
+    may_be_changed(memory, known) && changed.is_of(&known.text)
+}
+
+/// The same of a thing of a team's, of which it does not matter who tells.
+fn is_shifted(learning: &Learning, memory: &Memory, known: &Memory) -> bool {
+    may_be_changed(memory, known) && learning.changed.as_ref().is_some_and(|changed| changed.is_of_thing(&known.text))
+}
+
+fn may_be_changed(memory: &Memory, known: &Memory) -> bool {
     let is_older = known.occurred_at <= memory.occurred_at && known.trust <= memory.trust;
-    is_older && !matches!(known.kind, Kind::Constraint | Kind::TaskOutcome) && changed.is_of(&known.text)
+    is_older && !matches!(known.kind, Kind::Constraint | Kind::TaskOutcome)
 }
 
 /// Whether two were said in one session, or where nobody says in which, on one day.

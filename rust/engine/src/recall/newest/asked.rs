@@ -12,7 +12,7 @@ use super::denied::denies_another;
 use super::manner::Manner;
 use super::restated::{is_in_other_state, is_moved, is_restated};
 use super::seen::Seen;
-use super::several::{are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part, part_of};
+use super::several::{are_of_other_stages, are_two_things, asks_for_several, have_other_limits, have_other_names, is_of_part, part_of};
 use crate::memory::holds_beside;
 use crate::text::{QueryTerm, Role, Sought, folded};
 use crate::units::term_key::TermKey;
@@ -171,7 +171,7 @@ impl Asked {
         let (new, old) = (&new.words().bare, &old.words().bare);
         let begins = || new.iter().zip(old).take(SAME_BEGIN).take_while(|(new, old)| new.eq_ignore_ascii_case(old)).count() == SAME_BEGIN;
         let are_limited = || (!self.asks_where || are_at_times) && have_other_limits(new, old);
-        !says_change && (are_two_things(new, old) || self.several && !begins() || are_limited())
+        are_of_other_stages(new, old) || !says_change && (are_two_things(new, old) || self.several && !begins() || are_limited())
     }
 
     /// Whether the question has an identifier, or asks by yes or no for a state, or on what something is.

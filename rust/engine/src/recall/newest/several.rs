@@ -11,6 +11,25 @@ use crate::gate::takes_many;
 use crate::text::is_filler;
 use crate::units::calendar::is_named;
 
+/// Words for where something runs. What is so in one of them says nothing of another one, also where it is so since today.
+const STAGES: [&str; 16] = [
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "development",
+    "qa",
+    "preview",
+    "sandbox",
+    "ios",
+    "android",
+    "windows",
+    "linux",
+    "macos",
+    "locally",
+    "ci",
+];
 /// Verbs of what somebody does with several things at a time.
 const MANY: [&str; 18] = [
     "speak", "speaks", "play", "plays", "like", "likes", "love", "loves", "enjoy", "enjoys", "hate", "hates", "know", "knows", "collect",
@@ -115,6 +134,14 @@ pub(super) fn part_of<'t>(text: &[&'t str], asked: &[String]) -> Option<&'t str>
 pub(super) fn is_of_part(new: &[&str], old: &[&str], asked: &[String]) -> bool {
     let says = |word: &str| old.windows(2).take(SUBJECT).any(|pair| pair[0].eq_ignore_ascii_case(word) && is_any(pair[1], &SAYS));
     part_of(new, asked).is_some_and(says)
+}
+
+/// Whether each of two texts is of another stage: "`new_checkout` is on in staging", "... is off in prod now".
+pub(super) fn are_of_other_stages(new: &[&str], old: &[&str]) -> bool {
+    let lacks = |one: &[&str], other: &[&str]| {
+        one.iter().any(|word| is_any(word, &STAGES) && !other.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    };
+    lacks(new, old) && lacks(old, new)
 }
 
 /// Whether both may be so because each says where or for whom it is: "port 8443 in staging" and "port 9443 in production", "the limit for
