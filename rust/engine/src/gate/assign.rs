@@ -126,7 +126,7 @@ fn changed(s: &Sentence<'_>) -> Option<Reading> {
     }
     let mut places = (verb + 2..(verb + 3 + MOST_MEASURED).min(s.words.len())).filter(|at| s.word(*at) == "to");
     // "I switched my editor from Vim to Zed", but "I changed the from location to Rome"
-    let name_end = |to: usize| (verb + 3..to).find(|at| s.word(*at) == "from").unwrap_or(to);
+    let name_end = |to: usize| (verb + 3..to).find(|at| ["from", "off"].contains(&s.word(*at))).unwrap_or(to);
     let (to, name) = places.find_map(|to| name(s, verb + 1, name_end(to)).map(|name| (to, name)))?;
     let is_one = (name.from..name.to).any(|at| is_living(s.word(at)) || ["team", "family", "company"].contains(&s.word(at)));
     if is_one {

@@ -61,6 +61,9 @@ const LIMITS: [&str; 16] =
 /// Words of somebody who is meant by them.
 const PRONOUNS: [&str; 11] = ["it's", "it", "they're", "they", "i", "he", "she", "that", "that's", "we", "someone"];
 
+/// Words behind which who is there no more stays away: "left last week", "stepped down as lead".
+const STILL_GONE: [&str; 11] = ["as", "for", "last", "yesterday", "today", "in", "on", "this", "from", "us", "since"];
+
 /// A change of a thing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // what is over, in several ways
@@ -378,7 +381,13 @@ fn gone(s: &Sentence<'_>) -> Option<Vec<String>> {
         let behind = s.behind(at, &GONE).or(contracted.then_some(at + 1));
         let is_switch = || s.words[..at].iter().any(|word| word.lower.contains('_')) && s.word(s.words.len() - 1) != "gone";
         let is_moved = || s.word(at) == "moved" && !values(s).is_empty();
-        if behind.is_some_and(|behind| s.words.len() <= behind + MOST_BEHIND) && !is_switch() && !is_moved() {
+        // "bo left a comment" is there.
+        let is_left = |behind: usize| {
+            s.word(behind - 1) == "moved"
+                || s.word(behind - 1) == "to"
+                || s.words.get(behind).is_none_or(|next| among(&STILL_GONE, &next.lower))
+        };
+        if behind.is_some_and(|behind| s.words.len() <= behind + MOST_BEHIND && is_left(behind)) && !is_switch() && !is_moved() {
             return Some(content(name));
         }
     }
@@ -419,9 +428,13 @@ fn told(words: &[Word]) -> Vec<String> {
     words.iter().filter(|word| is_content(&word.lower)).map(|word| norm(&word.lower)).collect()
 }
 
-/// Whether words say "may" of what is possible, and not of the month: "may 18".
+/// Whether words say "may" of what is possible, and not of the month ("may 18"), or tell of a plan ("planning to").
 pub(super) fn may_be(words: &[Word]) -> bool {
-    words.iter().enumerate().any(|(at, word)| word.lower == "may" && !words.get(at + 1).is_some_and(Word::is_number))
+    words.iter().enumerate().any(|(at, word)| match (word.lower.as_str(), words.get(at + 1)) {
+        ("may", next) => !next.is_some_and(Word::is_number),
+        ("plan" | "planning", Some(next)) => ["to", "on"].contains(&next.lower.as_str()),
+        _ => false,
+    })
 }
 
 /// Whether a text tells by a word of one of several things of a kind, and another one by another: "in staging", "in prod".
@@ -500,6 +513,7 @@ mod tests {
             ("grooming is on mondays at 10", "grooming is on tuesdays now"),
             ("the orders service is called zeus", "zeus got renamed to orderly"),
             ("the release branch is trunk", "renamed trunk to main"),
+            ("planning is on mondays", "planning moved to tuesdays"),
             ("the config variable is APP_KEY", "APP_KEY is gone, it's APP_SECRET now"),
         ] {
             assert!(is_of(known, change), "{known} / {change}: {:?}", Change::of(change));
@@ -522,6 +536,8 @@ mod tests {
             ("the db timeout is 5s", "lowered the api timeout to 10s"),
             ("log retention is 30 days", "trace retention is 7 days now"),
             ("retro is on fridays", "demo moved to thursdays"),
+            ("the owner of ledger is bo", "bo left a comment, ledger tests are green now"),
+            ("django is at 4.2", "we're planning to move django to 5.1"),
             ("django is at 5.1", "we bumped django to 5.1 yesterday"),
             ("i use rabbitmq for my thesis", "we should move from rabbitmq to sqs"),
         ] {

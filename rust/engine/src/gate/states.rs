@@ -48,14 +48,21 @@ pub(super) fn is_state(s: &Sentence<'_>) -> bool {
     !is_pronoun && !tail.is_empty() && (tail.iter().any(is_value) || has_role() || is_switch())
 }
 
-/// Whether such a clause names a place of a computer's, or whether something of one is on: "config is in /etc/atlas/app.toml". Those who ask
-/// for work say so of what lasts.
+/// Whether such a clause names a place of a computer's, a version or who answers for a thing, or whether something of one is on: "config is in
+/// /etc/app/app.toml", "the app runs rails 6.1".
 pub(super) fn is_of_computer(s: &Sentence<'_>) -> bool {
     let said = s.words.first().zip(s.words.last()).map_or("", |(first, last)| &s.text[first.start..last.end]);
     let is_place = |word: &str| word.contains("://") || word.starts_with('/') && word.len() > 2 || word.matches('.').count() > 1;
     let is_on = |word: &Word| ["enabled", "disabled", "true", "false"].contains(&word.lower.as_str());
     let of_task = || s.words.iter().any(|word| among(&OF_TASK, &word.lower));
-    (said.split_whitespace().any(is_place) || s.words.iter().any(is_on)) && is_state(s) && !of_task()
+    let owns = || (1..=2).any(|at| ["owns", "maintains", "reviews"].contains(&s.word(at)));
+    let is_version = |at: usize| {
+        s.words[at].is_number() && s.word(at).contains('.') && ["on", "runs", "at", "uses"].contains(&s.word(at - 1).trim_end_matches("'s"))
+    };
+    let named =
+        |at: usize| at > 1 && s.words[at].is_number() && s.word(at).contains('.') && ["runs", "on", "uses"].contains(&s.word(at - 2));
+    let versions = || (1..s.words.len()).any(|at| is_version(at) || named(at));
+    (said.split_whitespace().any(is_place) || owns() || versions() || s.words.iter().any(is_on)) && is_state(s) && !of_task()
 }
 
 #[cfg(test)]
@@ -94,7 +101,13 @@ mod tests {
             assert!(!is(text), "{text}");
         }
         let of_computer = |text: &str| is_of_computer(&Sentence { text, words: &words(text) });
-        for text in ["dashboards are at graphs.corp.internal", "secrets are in /etc/app/keys", "rate limiting is disabled on the gateway"] {
+        for text in [
+            "the app runs rails 6.1",
+            "kai maintains the sdk",
+            "dashboards are at graphs.corp.internal",
+            "secrets are in /etc/app/keys",
+            "rate limiting is disabled on the gateway",
+        ] {
             assert!(of_computer(text), "{text}");
         }
         for text in ["the bug is in /src/lexer.py", "react is at 17", "the button is disabled when it loads", "is the config in /etc/app?"]
