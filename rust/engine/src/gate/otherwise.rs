@@ -109,7 +109,7 @@ impl Change {
         })
     }
 
-    /// Whether a text may be wrong about a thing of a team's, whoever tells of its change.
+    /// Whether a text may be wrong about a thing of a team's. It does not matter who tells of its change.
     #[must_use]
     pub fn is_of_thing(&self, text: &str) -> bool {
         self.shift.as_ref().is_some_and(|shift| shift.is_of(text))

@@ -16,7 +16,7 @@ const VALUED: [&str; 24] = [
     "is", "are", "called", "named", "use", "uses", "using", "on", "in", "at", "to", "with", "via", "by", "from", "through", "run", "runs",
     "into", "i'm", "we're", "be", "it's", "have",
 ];
-/// Words by which a text is no statement of how something is.
+/// Words by which a text states nothing of how a thing is.
 const NO_STATE: [&str; 12] = ["?", "if", "was", "were", "used", "did", "had", "not", "never", "would", "could", "should"];
 
 /// A statement of how a thing is.

@@ -131,7 +131,7 @@ fn switch(s: &Sentence<'_>, at: usize) -> Option<bool> {
     }
 }
 
-/// What is written without a space: "/etc/app/app.toml"; and the word behind it.
+/// The letters up to the next space ("/etc/app/app.toml"), and the word behind them.
 fn spelled(s: &Sentence<'_>, at: usize) -> (String, usize) {
     let end = s.text[s.words[at].end..].find(char::is_whitespace).map_or(s.text.len(), |rest| s.words[at].end + rest);
     let to = s.words.partition_point(|word| word.start < end).max(at + 1);

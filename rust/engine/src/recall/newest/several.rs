@@ -11,7 +11,7 @@ use crate::gate::takes_many;
 use crate::text::is_filler;
 use crate::units::calendar::is_named;
 
-/// Words for where something runs. What is so in one of them says nothing of another one, also where it is so since today.
+/// Words for where something runs. A state in one of them says nothing of another one, also where it is so since today.
 const STAGES: [&str; 16] = [
     "prod",
     "production",
