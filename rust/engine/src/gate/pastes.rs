@@ -184,7 +184,7 @@ fn may_lead(line: &str) -> bool {
     let last = line.rsplit(' ').next().unwrap_or_default();
     let any = |list: &[&str]| list.iter().any(|one| one.eq_ignore_ascii_case(last));
     let begins = |lead: &&str| line.get(..lead.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(lead));
-    let leads = ["here", "so here", "this is", "below is", "from"].iter().any(|lead| begins(&lead));
+    let leads = ["here", "so here", "this is", "below is", "from"].iter().any(|lead| begins(lead));
     any(&ENDS) || any(&SAYS) || leads || line.contains(" from ") || last.contains('.')
 }
 
@@ -211,7 +211,7 @@ pub(super) fn end(text: &str, start: usize) -> usize {
 
 fn is_aside(line: &str) -> bool {
     let begins = |aside: &&str| line.get(..aside.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(aside));
-    ASIDES.iter().any(|aside| begins(&aside))
+    ASIDES.iter().any(|aside| begins(aside))
 }
 
 #[cfg(test)]

@@ -53,8 +53,8 @@ impl Recalled {
     }
 }
 
-/// Gives what was told later of the same as a memory (`recall/later.rs`), or says that it is otherwise now, the score of that: "Hermes got renamed to Switchboard" has no word
-/// of "what's the gateway called?", and "The gateway is called Hermes" alone is outdated.
+/// Gives what was told later of the same as a memory (`recall/later.rs`), or says that it is otherwise now, the score of that: "Hermes got
+/// renamed to Switchboard" has no word of "what's the gateway called?", and "The gateway is called Hermes" alone is outdated.
 fn bring_told_later(hits: &[Hit], items: &mut [Item]) {
     for (at, later) in hits.iter().enumerate() {
         let Some(number) = later.told_after.filter(|_| later.newer_at.is_none()) else { continue };
