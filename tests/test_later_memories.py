@@ -293,9 +293,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("first", "later", "question"), CHANGED)
-def test_a_prompt_has_what_was_told_later_beside_it(
-    user: memspan.Scope, clock: FakeClock, first: str, later: str, question: str
-) -> None:
+def test_a_prompt_has_what_was_told_later_beside_it(user: memspan.Scope, clock: FakeClock, first: str, later: str, question: str) -> None:
     _tell(user, clock, "the webhook key rotates every quarter", first)
     _tell(user, clock, later)
     assert {first, later} <= set(_prompted(user, question))

@@ -88,7 +88,7 @@ def test_why_says_so(user: memspan.Scope) -> None:
     message = user.search_transcripts("What happened in May?")[1].explain()
     assert message.parts["within"] == 1
     assert message.score == pytest.approx(1)
-    session = user.session("asks", model="gpt-4o", recalls=memspan.Recalls(memories=1))
+    session = user.session("asks", model="gpt-4o", recalls=memspan.Recalls(memories=1, messages=0))
     session.add({"role": "user", "content": "What happened in May?"})
     prompt = session.assemble()
     left_out = next(hit.memory.id for hit in user.recall("What happened in May?") if hit.text == SAID[26])

@@ -229,26 +229,27 @@ def test_ctrl_c_ends_every_long_call_and_leaves_the_store_whole(tmp_path: Path) 
     assert max(took.values()) < 3_000, f"{took}; 200 at most on a machine that is not busy"
 
 
+MANY = """
+import memspan, signal, sys
+rows, ended = [f"fact {number} of many" for number in range(6_000)], 0
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for at in range(6):
+    with memspan.open(f"{sys.argv[1]}-{at}", embedder=None, durability="relaxed") as engine:
+        user = engine.user("u")
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.02 * at)
+            user.remember_many(rows)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt as raised:
+            ended += 1
+            assert getattr(raised, "outcome", None) is None, f"{engine.metrics()['memories']} of {len(rows)}"
+assert ended, "no call was interrupted"
+"""
+
+
 def test_a_step_of_a_call_that_was_done_does_not_say_that_the_call_was(tmp_path: Path) -> None:
     """`remember_many` of 12,000 rows stored 1,000, and its KeyboardInterrupt had the outcome "done"."""
-    rows = [f"fact {number} of many" for number in range(6_000)]
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    ended = 0
-    try:
-        for at in range(6):
-            with memspan.open(tmp_path / f"s-{at}", embedder=None, durability="relaxed") as engine:
-                user = engine.user("u")
-                signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.02 * at)
-                try:
-                    user.remember_many(rows)
-                except KeyboardInterrupt as raised:
-                    ended += 1
-                    assert getattr(raised, "outcome", None) is None, f"{engine.metrics()['memories']} of {len(rows)}"
-                signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    assert ended, "no call was interrupted"
+    subprocess.run([sys.executable, "-c", MANY, tmp_path / "s"], check=True, timeout=60)
 
 
 def test_a_system_without_another_thread_ends_no_call(tmp_path: Path) -> None:

@@ -61,9 +61,7 @@ def _items(prompt: memspan.Prompt) -> list[str]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_memory_that_the_prompt_says_as_a_message_is_not_said_to_be_missing(
-    user: memspan.Scope, clock: FakeClock, question: str
-) -> None:
+def test_a_memory_that_the_prompt_says_as_a_message_is_not_said_to_be_missing(user: memspan.Scope, clock: FakeClock, question: str) -> None:
     _talk(user, clock)
     prompt = _asked(user, question)
     said = {_same(text) for text in _items(prompt)}
@@ -71,7 +69,9 @@ def test_a_memory_that_the_prompt_says_as_a_message_is_not_said_to_be_missing(
     assert len(memories) >= 4
     for memory in memories:
         row = prompt.why(memory.id)
-        is_said = row.included or row.why == "the same text is shown already" or row.why.startswith("the prompt shows the message that told")
+        is_said = (
+            row.included or row.why == "the same text is shown already" or row.why.startswith("the prompt shows the message that told")
+        )
         assert is_said == (_same(memory.text) in said), (memory.text, row)
 
 
@@ -108,9 +108,7 @@ def test_a_memory_told_in_the_history_is_said_to_be_there(user: memspan.Scope) -
         ("thanks!", ["Tea at four"], "My cat is Momo"),
     ],
 )
-def test_high_enough_now_is_said_where_the_next_prompt_has_it(
-    user: memspan.Scope, question: str, before: list[str], late: str
-) -> None:
+def test_high_enough_now_is_said_where_the_next_prompt_has_it(user: memspan.Scope, question: str, before: list[str], late: str) -> None:
     for text in before:
         user.remember(text)
     session = user.session("s", model="gpt-4o")

@@ -23,6 +23,9 @@ impl Columns {
             interrupt::step();
             exact_identifiers(&unit.text, |range| {
                 let identifier = &unit.text[range];
+                if is_number(identifier) {
+                    return;
+                }
                 alike.entry((unit.index, shape(identifier))).or_default().insert(identifier);
             });
         }
@@ -31,8 +34,13 @@ impl Columns {
 
     /// Whether an identifier of a unit stands in one.
     pub fn have(&self, unit: &Unit, identifier: &str) -> bool {
-        !unit.spoken && !self.0.is_empty() && self.0.contains(&(unit.index, shape(identifier)))
+        !unit.spoken && !self.0.is_empty() && !is_number(identifier) && self.0.contains(&(unit.index, shape(identifier)))
     }
+}
+
+/// Bare numbers are counted by a rule of their own.
+fn is_number(identifier: &str) -> bool {
+    identifier.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Equal of identifiers that differ in the parts with a digit alone: "crate-01f2" and "crate-9ac0", "/v1/orders/25" and "/v1/orders/26".

@@ -117,7 +117,7 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     // How a thing is holds until something else is said of it.
     let holds = |span: &Span| {
         let clause = Sentence { text: said.text, words: within(own, *span) };
-        is_state(&clause) || Shift::of(&clause).is_some_and(|shift| shift.holds())
+        is_state(&clause)
     };
     claims.push(Claim {
         category: if rest.iter().all(holds) { Category::Semantic } else { Category::Episodic },

@@ -6,7 +6,6 @@ use super::lexicon::{FILLERS, NUMBERS};
 use super::lists::lists;
 use super::sentence::Sentence;
 use super::signs::{has_colon, is_picture, parts};
-use super::standing::is_label;
 use super::words::{Span, Word, among, has, starts};
 use super::{model, others};
 
@@ -129,10 +128,7 @@ fn is_labelled(text: &str, words: &[Word]) -> bool {
     let is_time = |word: &&Word| word.is_number() && word.lower.contains([':', '-', '/']) || ["am", "pm"].contains(&word.lower.as_str());
     let place = words.iter().take(3).take_while(is_time).count();
     let is_list = || listed(&Sentence { text, words }).is_some();
-    let named = |label: &Word| {
-        let names_none = among(&LABELS, &label.lower) || is_label(label);
-        label.capital && has_colon(text, label.end) && !names_none && !is_list()
-    };
+    let named = |label: &Word| label.capital && has_colon(text, label.end) && !among(&LABELS, &label.lower) && !is_list();
     starts(words, 0, "according to").is_some() || words.len() > place + 2 && named(&words[place])
 }
 

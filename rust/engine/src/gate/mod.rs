@@ -57,7 +57,6 @@ mod sentence;
 mod shapes;
 mod shift;
 mod signs;
-mod standing;
 mod states;
 mod things;
 mod together;

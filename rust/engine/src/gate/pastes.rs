@@ -24,11 +24,51 @@ const MOST_LEAD: usize = 90;
 const MOST_FROM: usize = 6;
 /// How a line begins that ends with the name of a text.
 const LEADS: [&str; 6] = ["here's", "here is", "this is", "below is", "from", "so here's"];
-/// How a line begins that ends with who or what says so: "here's what the linter prints".
-const WHAT: [&str; 4] = ["here's what the", "here is what the", "this is what the", "what the"];
+/// Programs that a line behind a bare "$" or ">>>" runs: an amount may stand there, or a quotation.
+const PROGRAMS: [&str; 32] = [
+    "cat",
+    "ls",
+    "cd",
+    "pwd",
+    "whoami",
+    "uname",
+    "echo",
+    "grep",
+    "find",
+    "tail",
+    "head",
+    "git",
+    "npm",
+    "npx",
+    "yarn",
+    "pnpm",
+    "pip",
+    "python",
+    "python3",
+    "node",
+    "cargo",
+    "go",
+    "make",
+    "docker",
+    "kubectl",
+    "terraform",
+    "curl",
+    "ssh",
+    "sudo",
+    "import",
+    "print",
+    "cowsay",
+];
 /// Lines of a file of differences beside those that begin with a sign.
 const OF_DIFF: [&str; 9] =
     ["diff --git ", "@@ ", "index ", "new file mode", "deleted file mode", "similarity index", "rename ", "--- ", "+++ "];
+/// First words of a line that says what is to be done with the text below it, or when: "save to memory.md:".
+const AIMS: [&str; 18] = [
+    "for", "when", "whenever", "if", "save", "put", "add", "create", "write", "append", "store", "remember", "update", "see", "check",
+    "note", "make", "how",
+];
+/// Names of files in which people write of themselves.
+const OWN_FILES: [&str; 10] = ["memory", "user", "me", "bio", "about", "profile", "cv", "resume", "notes", "preferences"];
 /// How somebody begins to speak for themselves again.
 const ASIDES: [&str; 6] = ["btw", "by the way", "ps ", "ps:", "p.s.", "from now on"];
 
@@ -54,7 +94,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The parts of a text that say how two files differ: what stands behind such a header, or lines of both signs unless they are the points of a list.
+/// The parts of a text that say how two files differ: what stands behind such a header. Lines with signs alone may be a list.
 fn differences(text: &str) -> Vec<Span> {
     let lines: Vec<(usize, &str)> = lines(text).collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -64,7 +104,7 @@ fn differences(text: &str) -> Vec<Span> {
         while end < lines.len() && goes_on(&lines, end, opens) {
             end += 1;
         }
-        if end > at && (opens || is_bare(&lines[at..end])) {
+        if end > at && opens {
             let (start, last) = lines[end - 1];
             out.push(Span { start: lines[at].0, end: start + last.len() });
         }
@@ -93,14 +133,6 @@ fn goes_on(lines: &[(usize, &str)], at: usize, opened: bool) -> bool {
     of_diff(line) || line.is_empty() && behind_empty()
 }
 
-/// Whether lines that begin with a sign have both of them, and one that stands otherwise than before the point of a list.
-fn is_bare(lines: &[(usize, &str)]) -> bool {
-    let has = |sign: char| lines.iter().any(|(_, line)| line.starts_with(sign));
-    let is_point = |line: &str| line[1..].starts_with(' ') && !line[1..].starts_with("  ");
-    let is_number = |line: &str| line[1..].starts_with(|first: char| first.is_ascii_digit());
-    has('+') && has('-') && lines.iter().any(|(_, line)| !is_point(line) && !is_number(line))
-}
-
 /// The commands that a shell was given, each with its output up to an empty line.
 fn transcripts(text: &str) -> Vec<Span> {
     let mut out: Vec<Span> = Vec::new();
@@ -115,18 +147,19 @@ fn transcripts(text: &str) -> Vec<Span> {
 /// Whether a line begins as a shell's does: "$ ls", "dana@box:~$ ls", ">>> import os".
 fn is_prompt(line: &str) -> bool {
     let Some((host, command)) = ["$ ", ">>> ", "# "].iter().find_map(|sign| line.split_once(sign)) else { return false };
-    let is_root = line[host.len()..].starts_with('#');
-    let is_host = host.is_empty() && !is_root || host.contains('@') && host.contains(':') && !host.contains(' ');
+    let is_program = || PROGRAMS.contains(&command.split([' ', '(']).next().unwrap_or_default());
+    let is_host =
+        host.is_empty() && !line.starts_with('#') && is_program() || host.contains('@') && host.contains(':') && !host.contains(' ');
     is_host && command.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '.' | '/' | '~'))
 }
 
 /// Whether words name a file, or another text of those at work.
 pub(super) fn is_named(words: &[Word]) -> bool {
     // "For README.md:" stands before what is to be done with it.
-    let is_aim = words.first().is_some_and(|first| ["for", "when", "whenever", "if"].contains(&first.lower.as_str()));
+    let is_aim = words.first().is_some_and(|first| AIMS.contains(&first.lower.as_str()));
     let of_app = |pair: &[Word]| {
         let (first, second) = (pair[0].lower.as_str(), pair[1].lower.as_str());
-        ["from", "on", "in"].contains(&first) && among(&APPS, second) || among(&APPS, first) && second == "from"
+        first == "from" && among(&APPS, second) || among(&APPS, first) && second == "from"
     };
     !is_aim && (words.iter().any(is_file) || NAMED.iter().any(|name| has(words, name)) || words.windows(2).any(of_app))
 }
@@ -134,7 +167,8 @@ pub(super) fn is_named(words: &[Word]) -> bool {
 /// Whether a word is the name of a file. "Node.js" is a library.
 pub(super) fn is_file(word: &Word) -> bool {
     let parts = word.lower.rsplit_once('.');
-    parts.is_some_and(|(name, ending)| among(&ENDINGS, ending) && !name.is_empty() && !among(&LIBRARIES, name))
+    parts
+        .is_some_and(|(name, ending)| among(&ENDINGS, ending) && !name.is_empty() && !among(&LIBRARIES, name) && !OWN_FILES.contains(&name))
 }
 
 /// Whether a line only names such a text, and tells nothing of its own: "from git show:".
@@ -164,15 +198,11 @@ pub(super) fn is_lead(line: &str) -> bool {
     let ends_named = || is_file(last) || NAMED.iter().any(|name| name.rsplit(' ').next() == Some(last.lower.as_str()));
     let leads = || named && LEADS.iter().any(|lead| starts(&words, 0, lead).is_some()) && ends_named();
     let from = (1..words.len().min(4)).find(|at| words[*at].lower == "from");
-    let is_from = || {
-        from.is_some_and(|at| {
-            words.len() > at + 1 && (is_text(&words[at - 1]) || among(&APPS, &words[at - 1].lower) || is_named(&words[at - 1..at]))
-        })
-    };
+    let is_from = || from.is_some_and(|at| words.len() > at + 1 && (among(&APPS, &words[at - 1].lower) || is_named(&words[at - 1..at])));
     match last.lower.as_str() {
         "below" | "follows" => any(),
         "is" | "was" | "are" | "were" => named,
-        _ if says => words.len() > 1 && (any() || WHAT.iter().any(|what| starts(&words, 0, what).is_some())),
+        _ if says => words.len() > 1 && any(),
         _ if [" -", " \u{2013}", " \u{2014}"].iter().any(|dash| line.ends_with(dash)) => any(),
         _ => leads() || words.len() <= MOST_FROM && is_from() || words.len() <= 2 && is_file(last),
     }
@@ -184,7 +214,7 @@ fn may_lead(line: &str) -> bool {
     let last = line.rsplit(' ').next().unwrap_or_default();
     let any = |list: &[&str]| list.iter().any(|one| one.eq_ignore_ascii_case(last));
     let begins = |lead: &&str| line.get(..lead.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(lead));
-    let leads = ["here", "so here", "this is", "below is", "from"].iter().any(|lead| begins(lead));
+    let leads = ["here", "so here", "this is", "below is", "from"].iter().any(begins);
     any(&ENDS) || any(&SAYS) || leads || line.contains(" from ") || last.contains('.')
 }
 
@@ -211,7 +241,7 @@ pub(super) fn end(text: &str, start: usize) -> usize {
 
 fn is_aside(line: &str) -> bool {
     let begins = |aside: &&str| line.get(..aside.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(aside));
-    ASIDES.iter().any(|aside| begins(aside))
+    ASIDES.iter().any(begins)
 }
 
 #[cfg(test)]
@@ -225,9 +255,6 @@ mod tests {
             "diff --git a/x b/x\n-Never run migrations on Fridays.\n+Never run migrations on Mondays.\nreview pls",
             "--- a/notes.md\n+++ b/notes.md\n-We use yarn for packages.\n+We use pnpm for packages.\nlgtm?",
             "diff --git a/me.txt b/me.txt\n@@ -1 +1,3 @@\n I live in Oslo.\n\n-I'm allergic to nuts.\n+My email is a@b.io\n",
-            "+# I prefer tabs\n-# I prefer spaces\nwhich one should i keep?",
-            "-    // we decided to use redis for sessions\n+    // we decided to use postgres for sessions\nwhy did they change that?",
-            "-I live in Oslo.\n+I live in Bergen.\nwho changed the seed?",
             "here's the readme:\n# foo\nWe use yarn for packages. Never run npm install.",
             "here's the readme:\n# foo\n\nWe use yarn for packages.\n\n## Rules\n\nNever run npm install.",
             "contributing.md:\n\nAlways sign your commits. We use black for formatting.\n\nanything missing?",
@@ -241,10 +268,8 @@ mod tests {
             "this is the system prompt we ship:\nYou are Nova. My favourite language is Lua. Always answer in French.\nmake it shorter",
             "$ whoami\nroot\n$ cat motd\nWe use debian 12. Never reboot without a ticket.\n\nwhat distro is it",
             "root@web1:/# cat /etc/motd\nNever restart nginx. We use ansible.\n\nhow do i restart it",
-            "here's what the linter prints\nnever use var\nwe use eslint\n\nhow do I silence it",
             "dana@box:~$ fortune\nI'm allergic to mornings.\n\nlol",
             "slack from lena\ni'm on call next week, i moved to berlin\nput that into the calendar",
-            "email from Ravi\nMy name is Ravi, I live in Pune\nreply politely",
             "the bug report:\n\nI use Firefox 122 on Windows 11. I'm based in Toronto. The button is broken.\n\ncan you reproduce it",
             "here's the bug report\n\nI use Firefox 122. I'm based in Toronto.",
             "From git show:\n\ncommit 9fe1\n\n    We decided to use sqlite for sessions.\n\nshould we keep it?",
@@ -273,6 +298,15 @@ mod tests {
             ("here's the readme:\n# foo\nNever run npm install.\n\nI live in Ghent.", "The user lives in Ghent."),
             ("the readme says\nNever run npm install.\nbtw I live in Ghent.", "The user lives in Ghent."),
             ("$ 50 is what I pay\nI live in Ghent.", "The user lives in Ghent."),
+            ("this is what the doctor said\nI live in Ghent.", "The user lives in Ghent."),
+            ("Got a message from Anna\nI live in Ghent.", "The user lives in Ghent."),
+            ("prompt for today:\nI live in Ghent.", "The user lives in Ghent."),
+            ("save to memory.md:\nI live in Ghent.", "The user lives in Ghent."),
+            ("see notes.txt\nI live in Ghent.", "The user lives in Ghent."),
+            ("- I'm vegan\n-I live in Ghent.\n+ no kids", "The user lives in Ghent."),
+            ("+I love my job\n-I live in Ghent.", "The user lives in Ghent."),
+            (">>> important\nI live in Ghent.", "The user lives in Ghent."),
+            ("$ are tight.\nI live in Ghent.", "The user lives in Ghent."),
             ("How we use node.js:\nI live in Ghent.", "The user lives in Ghent."),
             ("My address is\nI live in Ghent.", "The user lives in Ghent."),
             ("For README.md:\nI live in Ghent.", "The user lives in Ghent."),

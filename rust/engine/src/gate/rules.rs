@@ -23,7 +23,6 @@ use super::reading::Reading;
 use super::relatives::of_relatives;
 use super::sentence::Sentence;
 use super::signs::has_colon;
-use super::standing::standing;
 use super::things::of_thing;
 use super::together::together;
 use super::told::of_oneself;
@@ -62,7 +61,6 @@ pub fn read(sentence: &Sentence<'_>) -> Option<Reading> {
         .or_else(|| if sentence.word(0) == "no" { manner(sentence, sentence) } else { None }) // "no emojis please"
         .or_else(|| allergic(&rest))
         .or_else(|| constraint(&rest))
-        .or_else(|| standing(sentence, &rest))
         .or_else(|| name(&rest)) // before what lasts: "Call me Annie from now on."
         .or_else(|| lasting(sentence, &rest))
         .or_else(|| changed_medicine(&rest))

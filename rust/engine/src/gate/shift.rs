@@ -116,11 +116,6 @@ impl Shift {
         is_told.then(|| shift.clone())
     }
 
-    /// Whether it gives a thing the value that it has from now on. A thing with another name is what it was.
-    pub fn holds(&self) -> bool {
-        !self.is_renamed
-    }
-
     /// "marco left, priya owns billing now", "`DB_URL` is gone, it's `DATABASE_URL` now".
     fn of_gone(clauses: &[Sentence<'_>], olds: Vec<Vec<String>>, shift: Option<Self>) -> Option<Self> {
         let others = || clauses.iter().filter(|clause| gone(clause).is_none());
@@ -490,6 +485,25 @@ mod tests {
     /// Whether a change says that an older text may be wrong.
     fn is_of(known: &str, change: &str) -> bool {
         Change::of(change).is_some_and(|change| change.is_of(known))
+    }
+
+    #[test]
+    fn a_state_is_no_other_value_of_what_was_told_of_the_same() {
+        for (known, later) in [
+            ("Leo is allergic to penicillin", "Leo is sick again"),
+            ("mom is allergic to cats", "mom is retired now"),
+            ("Mia is diabetic", "Mia is in Bergen now"),
+            ("the dog needs insulin", "the dog needs a bath again"),
+            ("the budget for the kitchen is 20k", "the kitchen is painted now"),
+            ("ci runs on jenkins", "ci is green again"),
+            ("the bike is blue", "the bike is in the shed now"),
+            ("Grandma is in Oslo", "moved from oslo to bergen"),
+            ("I'm from Oslo", "moved from oslo to bergen"),
+            ("The user's son is called Leo", "we renamed leo to orion in staging"),
+            ("yoga is on monday", "switched from monday to friday"),
+        ] {
+            assert!(!is_of(known, later), "{known} / {later}: {:?}", Change::of(later));
+        }
     }
 
     #[test]

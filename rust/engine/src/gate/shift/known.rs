@@ -7,8 +7,6 @@ use crate::gate::words::{among, words};
 
 /// Words of a text at most that states something of one thing.
 const MOST_WORDS: usize = 20;
-/// Words behind the verb that name somebody or something, at most.
-const MOST_NAME: usize = 4;
 /// So many words that both have show that they are of one thing, though the older one has two words more.
 const SURELY: usize = 3;
 /// Words before a value that something has.
@@ -61,6 +59,11 @@ impl Shift {
         if self.is_gone {
             return self.is_of_role(known);
         }
+        let is_vague = self.thing.is_empty() || self.is_renamed;
+        let tells = || !self.thing.is_empty() || self.is_renamed || self.is_bare_rename || known.tells_of_use();
+        if is_vague && known.is_of_somebody() || !tells() {
+            return false; // "moved from oslo to bergen" may be about anybody
+        }
         self.is_renamed || self.thing.iter().filter(|word| !among(&GENERIC, word)).all(|word| known.has(word))
     }
 
@@ -87,10 +90,8 @@ impl Shift {
             let is_other = |other: &&Value| value.kind.follows(other.kind) && !self.is_part(known, other);
             known.values.iter().any(|other| is_other(&other))
         };
-        match &self.value {
-            Some(value) => followed(value) && self.may_be_one(known, false),
-            None => self.names(known) && self.may_be_one(known, true),
-        }
+        // "Mom is retired now" has no value, and says nothing of where she lives.
+        self.value.as_ref().is_some_and(|value| followed(value) && self.may_be_one(known))
     }
 
     /// Whether a value of a statement is part of the name of the thing: "v1" of "the v1 api".
@@ -104,23 +105,11 @@ impl Shift {
         if telling.is_empty() { generic.iter().all(|word| known.has(word)) } else { telling.iter().all(|word| known.has(word)) }
     }
 
-    /// Whether a statement says of the thing what it is, by a name: "the owner of billing is marco".
-    fn names(&self, known: &Known<'_, '_>) -> bool {
-        let Some(verb) = known.verb.filter(|_| !self.new.is_empty()) else { return false };
-        let subject = |word: &String| (0..verb).any(|at| norm(known.s.word(at)) == *word);
-        let tail = known.s.words.len() - verb - 1;
-        let is_called = || !self.is_renamed || ["called", "named"].contains(&known.s.word(verb + 1));
-        (1..=MOST_NAME).contains(&tail)
-            && is_called()
-            && self.thing.iter().filter(|word| !among(&GENERIC, word)).all(subject)
-            && known.values.is_empty()
-    }
-
-    fn may_be_one(&self, known: &Known<'_, '_>, by_name: bool) -> bool {
+    fn may_be_one(&self, known: &Known<'_, '_>) -> bool {
         let shared = self.thing.iter().filter(|word| known.has(word)).count();
         let is_vague = self.thing.iter().all(|word| among(&GENERIC, word));
         let most = if is_vague { 0 } else { 1 + usize::from(shared >= SURELY) };
-        self.extras(known, by_name).is_some_and(|extras| extras <= most)
+        self.extras(known, false).is_some_and(|extras| extras <= most)
     }
 
     /// How many words a statement has beside those of the thing and its value; `None` where one of them tells it from others of its kind.
@@ -156,6 +145,18 @@ impl Known<'_, '_> {
 
     fn has(&self, word: &str) -> bool {
         self.s.words.iter().any(|other| norm(&other.lower) == word)
+    }
+
+    /// Whether it says with what work is done: "we use sentry for errors".
+    fn tells_of_use(&self) -> bool {
+        const OF_USE: [&str; 7] = ["use", "uses", "using", "run", "runs", "running", "called"];
+        self.s.words.iter().any(|word| among(&OF_USE, &word.lower))
+    }
+
+    /// Whether it is of the user, or of what is theirs alone.
+    fn is_of_somebody(&self) -> bool {
+        const ONES_OWN: [&str; 7] = ["i", "i'm", "my", "his", "her", "user", "user's"];
+        self.s.words.iter().any(|word| among(&ONES_OWN, &word.lower))
     }
 
     /// The words for a role that it has.
