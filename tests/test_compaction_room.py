@@ -80,6 +80,10 @@ def test_pinned_memory_that_came_meanwhile_is_counted(memspan_engine: memspan.En
         assert fits(session, 1_000) or not before, words
 
 
+def due(session: memspan.Session) -> str | None:
+    return session.compaction_due
+
+
 @pytest.mark.parametrize("words", [500, 700, 850])
 def test_a_message_that_came_after_a_compaction_makes_the_summary_smaller(memspan_engine: memspan.Engine, words: int) -> None:
     """It stayed as large as it was: no prompt fitted, and neither `compaction_due` nor `compact` did anything about it."""
@@ -91,7 +95,7 @@ def test_a_message_that_came_after_a_compaction_makes_the_summary_smaller(memspa
     assert large is not None
     session.add({"role": "user", "content": "word " * words})
     assert not fits(session, 1_000), "the control"
-    assert session.compaction_due == "threshold"
+    assert due(session) == "threshold"
     done = session.compact()
     assert (len(done.covers), done.epoch is not None, "smaller" in str(done)) == (0, True, True)
     small = session.summary
@@ -100,7 +104,7 @@ def test_a_message_that_came_after_a_compaction_makes_the_summary_smaller(memspa
     assert small.covers == large.covers
     assert fits(session, 1_000)
     again = session.compact()
-    assert (session.compaction_due, again.epoch, session.summary) == (None, None, small), "nothing is left to do"
+    assert (due(session), again.epoch, session.summary) == (None, None, small), "nothing is left to do"
 
 
 def test_a_message_that_fits_no_prompt_takes_nothing_from_the_summary(memspan_engine: memspan.Engine) -> None:

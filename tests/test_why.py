@@ -80,8 +80,8 @@ def test_no_text_is_shown_twice_for_a_capital_and_a_full_stop(user: memspan.Scop
     _talk(user, clock)
     for said in TALK:
         user.remember(said[0].upper() + said[1:].rstrip(".") + ".")
-    said = [_same(text) for text in _items(_asked(user, question))]
-    assert len(said) == len(set(said))
+    shown = [_same(text) for text in _items(_asked(user, question))]
+    assert len(shown) == len(set(shown))
 
 
 def test_a_memory_told_in_the_history_is_said_to_be_there(user: memspan.Scope) -> None:
