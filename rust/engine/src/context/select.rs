@@ -74,7 +74,7 @@ struct Ranked {
     candidate: usize,
     chunk: String,
     tokens: u64,
-    /// The [`print`] of the text: none is shown twice.
+    /// The [`print()`] of the text: none is shown twice.
     text: u128,
     taken: bool,
 }

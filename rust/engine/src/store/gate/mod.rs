@@ -504,7 +504,7 @@ impl Store {
     }
 
     /// Waits for the calls under way where this handle is the last, and hears signals meanwhile, as [`Self::close`] does not. Calls that begin
-    /// behind [`PATIENCE`] are refused, so that it comes to an end beside busy threads.
+    /// behind a second are refused, so that it comes to an end beside busy threads.
     pub fn await_calls(&self) -> Result<()> {
         let began = Instant::now();
         let waited = waiting::until(began + Duration::from_secs(1 << 30), || {
