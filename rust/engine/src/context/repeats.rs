@@ -15,7 +15,9 @@ pub(crate) fn print(text: &str) -> u128 {
     let bare = bare.trim_end_matches(|end: char| end.is_whitespace() || ENDS.contains(&end));
     match bare.chars().next().filter(|first| first.is_uppercase()) {
         Some(first) => {
-            let small: String = first.to_lowercase().chain(bare[first.len_utf8()..].chars()).collect();
+            let mut small = String::with_capacity(bare.len());
+            small.extend(first.to_lowercase());
+            small.push_str(&bare[first.len_utf8()..]);
             xxh3_128(small.as_bytes())
         }
         None => xxh3_128(bare.as_bytes()),

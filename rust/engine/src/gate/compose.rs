@@ -115,10 +115,7 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
         rest.iter().map(|span| dates::resolved(&said.text[span.start..span.end], within(own, *span), span.start, said.at)).collect();
     let (importance, confidence, reason) = kept;
     // How a thing is holds until something else is said of it.
-    let holds = |span: &Span| {
-        let clause = Sentence { text: said.text, words: within(own, *span) };
-        is_state(&clause)
-    };
+    let holds = |span: &Span| is_state(&Sentence { text: said.text, words: within(own, *span) });
     claims.push(Claim {
         category: if rest.iter().all(holds) { Category::Semantic } else { Category::Episodic },
         text: standing_alone(&told.join(" "), &left, said.before),

@@ -10,7 +10,7 @@ lists! { "orders":
     /// Words of an order that say nothing of what it is about.
     PLAIN,
     /// Languages.
-    pub(super) LANGUAGES,
+    LANGUAGES,
     /// Ways to set an answer.
     FORMS,
     /// Tones of an answer.

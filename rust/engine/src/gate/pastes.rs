@@ -4,6 +4,7 @@
 use super::lists::lists;
 use super::others::{is_text, tells_of_oneself};
 use super::words::{Span, Word, among, has, starts, words};
+use crate::units::lines::lines;
 
 lists! { "pastes":
     /// Names of what people at work paste, beside the texts of `others`.
@@ -82,16 +83,6 @@ pub(super) fn parts(text: &str) -> Vec<Span> {
         out.extend(transcripts(text));
     }
     out
-}
-
-/// The lines of a text, each with the byte that it begins at.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\n', '\r']))
-    })
 }
 
 /// The parts of a text that say how two files differ: what stands behind such a header. Lines with signs alone may be a list.

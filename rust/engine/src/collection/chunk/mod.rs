@@ -19,6 +19,7 @@ mod plain;
 mod tests;
 
 use crate::units::clip::clip;
+use crate::units::lines::lines;
 use std::ops::Range;
 
 use crate::{Error, Result};
@@ -157,16 +158,6 @@ impl Blocks {
 /// At most so many bytes of a heading, cut between characters.
 fn shortened(heading: &str) -> &str {
     clip(heading, MOST_HEADING).trim_end()
-}
-
-/// The lines of a text with where they begin, line ends left out.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\n', '\r']))
-    })
 }
 
 /// How far a line is indented; a tab reaches to the next multiple of four.

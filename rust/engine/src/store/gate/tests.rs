@@ -1,6 +1,7 @@
 //! Tests of a store whose calls meet its compaction and its end.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -61,6 +62,33 @@ fn a_compaction_waits_for_no_read_and_calls_wait_for_neither() {
     });
     assert_eq!(seen, (true, false), "it ends in the generation that it began in");
     assert!(store.read(|snapshot| has(snapshot, 100)).unwrap());
+    store.close();
+    let _ = std::fs::remove_dir_all(path);
+}
+
+/// A generation is retired a moment before CURRENT names the next one. A call that looked for the next one there found the open one, which
+/// LMDB does not open twice.
+#[test]
+fn calls_go_on_while_one_compaction_follows_another() {
+    let (path, store) = filled("compactions");
+    let is_over = AtomicBool::new(false);
+    let reads = std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let mut reads = 0;
+            while !is_over.load(Relaxed) {
+                assert!(store.read(|snapshot| has(snapshot, 99)).unwrap());
+                reads += 1;
+            }
+            reads
+        });
+        for _ in 0..8 {
+            copy::compact(&store, LONG).unwrap();
+        }
+        is_over.store(true, Relaxed);
+        reading.join().unwrap()
+    });
+    assert!(reads > 8, "{reads}");
+    assert_eq!(store.size().unwrap().0, 9);
     store.close();
     let _ = std::fs::remove_dir_all(path);
 }
