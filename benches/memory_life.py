@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import html
 import json
 import os
 import random
 import re
 import statistics
+import sys
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,10 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "gate"))
+
+from split import kept_back
 
 import memspan
 from memspan import _core
@@ -43,12 +47,8 @@ CUES = re.compile(
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def kept_back(name: str) -> bool:
-    """One in five, by the hash of its name: those that `tools/gate/fit.py` leaves out."""
-    return hashlib.sha256(name.encode()).digest()[0] % 5 == 0
-
-
 def dialogues(path: Path) -> Iterator[dict[str, Any]]:
+    """Those that the gate's models were not fitted to."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from (one for one in map(json.loads, file) if kept_back(one["id"]))
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import json
 import re
 from collections import Counter
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from split import kept_back
 
 from memspan import _core
 
@@ -75,11 +75,6 @@ def told(path: Path) -> list[tuple[str, str, str, bool]]:
 def behind_replies(rows: list[tuple[str, str, str, bool]]) -> list[tuple[str, str, str, bool]]:
     """The same messages, each behind something that assistants say."""
     return [(name, text, REPLIES[place % len(REPLIES)], label) for place, (name, text, _, label) in enumerate(rows)]
-
-
-def kept_back(name: str) -> bool:
-    """One in five, by the hash of its name."""
-    return hashlib.sha256(name.encode()).digest()[0] % 5 == 0
 
 
 def sparse(

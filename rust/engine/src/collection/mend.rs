@@ -115,7 +115,7 @@ impl Kept {
         for document in &self.documents {
             record::put_id(pages, partition, seed, document)?;
             if let Some(at) = document.expires_at {
-                let key = record::expiry_key(at, partition, document.number);
+                let key = Key::of_expiry(at, partition, document.number);
                 pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
             }
         }

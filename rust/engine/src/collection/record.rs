@@ -8,7 +8,7 @@ use crate::limits::MAX_DOCUMENT_BYTES;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec, ONE_PAGE_BODY, damaged};
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, STORE, Table, u32_at};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 
@@ -157,11 +157,6 @@ pub(super) fn put_id(pages: &mut impl PagesMut, partition: Partition, seed: Seed
     let mut w = Writer::array(1);
     w.uint(u64::from(document.number));
     pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
-}
-
-/// The key of a document in the store-wide order of expiry.
-pub(super) fn expiry_key(at: i64, partition: Partition, number: u32) -> Key {
-    Key::new(STORE, Table::Expiry).i64(at).u32(partition).u32(number)
 }
 
 /// The state of a revision.

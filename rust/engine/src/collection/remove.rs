@@ -7,7 +7,7 @@ use crate::Result;
 use crate::memory::Core;
 use crate::scope::{self, Row};
 use crate::store::identity::Seed;
-use crate::store::keys::{Partition, Table, u32_at};
+use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::pages::{Pages, PagesMut};
 use crate::store::reserve;
 use crate::store::step::Step;
@@ -131,7 +131,7 @@ fn empty_step<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<bool> 
             && let Some(document) = Document::read(pages, partition, number)?
             && let Some(at) = document.expires_at
         {
-            pages.delete(record::expiry_key(at, partition, number).as_slice())?;
+            pages.delete(Key::of_expiry(at, partition, number).as_slice())?;
         }
         pages.delete(bytes)?;
     }

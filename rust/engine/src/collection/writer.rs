@@ -208,13 +208,13 @@ impl<'t, P: PagesMut> Writer<'t, P> {
 
     fn put_expiry(&mut self, document: &Document) -> Result<()> {
         let Some(at) = document.expires_at else { return Ok(()) };
-        let key = record::expiry_key(at, self.partition, document.number);
+        let key = Key::of_expiry(at, self.partition, document.number);
         self.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))
     }
 
     fn drop_expiry(&mut self, document: &Document) -> Result<()> {
         let Some(at) = document.expires_at else { return Ok(()) };
-        self.pages.delete(record::expiry_key(at, self.partition, document.number).as_slice()).map(drop)
+        self.pages.delete(Key::of_expiry(at, self.partition, document.number).as_slice()).map(drop)
     }
 
     /// Removes some of a revision that nobody sees: chunks first, from its end, then its text, then itself. Says whether more is left.

@@ -17,7 +17,7 @@ use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::{Head, Scope};
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, STORE, Table};
+use crate::store::keys::{Key, Partition, Table};
 use crate::store::pages::PagesMut;
 use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
 use crate::units::clock::told;
@@ -193,7 +193,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
     pub fn add(&mut self, memory: &Memory, terms: Vec<TermCount>, length: u32, vector: Option<UnitVector>) -> Result<()> {
         record::put(self.pages, self.partition, memory)?;
         if let Some(at) = memory.expires_at {
-            let key = expiry_key(at, self.partition, memory.number);
+            let key = Key::of_expiry(at, self.partition, memory.number);
             self.pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::Raw, &[]))?;
         }
         let keys = keys_of(self.seed, memory, &self.head);
@@ -335,7 +335,7 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
     /// The same, given its terms.
     fn take_out(&mut self, memory: &Memory, terms: Vec<TermCount>, vector: Vector) -> Result<()> {
         if let Some(at) = memory.expires_at {
-            self.pages.delete(expiry_key(at, self.partition, memory.number).as_slice())?;
+            self.pages.delete(Key::of_expiry(at, self.partition, memory.number).as_slice())?;
         }
         let mut keys = keys_of(self.seed, memory, &self.head);
         for key in &keys {
@@ -578,9 +578,4 @@ pub(super) fn row_of(memory: &Memory, length: u32) -> Row {
         known_from: memory.known_from,
         expires_at: memory.expires_at.unwrap_or(i64::MAX),
     }
-}
-
-/// The key of a memory in the store-wide order of expiry.
-pub(super) fn expiry_key(at: i64, partition: Partition, number: u32) -> Key {
-    Key::new(STORE, Table::Expiry).i64(at).u32(partition).u32(number)
 }

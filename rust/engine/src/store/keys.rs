@@ -276,6 +276,12 @@ impl Key {
         key
     }
 
+    /// The key of a memory or a document in the store-wide order of expiry.
+    #[must_use]
+    pub fn of_expiry(at: i64, partition: Partition, number: u32) -> Self {
+        Self::new(STORE, Table::Expiry).i64(at).u32(partition).u32(number)
+    }
+
     /// The beginning of all keys of a partition.
     #[must_use]
     pub fn of_partition(partition: Partition) -> Self {
