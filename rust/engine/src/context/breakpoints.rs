@@ -31,6 +31,8 @@ pub(super) struct Landmarks {
     /// The prompt lasts to its end: nothing volatile is in it, or nothing that is sent may change; and nothing was shortened
     /// for this call alone.
     pub(super) lasts: bool,
+    /// Where the prefix ends that lasts, before what the positions above say: a block will stand there from the next turn on.
+    pub(super) until: Option<usize>,
     /// Tool rounds may follow, or did.
     pub(super) rounds: bool,
     /// Only the system prompt comes first for certain.
@@ -62,7 +64,7 @@ fn positions(segments: &[Segment], marks: Landmarks) -> Vec<(usize, bool)> {
         add(marks.system, true);
         return positions;
     }
-    let boundary = if marks.lasts { marks.end } else { marks.turn };
+    let boundary = marks.until.unwrap_or(if marks.lasts { marks.end } else { marks.turn });
     add(boundary, true);
     if marks.rounds {
         add(marks.end, false);

@@ -76,6 +76,12 @@ pub trait History {
     /// The volatile block that stayed in `turn` when the next turn began, if it did.
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>>;
 
+    /// Whether the block that the newest turn was sent with stays in it when the next turn begins. A prompt that no open user message ends
+    /// lacks it until then.
+    fn block_will_stay(&self) -> bool {
+        false
+    }
+
     /// The items that the block showed when it was sent and shows no longer.
     fn left_out(&self, _turn: u64) -> Result<Vec<Item>> {
         Ok(Vec::new())

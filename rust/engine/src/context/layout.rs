@@ -53,6 +53,9 @@ impl Layout<'_> {
         let mut laid = Laid { segments, marks: Landmarks::default(), messages: [0, 0] };
         self.lay_fixed(&mut laid);
         self.lay_window(&mut laid)?;
+        if !self.carried && self.history.block_will_stay() {
+            laid.marks.until = Some(laid.marks.turn);
+        }
         let alone = self.block.filter(|_| self.order == Order::CacheFirst && !self.carried);
         if let Some(block) = alone {
             (laid.marks.previous_turn, laid.marks.turn) = (laid.marks.turn, laid.segments.len());

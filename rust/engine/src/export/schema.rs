@@ -121,7 +121,7 @@ pub fn of(table: Table) -> Schema {
         Table::Blob => Schema::of(&[("hash", 16)], false, &["references", "length", "created_at"]),
         Table::BlobChunk => Schema::of(&[("hash", 16), ("chunk", 2)], false, &[]),
         Table::Document => Schema::of(&[("number", 4)], false, &["session", "message", "flags", "speaker", "tokens", "said_at"]),
-        Table::SessionsHead => Schema::of(&[], false, &["sessions", "last_document"]),
+        Table::SessionsHead => Schema::of(&[], false, &["sessions", "last_document", "newest_said_at", "most_behind"]),
         Table::Summary => Schema::of(
             &[("session", 4), ("version", 4)],
             true,

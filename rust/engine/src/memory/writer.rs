@@ -17,7 +17,7 @@ use crate::index::vectors::{UnitVector, VectorSet};
 use crate::scope::{Head, Scope};
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
-use crate::store::keys::{Key, Partition, Table};
+use crate::store::keys::{Key, Partition};
 use crate::store::pages::PagesMut;
 use crate::text::{self, ANALYZER_VERSION, TermClass, TermCount, analyze};
 use crate::units::clock::told;

@@ -83,6 +83,35 @@ impl<T> Shared<T> {
     }
 }
 
+/// Held by the thread that makes a [`Dear`] value.
+static MAKING: Lazy<Renewable<Mutex<()>>> = Lazy::new(Renewable::default);
+
+/// A value of a static that is dear to make: of threads that come at once, one makes it, and the others wait for it. The child of a fork
+/// waits for nobody.
+#[derive(Debug, Default)]
+pub struct Dear<T>(super::Once<T>);
+
+impl<T> Dear<T> {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(super::Once::new())
+    }
+
+    /// The value; made now where it is missing. `make` must look at no other value of this kind.
+    #[inline]
+    pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        self.0.get().unwrap_or_else(|| self.made(make))
+    }
+
+    #[cold]
+    fn made(&self, make: impl FnOnce() -> T) -> &T {
+        install();
+        let _alone = lock(MAKING.get());
+        self.0.get_or_init(make)
+    }
+}
+
 extern "C" fn before() {
     let guard = GATE.get().write().unwrap_or_else(PoisonError::into_inner);
     let _ = HELD.try_with(|held| held.borrow_mut().replace(guard));
@@ -95,11 +124,13 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     let _ = HELD.try_with(|held| held.borrow_mut().take().map(std::mem::forget));
     GATE.renew(RwLock::default());
+    MAKING.renew(Mutex::default());
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+    use std::sync::mpsc;
     use std::time::{Duration, Instant};
     use std::{hint, thread};
 
@@ -129,6 +160,34 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
         }
         status
+    }
+
+    #[test]
+    fn a_dear_value_is_made_once_and_a_child_waits_for_nobody() {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        static VALUE: Dear<usize> = Dear::new();
+        static HELD_UP: Dear<u8> = Dear::new();
+        let make = || {
+            thread::sleep(Duration::from_millis(20));
+            MADE.fetch_add(1, Ordering::Relaxed)
+        };
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| VALUE.get_or_init(make)))));
+        assert_eq!((*VALUE.get_or_init(make), MADE.load(Ordering::Relaxed)), (0, 1));
+        let (begun, told) = mpsc::channel();
+        let (ends, ended) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                HELD_UP.get_or_init(|| {
+                    begun.send(()).expect("the test waits");
+                    let _ = ended.recv(); // the parent makes it meanwhile
+                    1
+                })
+            });
+            told.recv().expect("the thread began");
+            assert_eq!(in_a_child(|| assert_eq!(*HELD_UP.get_or_init(|| 2), 2)), 0, "-1: the child waits for a thread of its parent");
+            drop(ends);
+        });
+        assert_eq!(*HELD_UP.get_or_init(|| 3), 1);
     }
 
     #[test]

@@ -5,5 +5,5 @@
 mod forks;
 mod once;
 
-pub use forks::{Renewable, Shared, install, lock};
+pub use forks::{Dear, Renewable, Shared, install, lock};
 pub use once::{Lazy, Once};

@@ -2,7 +2,7 @@
 //!
 //! `std::sync::OnceLock` is locked while its value is made. A child that is forked meanwhile by another thread would find it locked by a
 //! thread that it does not have, and wait for ever. Here nothing is locked: threads that come at once each make the value, and all of them
-//! get the one that was kept. So a value must not be dear in memory, and making it must do nothing else.
+//! get the one that was kept. So a value must not be dear, and making it must do nothing else. A dear one is a [`super::Dear`].
 
 use std::ops::Deref;
 
@@ -17,6 +17,12 @@ impl<T> Once<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self(OnceBox::new())
+    }
+
+    /// The value, where it was made.
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        self.0.get()
     }
 
     /// The value; made now where it is missing.

@@ -114,6 +114,25 @@ pub struct SessionsHead {
     pub sessions: u32,
     /// Documents that were ever put into the transcript index: the number of the newest.
     pub last_document: u32,
+    /// In which order these were said; `None` where there are none, and in a scope of an older version until maintenance.
+    pub said: Option<SaidOrder>,
+}
+
+/// In which order the documents of a scope were said, beside the order in which they were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SaidOrder {
+    /// When the last of them was said, in microseconds since 1970.
+    pub newest_at: i64,
+    /// How long before one that was added sooner a document was said, in microseconds, at most; 0 where all were added as they were said.
+    pub most_behind: i64,
+}
+
+impl SaidOrder {
+    /// With one that is added next, and was said at a time.
+    pub fn and(before: Option<Self>, at: i64) -> Self {
+        let Self { newest_at, most_behind } = before.unwrap_or(Self { newest_at: at, most_behind: 0 });
+        Self { newest_at: newest_at.max(at), most_behind: most_behind.max(newest_at.saturating_sub(at)) }
+    }
 }
 
 impl SessionsHead {
@@ -122,14 +141,27 @@ impl SessionsHead {
         let key = Key::new(partition, Table::SessionsHead);
         let Some(value) = pages.get(key.as_slice())? else { return Ok(Self::default()) };
         let mut r = Reader::array(key.as_slice(), envelope::open(key.as_slice(), value)?.body)?;
-        Ok(Self { sessions: r.uint()? as u32, last_document: r.uint()? as u32 })
+        let (sessions, last_document, newest_at, most_behind) = (r.uint()? as u32, r.uint()? as u32, r.maybe_int()?, r.maybe_int()?);
+        let said = newest_at.zip(most_behind).map(|(newest_at, most_behind)| SaidOrder { newest_at, most_behind });
+        Ok(Self { sessions, last_document, said })
+    }
+
+    /// Counts a document that is added, and was said at a time; its number.
+    pub fn counts(&mut self, at: i64) -> u32 {
+        if self.last_document == 0 || self.said.is_some() {
+            self.said = Some(SaidOrder::and(self.said, at));
+        }
+        self.last_document += 1;
+        self.last_document
     }
 
     pub(super) fn write(self, pages: &mut impl PagesMut, partition: Partition) -> Result<()> {
         let key = Key::new(partition, Table::SessionsHead);
-        let mut w = Writer::array(2);
+        let mut w = Writer::array(4);
         w.uint(u64::from(self.sessions));
         w.uint(u64::from(self.last_document));
+        w.maybe_int(self.said.map(|said| said.newest_at));
+        w.maybe_int(self.said.map(|said| said.most_behind));
         pages.put(key.as_slice(), &envelope::seal(key.as_slice(), 1, Codec::MessagePack, w.bytes()))
     }
 }

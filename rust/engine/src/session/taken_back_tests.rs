@@ -245,7 +245,7 @@ fn no_write_by_its_number_reaches_a_partition_that_was_erased() {
         begun(&engine, &scope, "s");
         engine.erase(&scope).unwrap();
         let key = Key::new(OWN, Table::SessionsHead);
-        let put = engine.write(move |txn| key::SessionsHead { sessions: 1, last_document: 0 }.write(txn, OWN));
+        let put = engine.write(move |txn| key::SessionsHead { sessions: 1, ..Default::default() }.write(txn, OWN));
         assert_eq!(put.unwrap_err().kind(), ErrorKind::NotFound);
         let skipped = engine.write_to(OWN, move |txn| txn.put(key.as_slice(), b"never").map(|()| true));
         assert!(!skipped.unwrap());

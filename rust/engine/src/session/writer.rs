@@ -12,7 +12,7 @@ use super::transcript::view::{TurnRecord, View};
 use super::transcript::words::Words;
 use super::window::bounds;
 use super::window::warm::PastTurns;
-use crate::context::{Epoch, History, Origin, Placed, Reason, block, bounded};
+use crate::context::{Epoch, Origin, Placed, Reason, bounded};
 use crate::models::Model;
 use crate::scope::Scope;
 use crate::store::envelope::{self, Codec};
@@ -270,13 +270,8 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
 
     /// Call and tokens of the block that stays in the turn that this message ends.
     fn block_that_stays(&self, prepared: &Prepared) -> Result<Option<(u16, u64)>> {
-        let tally = &self.record.tally;
-        let ends = prepared.message.opens_turn() && tally.has_user;
-        let Some(sent) = self.record.sent.filter(|sent| ends && sent.tokens > 0 && sent.turn + 1 == tally.turns) else { return Ok(None) };
-        let start = self.view().turn_start(sent.turn)?;
-        let after = (tally.tokens + tally.pending_tokens(&self.epoch.model.framing, &self.counter()))
-            .saturating_sub(self.view().tokens_before(start)?);
-        Ok(block::stays(sent.tokens, after, self.epoch.model.append_only).then_some((sent.call, sent.tokens)))
+        let ends = prepared.message.opens_turn() && self.record.tally.has_user;
+        if ends { self.view().block_that_stays(&self.record, &self.epoch) } else { Ok(None) }
     }
 
     fn enter_turn(&mut self, placed: Placed, kept: Option<u16>) -> Result<()> {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use self::blobs::References;
-use super::key::{SessionKey, SessionsHead};
+use super::key::{SaidOrder, SessionKey, SessionsHead};
 use super::record::{SessionRecord, SessionState};
 use super::search::row::{self, Row, Rows};
 use super::transcript::words;
@@ -54,6 +54,7 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partiti
     let Some(head) = report.read(partition, "head", SessionsHead::read(pages, partition))? else { return Ok(()) };
     let index = Index::read_runs(pages, report, IndexId { partition, index: words::TRANSCRIPTS })?;
     let documents = report.read(partition, "document", row::rows(pages, partition, 0, usize::MAX, |_| true))?.unwrap_or_default();
+    check_order(report, &head, partition, &documents);
     let audited = words::vectors(partition).audit(pages);
     let vectors = report.read(partition, "vector", audited)?.map(|numbers| numbers.into_iter().collect());
     let (names, references) = (BTreeMap::new(), References::default());
@@ -63,6 +64,17 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partiti
         visit.session(session)?;
     }
     visit.finish()
+}
+
+/// The counters must say no less of the order in which messages were said than these say themselves; of those that are gone they say more.
+fn check_order(report: &mut Report, head: &SessionsHead, partition: Partition, documents: &Rows) {
+    let times = documents.values().filter_map(|row| row.at);
+    let least = times.fold(None, |order, at| Some(SaidOrder::and(order, at)));
+    if let Some((said, least)) = head.said.zip(least) {
+        if said.newest_at < least.newest_at || said.most_behind < least.most_behind {
+            report.note(partition, "head", format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"));
+        }
+    }
 }
 
 /// A scope while its sessions are checked.

@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 use super::key::{SessionKey, SessionsHead};
 use super::ledger::Call;
 use super::record::{self, SessionRecord, SessionState};
+use super::search::said_order;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::writer::{KnownId, put_id};
 use super::{doctor, key, task};
@@ -209,6 +210,7 @@ pub(crate) fn heads<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed
         pages.delete(name)?;
     }
     let head = readable(SessionsHead::read(&*pages, partition))?.unwrap_or_default();
-    let head = SessionsHead { sessions: head.sessions.max(newest), last_document: head.last_document.max(newest_document) };
+    let said = readable(said_order(&*pages, partition))?.flatten();
+    let head = SessionsHead { sessions: head.sessions.max(newest), last_document: head.last_document.max(newest_document), said };
     if head == SessionsHead::default() { Ok(()) } else { head.write(pages, partition) }
 }

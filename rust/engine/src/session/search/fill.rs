@@ -1,8 +1,9 @@
-//! Rows and vectors of messages that an older version added: made by maintenance, a step at a time.
+//! Rows and vectors of messages that an older version added: made by maintenance, a step at a time. It also finds out in which order they were said.
 
-use super::super::key::SessionKey;
+use super::super::key::{SessionKey, SessionsHead};
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::{speaker, text_of, vector, vectors};
+use super::dated::said_order;
 use super::row::{Row, Rows, rows};
 use crate::Result;
 use crate::index::vectors::UnitVector;
@@ -30,8 +31,24 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
                 filled += engine.write_to(partition, move |txn| fill(txn, partition, &bare))?;
                 first = last.saturating_add(1);
             }
+            put_in_order(engine, partition)?;
         }
     }
+}
+
+/// Finds out in which order the messages of a scope were said, where an older version did not count that.
+fn put_in_order(engine: &Core, partition: Partition) -> Result<()> {
+    let is_unknown = |head: &SessionsHead| head.said.is_none() && head.last_document > 0;
+    if !engine.store().read(|pages| Ok(is_unknown(&SessionsHead::read(pages, partition)?)))? {
+        return Ok(());
+    }
+    engine.write_to(partition, move |txn| {
+        let head = SessionsHead::read(&*txn, partition)?;
+        match said_order(&*txn, partition)?.filter(|_| is_unknown(&head)) {
+            Some(said) => SessionsHead { said: Some(said), ..head }.write(txn, partition),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Writes rows and vectors of documents, as far as they are still there.

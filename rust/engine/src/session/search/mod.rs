@@ -10,7 +10,8 @@
 //! about another thing. A message is a hit only if it, or one of the two messages on either side of it in its session, shares a word with the
 //! question, or its vector is near. It does not expand the question and asks no model.
 
-pub(super) mod fill;
+pub(super) mod dated;
+mod fill;
 mod forks;
 mod later;
 mod overview;
@@ -24,6 +25,7 @@ mod sight;
 mod tests;
 mod typos;
 
+pub(super) use dated::said_order;
 pub use fill::fill_rows;
 pub(super) use later::{Later, Statement, with_later};
 pub(super) use row::Row;

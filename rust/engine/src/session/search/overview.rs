@@ -1,7 +1,7 @@
 //! The words that the user said in a time: the messages that answer a question which names one and has no content.
 //!
 //! ```text
-//! documents   those of the time, by halving: they are numbered as they were added. Where there are few, all are looked at
+//! documents   those of the time (`dated.rs`). Where the scope has few, all are looked at
 //! looked at   up to MOST_ROWS rows; of more the first of each of PARTS parts of the time
 //! answers     said in the time, by the user, and neither a question nor a courtesy; a question too, where it is asked what was asked
 //! chosen      from all of the time alike, of each part the longest (what was asked: the longest question), in the order of time
@@ -10,22 +10,23 @@
 //! So a month costs what a day of `MOST_ROWS` messages costs, and its answer has something of each week.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::super::key::{SessionKey, SessionsHead};
 use super::super::recalls::role_of;
 use super::super::transcript::message::{MessageRecord, MessageState};
 use super::super::transcript::words::text_of;
-use super::rank::{Known, first_said_at, glance, said_at};
-use super::row::{self, Row};
+use super::dated::{Dated, Documents, each_row, said_at};
+use super::rank::{Known, glance};
+use super::row::Row;
 use super::score::{Features, SCORE_ONE};
 use super::{Found, Request};
 use crate::Result;
 use crate::recall::ranking::LONG;
 use crate::recall::ranking::memories::OVERVIEW;
-use crate::recall::when::Range;
+use crate::recall::when;
 use crate::recall::{Overview, spread};
-use crate::store::keys::{Key, Partition, Table, u32_at};
+use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::text::speech;
 
@@ -49,20 +50,17 @@ struct One {
 /// The messages that answer, in the order of time; none where nobody said anything then.
 pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request, of: Overview) -> Result<Vec<Found>> {
     let answers = |is_empty: Option<bool>| of == Overview::Asked || is_empty != Some(true);
-    let is_said = request.said == Range::default() && of != Overview::Ahead; // what was said today does not tell of today
+    let is_said = request.said == when::Range::default() && of != Overview::Ahead; // what was said today does not tell of today
     let Some(asked) = request.preferred.filter(|_| is_said) else { return Ok(Vec::new()) };
-    let last = SessionsHead::read(pages, partition)?.last_document;
-    let mut numbers = 1..last.saturating_add(1);
-    if last > MOST_ROWS {
-        let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| first_said_at(pages, partition, last, at));
-        numbers = edge(asked.since, numbers.start)?..edge(asked.until, numbers.end)?;
-    }
-    let (count, mut sessions, mut ones) = (numbers.end.saturating_sub(numbers.start), BTreeMap::new(), Vec::new());
+    let head = SessionsHead::read(pages, partition)?;
+    let all = || Documents::between(1, head.last_document.saturating_add(1));
+    let documents = if head.last_document > MOST_ROWS { Dated::of(pages, partition, &head, asked)?.within } else { all() };
+    let (count, mut sessions, mut ones) = (documents.count(), BTreeMap::new(), Vec::new());
     let parts = if count > MOST_ROWS { PARTS } else { 1 };
-    let first_of = |part: u32| numbers.start + (u64::from(count) * u64::from(part) / u64::from(parts)) as u32;
+    let first_of = |part: u32| (u64::from(count) * u64::from(part) / u64::from(parts)) as u32;
     for part in 0..parts {
         let most = if parts == 1 { count } else { MOST_ROWS / PARTS };
-        rows(pages, partition, first_of(part)..first_of(part + 1), most, &mut |number, row| {
+        rows(pages, partition, documents.places(&(first_of(part)..first_of(part + 1))), most, &mut |number, row| {
             let place = SessionKey { partition, session: row.session };
             let at = said_at(pages, partition, &row)?;
             let is_stated = !row.is_courtesy && answers(row.is_empty) && row.by_model != Some(true);
@@ -84,24 +82,26 @@ pub(super) fn found<P: Pages>(pages: &P, partition: Partition, request: &Request
     Ok(chosen.into_iter().enumerate().map(|(place, one)| one.found(SCORE_ONE - place as i64)).collect())
 }
 
-/// The rows of these documents, the first `most` of them.
+/// The rows of some documents, the first `most` of them.
 fn rows<P: Pages>(
     pages: &P,
     partition: Partition,
-    numbers: std::ops::Range<u32>,
+    documents: impl Iterator<Item = Range<u32>>,
     most: u32,
     each: &mut dyn FnMut(u32, Row<'_>) -> Result<()>,
 ) -> Result<()> {
-    let (first, end, mut left) = (row::key(partition, numbers.start), Key::new(partition, Table::Document).prefix_range().end, most);
-    pages.scan(first.as_slice(), &end, &mut |key, value| {
-        let number = u32_at(key, 5).unwrap_or(u32::MAX);
-        if number >= numbers.end || left == 0 {
-            return Ok(ControlFlow::Break(()));
-        }
-        left -= 1;
-        each(number, Row::decode(key, value)?)?;
-        Ok(ControlFlow::Continue(()))
-    })
+    let mut left = most;
+    for numbers in documents {
+        each_row(pages, partition, numbers, &mut |number, row| {
+            if left == 0 {
+                return Ok(ControlFlow::Break(()));
+            }
+            left -= 1;
+            each(number, row)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(())
 }
 
 fn is_visible<P: Pages>(pages: &P, place: SessionKey, request: &Request, known: &mut BTreeMap<u32, Known>) -> Result<bool> {

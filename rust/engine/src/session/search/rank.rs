@@ -10,20 +10,20 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::super::key::{SessionKey, SessionsHead};
 use super::super::metadata;
 use super::super::record::{SessionRecord, SessionState};
-use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::vectors;
 use super::places::{may_be_crowded, surplus};
+use super::dated::{Dated, extended, newest_at, said_at};
 use super::question::{Meaning, Question};
 use super::row::{self, Row};
 use super::score::{Features, moved_by_name};
-use super::sight::{Dated, Field};
+use super::sight::Field;
 use super::{Asking, Found, Request, forks, stored_message};
 use crate::Result;
 use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
 use crate::recall::filter::has_metadata;
-use crate::recall::ranking::{BEHIND, BESIDE, BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
+use crate::recall::ranking::{BESIDE, BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
 use crate::store::identity::Seed;
@@ -34,6 +34,7 @@ use crate::text::speech::acknowledges;
 /// The scores of all messages by the words of a question, and the speakers that the question names.
 pub(super) struct Words {
     partition: Partition,
+    head: SessionsHead,
     field: Field,
     speakers: Vec<String>,
     /// The terms that name them.
@@ -48,10 +49,11 @@ impl Words {
         (snapshot, terms): (&Snapshot<'_, P>, &Prepared<'_>),
         question: &Question<'_>,
     ) -> Result<Self> {
-        let mut field = Field::new(SessionsHead::read(pages, partition)?.last_document);
+        let head = SessionsHead::read(pages, partition)?;
+        let mut field = Field::new(head.last_document);
         let first = field.enter_words(|visit| snapshot.score_each(terms, visit), SPEAKERS_FROM)?;
         let (speakers, names) = named(pages, partition, question, &first)?;
-        Ok(Self { partition, field, speakers, names })
+        Ok(Self { partition, head, field, speakers, names })
     }
 
     /// Whether the question names somebody who speaks.
@@ -64,6 +66,7 @@ impl Words {
 pub(super) struct Ranking<'r, P> {
     pages: &'r P,
     partition: Partition,
+    head: SessionsHead,
     question: &'r Question<'r>,
     request: &'r Request,
     field: Field,
@@ -119,7 +122,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         question: &'r Question<'r>,
         request: &'r Request,
     ) -> Result<Self> {
-        let Words { partition, mut field, speakers, names } = words;
+        let Words { partition, head, mut field, speakers, names } = words;
         field.near_from(request.near);
         let is_other = |term: &QueryTerm| !names.contains(&term.hash);
         // A question that has nothing but names is about them.
@@ -141,6 +144,7 @@ impl<'r, P: Pages> Ranking<'r, P> {
         let mut ranking = Self {
             pages,
             partition,
+            head,
             question,
             request,
             field,
@@ -398,59 +402,18 @@ impl<'r, P: Pages> Ranking<'r, P> {
         if self.request.said != Range::default() {
             return Ok(());
         }
-        let last = self.field.last();
         for against_now in [true, false] {
-            let newest = || Ok(time_of(self.pages, self.partition, last)?.and_then(|(_, at)| when::read(&self.request.text, at, 0)));
+            let newest = || Ok(newest_at(self.pages, self.partition, &self.head)?.and_then(|at| when::read(&self.request.text, at, 0)));
             let Some(range) = (if against_now { self.request.preferred } else { newest()? }) else { return Ok(()) };
-            let edge = |at: Option<i64>, open: u32| at.map_or(Ok(open), |at| first_said_at(self.pages, self.partition, last, at));
-            let within = edge(range.since, 1)?..edge(range.until, last.saturating_add(1))?;
-            let behind = edge(extended(range).until, last.saturating_add(1))?;
+            let dated = Dated::of(self.pages, self.partition, &self.head, range)?;
             self.asked = Some(range);
-            if !within.is_empty() {
-                self.field.dated = Dated { behind: within.start..behind.max(within.end), within };
+            if !dated.within.is_empty() {
+                self.field.dated = dated;
                 return Ok(());
             }
         }
         Ok(())
     }
-}
-
-/// When a message was said: its row has it, or, in a store of an older version, its record.
-pub(super) fn said_at<P: Pages>(pages: &P, partition: Partition, row: &Row<'_>) -> Result<i64> {
-    if let Some(at) = row.at {
-        return Ok(at);
-    }
-    let place = SessionKey { partition, session: row.session };
-    Ok(MessageRecord::read(pages, place, row.index)?.map_or(0, |record| record.said_at()))
-}
-
-/// The first document up to `last` that was said at a time or later, if documents stand in the order of time. Where they do not, the
-/// words of that time are not seen sooner, and that is all.
-pub(super) fn first_said_at<P: Pages>(pages: &P, partition: Partition, last: u32, time: i64) -> Result<u32> {
-    let (mut low, mut high) = (1, last.saturating_add(1));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match time_of(pages, partition, middle)? {
-            Some((number, at)) if at < time && number < high => low = number.saturating_add(1),
-            _ => high = middle,
-        }
-    }
-    Ok(low)
-}
-
-/// The first document from a number on, and when it was said.
-fn time_of<P: Pages>(pages: &P, partition: Partition, number: u32) -> Result<Option<(u32, i64)>> {
-    let (mut next, end) = (None, Key::new(partition, Table::Document).prefix_range().end);
-    pages.scan(row::key(partition, number).as_slice(), &end, &mut |key, value| {
-        next = Some((u32_at(key, 5).unwrap_or(number), Row::decode(key, value)?));
-        Ok(ControlFlow::Break(()))
-    })?;
-    next.map(|(number, row)| Ok((number, said_at(pages, partition, &row)?))).transpose()
-}
-
-/// The time that a question asks about, and some days more.
-fn extended(asked: Range) -> Range {
-    Range { since: asked.since, until: asked.until.map(|until| until.saturating_add(BEHIND)) }
 }
 
 /// Those who spoke one of these documents and whom the question names, and the terms that name them.

@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use super::dated::Dated;
 use super::question::Question;
 use crate::Result;
 use crate::index::bm25::Hit;
@@ -74,14 +75,6 @@ pub(super) struct Field {
     pub dated: Dated,
     /// From this cosine on a document is near the question's meaning, in units of 2^-30.
     near: i32,
-}
-
-/// Ranges of documents by the time that a question asks about; empty where it asks about none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Dated {
-    pub within: Range<u32>,
-    /// The same, and the days behind it.
-    pub behind: Range<u32>,
 }
 
 impl Field {
@@ -291,8 +284,8 @@ impl Field {
             name: is(self.has_name(number)),
             before_two: own(number.checked_sub(2)),
             after_two: own(number.checked_add(2)),
-            within: is(self.dated.within.contains(&number)),
-            behind: is(self.dated.behind.contains(&number)),
+            within: is(self.dated.within.contains(number)),
+            behind: is(self.dated.behind.contains(number)),
             identified: is(self.is_identified(number)),
         };
         sight.fixed()
@@ -320,13 +313,12 @@ impl Field {
 
     /// The most that dates and identifiers add to a document of the chunk from `first` on.
     fn more_than_estimated(&self, first: u32) -> f32 {
-        let end = first.saturating_add(CHUNK as u32);
-        let is_in = |range: &Range<u32>| !range.is_empty() && range.start < end && first < range.end;
+        let chunk = first..first.saturating_add(CHUNK as u32);
         let identified = self.identified.partition_point(|number| *number < first);
-        let is_identified = self.identified.get(identified).is_some_and(|number| *number < end);
-        let each =
-            [(is_in(&self.dated.within), SIGHT.within), (is_in(&self.dated.behind), SIGHT.behind), (is_identified, SIGHT.identified)];
-        each.into_iter().map(|(is, more)| if is { more.max(0.0) as f32 } else { 0.0 }).sum()
+        let is_identified = self.identified.get(identified).is_some_and(|number| *number < chunk.end);
+        let dated = [(self.dated.within.meet(&chunk), SIGHT.within), (self.dated.behind.meet(&chunk), SIGHT.behind)];
+        let each = dated.into_iter().chain([(is_identified, SIGHT.identified)]);
+        each.map(|(is, more)| if is { more.max(0.0) as f32 } else { 0.0 }).sum()
     }
 }
 

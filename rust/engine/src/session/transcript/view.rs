@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::message::{Brief, MessageRecord};
 use crate::context::image::Cost;
-use crate::context::{Block, History, Item, MemoryRef, Stored, Tally};
+use crate::context::{Block, History, Item, MemoryRef, Stored, Tally, block};
 use crate::session::key::SessionKey;
 use crate::session::ledger::{Call, Shown};
 use crate::session::record::SessionRecord;
@@ -79,6 +79,8 @@ pub(in crate::session) struct View<'p, P> {
     warm: Arc<Warm>,
     read: RefCell<ReadNow>,
     likely_turn: Option<u64>,
+    /// False where nobody asked.
+    block_will_stay: bool,
 }
 
 /// A block that stayed in its turn, as this epoch shows it.
@@ -134,7 +136,7 @@ impl<'p, P: Pages> View<'p, P> {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
         let likely_turn = warm.first_turn;
-        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), likely_turn }
+        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), likely_turn, block_will_stay: false }
     }
 
     /// A view that nothing was read for before.
@@ -145,6 +147,21 @@ impl<'p, P: Pages> View<'p, P> {
     /// The same where the window is likely to begin at a turn.
     pub fn beginning(self, likely_turn: Option<u64>) -> Self {
         Self { likely_turn, ..self }
+    }
+
+    /// The same with a prompt that says how much of it lasts: see [`History::block_will_stay`].
+    pub fn lasting(self, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Self> {
+        let block_will_stay = self.block_that_stays(record, epoch)?.is_some();
+        Ok(Self { block_will_stay, ..self })
+    }
+
+    /// The call whose block stays in the newest turn when the next one begins, and the tokens of the block.
+    pub fn block_that_stays(&self, record: &SessionRecord, epoch: &StoredEpoch) -> Result<Option<(u16, u64)>> {
+        let tally = &record.tally;
+        let Some(sent) = record.sent.filter(|sent| sent.tokens > 0 && sent.turn + 1 == tally.turns) else { return Ok(None) };
+        let all = tally.tokens + tally.pending_tokens(&epoch.model.framing, &self.counter);
+        let after = all.saturating_sub(self.tokens_before(self.turn_start(sent.turn)?)?);
+        Ok(block::stays(sent.tokens, after, epoch.model.append_only).then_some((sent.call, sent.tokens)))
     }
 
     /// The warm messages and those read since, from message `first` on, for the next view. The window began at `first_turn`.
@@ -292,6 +309,10 @@ impl<P: Pages> History for View<'_, P> {
 
     fn kept_block(&self, turn: u64) -> Result<Option<Arc<Block>>> {
         Ok(self.kept(turn)?.and_then(|kept| kept.block.clone()))
+    }
+
+    fn block_will_stay(&self) -> bool {
+        self.block_will_stay
     }
 
     fn left_out(&self, turn: u64) -> Result<Vec<Item>> {

@@ -109,9 +109,9 @@ impl Words {
         (index, at): (u64, i64),
         found_by: Findable,
     ) -> Result<u32> {
-        head.last_document += 1;
-        self.add_again(pages, place, (head.last_document, index, at), found_by)?;
-        Ok(head.last_document)
+        let number = head.counts(at);
+        self.add_again(pages, place, (number, index, at), found_by)?;
+        Ok(number)
     }
 
     /// Makes a message findable again under the number that it was given; numbers ascend. It is findable once the transaction is

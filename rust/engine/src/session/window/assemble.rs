@@ -293,8 +293,11 @@ fn gather<'s, P: Pages>(
     let same_epoch = |known: &WarmFixed| known.epoch == fixed.epoch && Arc::ptr_eq(&known.pinned, &fixed.pinned);
     let unchanged = warm.fixed.as_ref().is_none_or(same_epoch);
     let warm = if unchanged { warm } else { Arc::new(warm.without_blocks()) };
-    let view = View::new(pages, place, Extent::of(&record), &epoch, warm, ask.now);
+    let mut view = View::new(pages, place, Extent::of(&record), &epoch, warm, ask.now);
     let open = carries_block(&view)?;
+    if !open {
+        view = view.lasting(&record, &epoch)?;
+    }
     let before = record.sent.filter(|sent| open && sent.turn + 1 == record.tally.turns);
     if let Some(sent) = before {
         let call = Call::read(pages, place, sent.turn, sent.call)?;
