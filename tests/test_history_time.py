@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memspan
+import memspan.testing
 
 if TYPE_CHECKING:
     from memspan.testing import FakeClock
@@ -111,3 +112,25 @@ def test_a_time_beyond_the_years_is_refused(user: memspan.Scope) -> None:
 
     with pytest.raises(memspan.InvalidInput, match="1 and 9999"):
         user.remember("x", occurred_at=datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))
+
+
+@pytest.mark.parametrize("order", ["as it was said", "backwards", "by conversation"])
+def test_imported_messages_are_found_by_their_time_in_whatever_order_they_come(order: str) -> None:
+    begin, count = datetime(2024, 1, 1, tzinfo=UTC), 4_400  # more than are all looked at
+    said = [begin + timedelta(hours=2 * number) for number in range(count)]
+    numbers = list(range(count))
+    if order == "backwards":
+        numbers.reverse()
+    elif order == "by conversation":
+        numbers.sort(key=lambda number: number % 7)
+    with memspan.testing.temporary_engine() as engine:
+        user = engine.user("u")
+        session = user.session("s", model="gpt-4o")
+        for first in range(0, count, 1_100):
+            rows = numbers[first : first + 1_100]
+            session.add_many(
+                [memspan.NewMessage({"role": "user", "content": f"I moved box {at} to the cellar."}, created_at=said[at]) for at in rows]
+            )
+        found = {hit.text for hit in user.search_transcripts("What did I say in March 2024?", limit=1_000)}
+        assert found == {f"I moved box {at} to the cellar." for at in range(count) if (said[at].year, said[at].month) == (2024, 3)}
+        assert engine.check().sound

@@ -207,3 +207,24 @@ def test_an_agent_without_a_user_has_a_prompt_at_every_size(memspan_engine: mems
         session.add_response(response)
         session.add({"role": "tool", "tool_call_id": f"c{number}", "content": "a result " * words})
         assert session.assemble().total_tokens <= 1_500
+
+
+def test_the_boundary_between_two_turns_stands_before_what_will_change(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    user.remember("The staging database listens on port 6544.")
+    session = user.session("s", model="gpt-4o", system="You are a careful engineer. " * 20)
+    session.add({"role": "user", "content": "which port does the staging database listen on? then check it"})
+    for number in range(8):
+        prompt = session.assemble()
+        call = [(f"c{number}", "bash", {"command": f"psql -h stg-{number} -c 'select 1'"})]
+        session.add_response(openai_response(None, tool_calls=call), prompt=prompt)
+        result = f"psql: error: connection to server at stg-{number} failed: is the server running on that host?"
+        session.add({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+    last = session.assemble()
+    session.add_response(openai_response("It listens on 6544."), prompt=last)
+    between = session.assemble()
+    session.add({"role": "user", "content": "good, restart it"})
+    after = session.assemble()
+    assert after.shared_prefix(last).tokens >= last.prefix_tokens > 0
+    assert after.shared_prefix(between).tokens >= between.prefix_tokens > 0
+    assert after.shared_prefix(between).broken_by == "block", "the control: the block stays in its turn"
