@@ -152,3 +152,95 @@ def test_collections_that_cannot_be_are_refused(user: memspan.Scope) -> None:
     with memspan.testing.temporary_engine() as other, pytest.raises(InvalidInput, match="of the same engine"):
         user.session("s-1", model="gpt-4o", collections=[other.user("u").collection("docs")])
     assert [info.id for info in user.sessions()] == []
+
+
+def _openai_call(at: int, *commands: str) -> dict[str, object]:
+    calls = [
+        {"id": f"c-{at}-{k}", "type": "function", "function": {"name": "bash", "arguments": json.dumps({"command": command})}}
+        for k, command in enumerate(commands)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _worked(user: memspan.Scope) -> memspan.Session:
+    """A session of an agent whose results mean nothing without the commands that gave them."""
+    worked = user.session("worked", model="gpt-4o")
+    worked.add({"role": "user", "content": "look how warm the three furnaces are"})
+    worked.add(_openai_call(0, "furnace --read north", "furnace --read south", "furnace --read west | tail -1"))
+    for k, warm in enumerate(("furnace ok 871 (14 ms)", "furnace ok 640 (11 ms)", "furnace ok 702 (12 ms)")):
+        worked.add({"role": "tool", "tool_call_id": f"c-0-{k}", "content": warm})
+    worked.add({"role": "assistant", "content": "All three are on."})
+    return worked
+
+
+def _asked(user: memspan.Scope, question: str = "what did the furnace say, ok or not?") -> tuple[memspan.Session, memspan.Prompt]:
+    session = user.session("now", model="gpt-4o")
+    session.add({"role": "user", "content": question})
+    return session, session.assemble()
+
+
+def test_a_recalled_result_says_the_call_that_gave_it(user: memspan.Scope) -> None:
+    _worked(user)
+    _, prompt = _asked(user)
+    for command, warm in (("north", "871 (14"), ("south", "640 (11"), ("west | tail -1", "702 (12")):
+        assert f'<item by="tool" of="bash: furnace --read {command}" on=' in prompt.text
+        [line] = [one for one in prompt.text.splitlines() if warm in one]
+        assert f"--read {command}" in line
+    assert prompt.total_tokens <= prompt.max_input_tokens
+
+
+def test_a_recalled_result_of_several_calls_says_them_in_their_order(user: memspan.Scope) -> None:
+    worked = user.session("worked", model="claude-sonnet-4-5")
+    worked.add({"role": "user", "content": "look how warm the two furnaces are"})
+    calls = [{"type": "tool_use", "id": f"t-{at}", "name": "Read", "input": {"path": f"furnace/{at}"}} for at in (1, 2)]
+    worked.add({"role": "assistant", "content": calls})
+    results = [{"type": "tool_result", "tool_use_id": f"t-{at}", "content": f"furnace ok 87{at}"} for at in (2, 1)]
+    worked.add({"role": "user", "content": results})
+    _, prompt = _asked(user)
+    assert 'of="Read: furnace/2; Read: furnace/1"' in prompt.text
+
+
+def test_what_is_no_recalled_result_says_no_call(user: memspan.Scope) -> None:
+    worked = _worked(user)
+    worked.add({"role": "user", "content": "the furnace of the north says ok"})
+    _, prompt = _asked(user)
+    said = [line for line in prompt.text.splitlines() if 'by="user"' in line or "All three" in line]
+    assert said
+    assert not any(" of=" in line for line in said)
+    worked.add({"role": "assistant", "content": "It does."})
+    worked.add({"role": "user", "content": "what did the furnace say?"})
+    assert " of=" not in worked.assemble().text  # the window has results and calls
+
+
+def test_a_part_of_a_long_call_says_which_call_it_is_of(user: memspan.Scope) -> None:
+    code = "\n".join(f"def step_{n}(value):\n    return value + {n}" for n in range(120))
+    code += "\ndef temper_glass(value):\n    return value * 0.873  # tempering of glass\n"
+    arguments = json.dumps({"content": code, "path": "src/kiln/glass.py"})
+    function = {"name": "write_file", "arguments": arguments}
+    worked = user.session("worked", model="gpt-4o")
+    worked.add({"role": "user", "content": "write it"})
+    worked.add({"role": "assistant", "content": None, "tool_calls": [{"id": "w", "type": "function", "function": function}]})
+    worked.add({"role": "tool", "tool_call_id": "w", "content": "Wrote it."})
+    _, prompt = _asked(user, "by what does tempering of glass multiply the value?")
+    assert "0.873" in prompt.text
+    assert '<item by="assistant" of="write_file: src/kiln/glass.py \u2026" on=' in prompt.text
+
+
+def test_a_redacted_call_leaves_the_prompts_that_said_it(user: memspan.Scope) -> None:
+    worked = _worked(user)
+    session, prompt = _asked(user)
+    assert "--read north" in prompt.text
+    session.add_response({"role": "assistant", "content": "It says ok."}, prompt=prompt)
+    old = session.turn(0).prompt
+    assert old is not None
+    assert old.text == prompt.text
+    assert (old.same_bytes, old.erased) == (True, ())
+    worked.redact(1)
+    again = session.turn(0).prompt
+    assert again is not None
+    assert "--read" not in again.text
+    assert "furnace ok 871" in again.text
+    assert not again.same_bytes
+    assert "call of message worked#2" in again.erased
+    session.add({"role": "user", "content": "and what does the furnace say now, is it ok?"})
+    assert "--read" not in session.assemble().text

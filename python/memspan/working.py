@@ -224,7 +224,10 @@ class Prompt:
 
     @property
     def erased(self) -> tuple[str, ...]:
-        """Of a prompt out of the ledger: the items that it showed and that were erased since, as "memory mem-3" or "message 31"."""
+        """Of a prompt out of the ledger: the items that it showed and that were erased since, as "memory mem-3" or "message 31".
+
+        Of a tool's result whose call was redacted it says "call of message s-1#7".
+        """
         return self._facts.erased
 
     @property

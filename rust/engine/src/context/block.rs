@@ -81,6 +81,9 @@ pub struct Form {
     pub disputed: bool,
     /// How it says which scope it is of.
     pub origin: Origin,
+    /// How many messages before it the call stands that a tool's result is of, and which the result says; 0 for a part of a call that says
+    /// which call it is of. `None`: it says none, or was shown before 0.16.0.
+    pub called: Option<u64>,
 }
 
 impl Form {

@@ -21,6 +21,11 @@ impl<'a> Object<'a> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| raw.get()).filter(|raw| *raw != "null")
     }
 
+    /// The names of its fields with their raw values, in order.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(name, raw)| (&**name, raw.get()))
+    }
+
     /// The text of `key`, if it is there; another type breaks the rule.
     pub(crate) fn text(&self, key: &str, place: Position<'_>) -> Result<Option<Cow<'a, str>>> {
         self.get(key).map(|raw| text(raw).ok_or_else(|| place.wrong(key, "must be a string", raw))).transpose()

@@ -132,7 +132,12 @@ fn form(random: &mut Random) -> Form {
     let span = maybe(random, |random| (random.below(1 << 40), number(random)));
     let newer_at = maybe(random, |random| random.next() as i64 >> 8);
     let origin = Origin::of_number(random.below(3)).expect("a number of one");
-    if random.chance(50) { Form::default() } else { Form { version: Form::DATED, span, newer_at, disputed: random.chance(50), origin } }
+    let called = maybe(random, |random| random.below(40));
+    if random.chance(50) {
+        Form::default()
+    } else {
+        Form { version: Form::DATED, span, newer_at, disputed: random.chance(50), origin, called }
+    }
 }
 
 fn why(random: &mut Random) -> Why {

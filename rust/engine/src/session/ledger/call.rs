@@ -436,7 +436,12 @@ pub(in crate::session) fn shown<P: Pages>(pages: &P, items: &[Item], now: i64) -
             (None, None) => Some(item.clone()).filter(|item| !(item.text.is_empty() && &*item.section == section::RETRIEVED)),
         };
         match found {
-            Some(item) => shown.items.push(item),
+            Some(found) => {
+                if found.form.called != item.form.called {
+                    shown.gone.push(format!("call of {} {}", kind_of(item), item.id));
+                }
+                shown.items.push(found);
+            }
             None => shown.gone.push(format!("{} {}", kind_of(item), item.id)),
         }
     }

@@ -160,7 +160,7 @@ impl<'p, P: Pages> Remains<'p, P> {
     fn lacks_item(&self, sent: &SentPrompt, looked_up: &mut LookedUp) -> Result<bool> {
         any(&sent.items, |item| match (item.memory, item.message) {
             (Some(memory), _) => looked_up.memory(self.pages, memory),
-            (None, Some(message)) => looked_up.message(self.pages, message),
+            (None, Some(message)) => looked_up.message(self.pages, (message, item.form.called)),
             (None, None) if item.text.is_empty() => Ok(&*item.section == section::RETRIEVED),
             (None, None) => self.known.is_gone(self.pages, item),
         })
@@ -193,7 +193,8 @@ fn any<T>(all: &[T], mut is: impl FnMut(&T) -> Result<bool>) -> Result<bool> {
 #[derive(Default)]
 struct LookedUp {
     memories: BTreeMap<MemoryRef, bool>,
-    messages: BTreeMap<MessageRef, bool>,
+    /// Each with the place of the call that its item says.
+    messages: BTreeMap<(MessageRef, Option<u64>), bool>,
 }
 
 impl LookedUp {
@@ -205,8 +206,8 @@ impl LookedUp {
         look_up(&mut self.memories, memory, read)
     }
 
-    fn message<P: Pages>(&mut self, pages: &P, message: MessageRef) -> Result<bool> {
-        look_up(&mut self.messages, message, || retrieved::is_gone(pages, message))
+    fn message<P: Pages>(&mut self, pages: &P, said: (MessageRef, Option<u64>)) -> Result<bool> {
+        look_up(&mut self.messages, said, || retrieved::is_gone(pages, said.0, said.1))
     }
 }
 

@@ -34,7 +34,8 @@ pub(in crate::session) fn text_of(message: &Message) -> String {
     text
 }
 
-fn append(part: &Part, text: &mut String) {
+/// Appends what [`text_of`] has of a part.
+pub(in crate::session) fn append(part: &Part, text: &mut String) {
     let mut line = |more: &str| {
         if !text.is_empty() && !more.is_empty() {
             text.push('\n');

@@ -3,6 +3,7 @@
 
 pub(super) mod assemble;
 pub(crate) mod bounds;
+mod called;
 pub(in crate::session) mod epochs;
 mod excerpt;
 mod failures;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::called;
 use super::excerpt::{self, Excerpts};
 use super::replaced::{Replaced, Said, said_before, speaker_of};
 use crate::Result;
@@ -321,7 +322,9 @@ impl Asked<'_> {
             }
         }
         let score = score.map(|score| if newer.is_some() && self.of_now { score / BEHIND_THE_CURRENT } else { score });
-        Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() })))
+        // The window has the call of a result that it shows shortened.
+        let call = if in_window { None } else { called::find(pages, found.place, found.index, &told.message, span)? };
+        Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() }, call.as_ref())))
     }
 }
 
@@ -341,10 +344,10 @@ fn given<P: Pages>(pages: &P, place: SessionKey, reference: MessageRef) -> Resul
     Ok(MessageRecord::read(pages, place, reference.index)?.filter(is_same))
 }
 
-/// Whether a message is not there any more, or not what it was.
-pub(in crate::session) fn is_gone<P: Pages>(pages: &P, message: MessageRef) -> Result<bool> {
+/// Whether a message is not there any more, or not what it was, or the call is not that its item says.
+pub(in crate::session) fn is_gone<P: Pages>(pages: &P, message: MessageRef, called: Option<u64>) -> Result<bool> {
     let place = SessionKey { partition: message.partition as Partition, session: message.session as u32 };
-    Ok(given(pages, place, message)?.is_none())
+    Ok(given(pages, place, message)?.is_none() || called::is_gone(pages, place, message.index, called)?)
 }
 
 /// A message with what it says.
@@ -385,9 +388,12 @@ impl Told {
         self.record.shown.iter().any(|(_, shown)| shown.contains(part))
     }
 
-    fn item(self, score: Option<i64>, form: Form) -> Item {
+    /// Its item, which says a call where one is given.
+    fn item(self, score: Option<i64>, form: Form, call: Option<&called::Before>) -> Item {
+        let of = call.and_then(|call| called::attribute(&self.message, form.span, call));
+        let form = Form { called: call.filter(|_| of.is_some()).map(|call| call.distance), ..form };
         let (attributes, text) = if form.version >= Form::DATED {
-            (self.short_frame(form.newer_at), excerpt::part(&self.text, form.span).into())
+            (self.short_frame(of, form.newer_at), excerpt::part(&self.text, form.span).into())
         } else {
             (self.first_frame(), head(&self.text))
         };
@@ -404,10 +410,12 @@ impl Told {
         }
     }
 
-    /// Who said it, and when, and since when something newer holds.
-    fn short_frame(&self, newer_at: Option<i64>) -> Vec<(Box<str>, Box<str>)> {
+    /// Who said it, of which call, and when, and since when something newer holds.
+    fn short_frame(&self, of: Option<(Box<str>, Box<str>)>, newer_at: Option<i64>) -> Vec<(Box<str>, Box<str>)> {
         let by = self.message.name.as_deref().unwrap_or_else(|| role_of(&self.message).0);
-        let mut frame: Vec<(Box<str>, Box<str>)> = vec![("by".into(), by.into()), ("on".into(), self.date().into())];
+        let mut frame: Vec<(Box<str>, Box<str>)> = vec![("by".into(), by.into())];
+        frame.extend(of);
+        frame.push(("on".into(), self.date().into()));
         frame.extend(newer_at.map(|at| ("newer_on".into(), iso_date(at).into())));
         frame
     }
@@ -428,9 +436,13 @@ impl Told {
     }
 }
 
-/// A message as a prompt showed it; `None` where it is not there any more, or not what it was.
+/// A message as a prompt showed it; `None` where it is not there any more, or not what it was. Where the call is gone that it said, it is
+/// without it, and its form is another.
 pub(in crate::session) fn said<P: Pages>(pages: &P, message: MessageRef, score: Option<i64>, form: Form) -> Result<Option<Item>> {
-    Ok(Told::read(pages, message)?.map(|told| told.item(score, form)))
+    let Some(told) = Told::read(pages, message)? else { return Ok(None) };
+    let place = SessionKey { partition: message.partition as Partition, session: message.session as u32 };
+    let call = form.called.map_or(Ok(None), |distance| called::at(pages, place, message.index, distance))?;
+    Ok(Some(told.item(score, form, call.as_ref())))
 }
 
 /// The beginning of a text, as [`Form::FIRST`] shows it.
