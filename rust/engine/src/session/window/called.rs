@@ -1,8 +1,8 @@
 //! The call that a recalled result of a tool is of: "ok 1 (14 ms)" means nothing without it. A result says it in an attribute,
 //! `of="bash: cargo test -p store"`, with the name of the tool and a short form of its arguments. So does a part of a long call.
 //!
-//! The item keeps how far before the message the call stands ([`Form::called`](crate::context::Form)), and the text is made again from there. So a call that is
-//! redacted leaves the prompts of its results as well.
+//! The item keeps how far before the message the call stands ([`called`](crate::context::Form::called)), and the text is made again from
+//! there. So a call that is redacted leaves the prompts of its results as well.
 
 use std::fmt::Write as _;
 use std::ops::Range;
