@@ -1,6 +1,7 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
 use super::family::is_all_of_it;
+use super::habits::{HABITS, REFUSED, TASKS};
 use super::health::{is_condition, is_degree, is_for_condition};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
@@ -17,6 +18,9 @@ lists! { "over":
     /// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
     /// trust Acme any more", it says nothing.
     DOES,
+    /// Other verbs of what somebody likes, bears or does again and again. One that is not among them tells of an event: "I can't reach the
+    /// staging database any more".
+    LASTS,
     /// How somebody begins who denies an allergy, which they name next.
     NO_ALLERGY,
     /// Words behind an allergy that say that it is none, or none any more.
@@ -70,6 +74,9 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     }
     if !among(&DOES, s.word(at)) {
         let stops = s.word(at).ends_with("ing") && at + 1 == s.words.len();
+        if over && !tells_what_lasts(s, at) {
+            reading = Reading { importance: 600, ..Reading::new(Category::Episodic, "not any more") };
+        }
         return (over || stops).then_some(reading);
     }
     if at + 1 == s.words.len()
@@ -80,6 +87,17 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     let object = at + 1 + usize::from(["in", "at", "for", "to", "with"].contains(&s.word(at + 1)));
     reading.ends = s.value(object).map(|(value, _)| value).filter(|_| !resumes(&s.words[at..]));
     Some(reading)
+}
+
+/// Whether what somebody does not do any more is a taste or a habit, and not what came to pass once: "I don't trust Acme any more", "we
+/// don't deploy on Fridays any more". Of what somebody cannot do, a verb of work tells of a fault: "I can't build the sidecar any more".
+fn tells_what_lasts(s: &Sentence<'_>, at: usize) -> bool {
+    let is_one = |lists: &[&[&str]]| lists.iter().any(|list| among(list, s.word(at)));
+    match s.word(at - 1) {
+        "can't" => is_one(&[&LASTS]),
+        "don't" | "not" => is_one(&[&LASTS, &HABITS, &TASKS, &REFUSED]),
+        _ => true,
+    }
 }
 
 /// The habit that a word ending in "ing" names: "smoke" of "smoking".
@@ -312,6 +330,32 @@ mod tests {
             let claims = stored(text);
             let found: Vec<_> = claims.iter().map(|claim| (claim.text.as_str(), claim.ends.as_deref())).collect();
             assert_eq!(found, [(text, Some("allergic to penicillin"))]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_any_more_is_an_event_unless_it_is_a_taste_or_a_habit() {
+        let category = |text: &str| stored(text).into_iter().find(|claim| claim.reason == "rule: not any more").map(|claim| claim.category);
+        for text in [
+            "I can't reach the staging database from my machine any more.",
+            "I can't build the sidecar any more.",
+            "I can't log into the vault anymore.",
+            "I don't get the build any more.",
+            "We can't see the dashboard any more.",
+        ] {
+            assert_eq!(category(text), Some(Category::Episodic), "{text}: {:?}", stored(text));
+        }
+        for text in [
+            "I can't eat gluten any more.",
+            "I can't drink coffee anymore.",
+            "I can't tolerate lactose any more.",
+            "I don't smoke cigars any more.",
+            "I don't like coffee any more.",
+            "I don't trust Siemens anymore.",
+            "I don't buy from Acme any more.",
+            "We don't deploy on Fridays any more.",
+        ] {
+            assert_eq!(category(text), Some(Category::Preference), "{text}: {:?}", stored(text));
         }
     }
 
