@@ -29,6 +29,8 @@ lists! { "assign":
     MEASURES,
     /// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
     NAMED,
+    /// Words for settings that many things have. A name that has no other word does not say of what it is: "the batch size".
+    SETTINGS,
     /// Words for what something is made to do, and does not become: "make the font match".
     HAPPENS,
     /// Words that judge, and give no value: "the price is fine".
@@ -71,6 +73,31 @@ struct Name<'a> {
     owner: &'a str,
     from: usize,
     to: usize,
+}
+
+/// Whether a text gives a setting of that name a value, and does not say of what: "The port is 6544." is of what was at hand where it was
+/// said. "The staging port" and "our port" say whose it is.
+#[must_use]
+pub fn is_of_thing_at_hand(text: &str, name: &str) -> bool {
+    const OWNERS: [&str; 7] = ["my", "our", "your", "his", "her", "their", "its"];
+    if !name.split(' ').all(|word| among(&SETTINGS, word)) {
+        return false;
+    }
+    let (own, first) = (words(text), name.split(' ').next().unwrap_or_default());
+    let says_whose = |word: &Word| among(&OWNERS, &word.lower) || word.lower.ends_with("'s");
+    let at = own.iter().position(|word| spelled(&word.lower) == first).filter(|at| *at > 0);
+    at.is_some_and(|at| !own[at.saturating_sub(2)..at].iter().any(says_whose))
+}
+
+/// The value that something had before, as a sentence says: "8089" of "move the port from 8089 to 8090".
+#[must_use]
+pub fn value_before(text: &str) -> Option<String> {
+    const MOST: usize = 4;
+    let own = words(text);
+    let s = Sentence { text, words: &own };
+    let from = (1..own.len()).find(|at| s.word(*at) == "from")?;
+    let to = (from + 2..own.len().min(from + 2 + MOST)).find(|at| s.word(*at) == "to")?;
+    s.between(from + 1, to)
 }
 
 /// The slot to which a sentence gives a value; `None` where it has none of these forms.
@@ -313,4 +340,38 @@ fn given(s: &Sentence<'_>, name: &Name<'_>, value: usize) -> Option<Reading> {
     }
     reading.importance = 600;
     Some(reading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_what_is_at_hand_says_not_whose_it_is() {
+        for (text, name) in [
+            ("The port is 6544.", "port"),
+            ("The batch size is 100.", "batch size"),
+            ("The replicas are 6.", "replicas"),
+            ("Change the default branch to trunk, the old one is gone", "default branch"),
+            ("The new port is 6544.", "port"),
+        ] {
+            assert!(is_of_thing_at_hand(text, name), "{text}");
+        }
+        for (text, name) in [
+            ("The staging port is 6544.", "staging port"),
+            ("The redis port is 6380.", "redis port"),
+            ("Our default branch is main.", "default branch"),
+            ("Our new port is 6544.", "port"),
+            ("Change the sidecar's port to 6544 for now", "port"),
+            ("The port of the sidecar is 8089.", "port of the sidecar"),
+            ("The party size is 4.", "party size"),
+            ("The budget is 300.", "budget"),
+            ("The user's port is 22.", "port"),
+        ] {
+            assert!(!is_of_thing_at_hand(text, name), "{text}");
+        }
+        assert_eq!(value_before("move the port from 8089 to 8090").as_deref(), Some("8089"));
+        assert_eq!(value_before("change the port to 8090"), None);
+        assert_eq!(value_before("I got it from Sam"), None);
+    }
 }

@@ -36,6 +36,8 @@ pub struct Learning {
     pub moved: Option<Moved>,
     /// The change of which it tells.
     pub changed: Option<Change>,
+    /// The value that a thing had before, where it says so.
+    pub was: Option<String>,
     /// The name of its speaker, where several share the scope. It ends nothing that another one said of themselves.
     pub by: Option<String>,
 }
@@ -179,7 +181,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         Some(own) => gate::lift_of(&own.text),
         None => gate::lift_of(&memory.text),
     });
-    let of_profile = leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
+    let of_profile = leave_slot_of_another_kind(writer, memory, &said, learning, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
     let is_of_any = learning.moved.is_some() || learning.changed.is_some();
@@ -313,11 +315,12 @@ fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result
 /// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
 /// wish that does not say that it lasts takes no place of an order that does, unless it ends it. "Change the city to Rome" takes no place
 /// of the user's own city: it may be about another one, and disputes the memory that is returned. An order that may hold beside the older one
-/// leaves it there.
+/// leaves it there. The port of one thing takes no place of the port of another one, of which another session spoke.
 fn leave_slot_of_another_kind<P: PagesMut>(
     writer: &mut PartitionWriter<'_, P>,
     memory: &mut Memory,
     said: &Said,
+    learning: &Learning,
     lift: Option<&Lift>,
 ) -> Result<Option<u32>> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(None) };
@@ -329,7 +332,7 @@ fn leave_slot_of_another_kind<P: PagesMut>(
     let may_follow = claim.may_follow(&other);
     let order = |memory: &Memory| gate::order_of(&memory.text);
     let both_hold = !ends && order(memory).zip(order(&known)).is_some_and(|(new, older)| new.stands_beside(&older));
-    if is_weaker || is_of_thing || both_hold || !may_follow {
+    if is_weaker || is_of_thing || both_hold || !may_follow || is_of_another_thing(memory, claim, &known, &other, learning) {
         memory.slot = None;
     }
     Ok((is_of_thing && may_follow).then_some(known.number))
@@ -340,6 +343,9 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     let other = Statement::of(&known.text, known.kind);
     // "No more emojis" ends nothing that merely names them.
     let of_order = || gate::lift_of(&memory.text).is_some_and(|lift| lift.order.is_some());
+    if is_of_another_thing(memory, claim, known, &other, learning) && claim.stands_to(&other) != Relation::Same {
+        return Effect::Nothing;
+    }
     let value = learning.replaces.as_ref().filter(|_| may_end);
     let over = learning.ends.as_ref().filter(|_| may_end && !of_order());
     let (named, ends) = (value.or(over), value.is_none());
@@ -381,6 +387,18 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
         _ if may_end && learning.changed.as_ref().is_some_and(|changed| is_changed(changed, memory, known)) => Effect::Disputes,
         _ => Effect::Nothing,
     }
+}
+
+/// Whether a claim gives a setting of a thing at hand a value, and a memory of another session gives one to that of another thing, as far
+/// as is known: "move the port from 6543 to 6544" beside "The port is 8089." Where it names that value, both are of one thing.
+fn is_of_another_thing(memory: &Memory, claim: &Statement, known: &Memory, other: &Statement, learning: &Learning) -> bool {
+    let sessions = memory.provenance.session.as_ref().zip(known.provenance.session.as_ref());
+    let Some(name) = memory.slot.as_ref().or(claim.attribute.as_ref()) else { return false };
+    let is_same_name = known.slot.as_ref() == Some(name) || other.attribute.as_ref() == Some(name);
+    sessions.is_some_and(|(new, old)| new != old)
+        && is_same_name
+        && learning.was.as_ref().is_none_or(|was| !other.speaks_of(was))
+        && gate::is_of_thing_at_hand(&memory.text, name)
 }
 
 /// Whether a claim says what is not so: "my budget is not important" gives no value.
@@ -425,12 +443,15 @@ fn end(met: &mut Met, memory: &mut Memory, said: &Said, known: Memory) {
 }
 
 /// Whether one has the slot that the other gives a value to in plain words: "The party size is 4." and the slot "party size"; or both give
-/// one to a name of several words, which has one at a time. A profile's value is somebody's own, and no "the name is" is about it.
+/// one to a name of several words, or to a setting, which has one at a time. A profile's value is somebody's own, and no "the name is" is
+/// about it.
 fn gives_same_attribute(new: &Memory, claim: &Statement, known: &Memory, other: &Statement) -> bool {
     let about = |slot: &Option<String>, plain: &Option<String>, statement: &Statement| {
         plain.is_none() && slot.is_some() && statement.attribute == *slot && statement.identifies()
     };
-    let named = |statement: &Statement| statement.attribute.as_ref().is_some_and(|name| name.contains(' '));
+    let named = |statement: &Statement| {
+        statement.attribute.as_ref().is_some_and(|name| name.contains(' ') || gate::is_of_thing_at_hand(&new.text, name))
+    };
     let both_plain = new.slot.is_none() && known.slot.is_none() && claim.attribute == other.attribute && named(claim);
     (new.kind == Kind::Profile) == (known.kind == Kind::Profile)
         && (both_plain || about(&new.slot, &known.slot, other) || about(&known.slot, &new.slot, claim))

@@ -48,7 +48,7 @@ pub use kind::{Kind, KindRule};
 pub use learn::Learning;
 pub use named::{Answered, Named};
 pub use near::Moved;
-pub(crate) use near::holds_beside;
+pub(crate) use near::{holds_beside, is_of_another_thing};
 pub use new_memory::{NewMemory, Verdict};
 pub use outcome::{Action, Remembered};
 pub(crate) use outline::{Outline, Stored};

@@ -12,7 +12,7 @@ mod tastes;
 mod words;
 
 use self::attribute::attribute;
-pub(crate) use self::attribute::holds_beside;
+pub(crate) use self::attribute::{holds_beside, is_of_another_thing};
 pub use self::moved::Moved;
 use self::words::{Token, affirmed, forms, is_denial, lowered, tokens};
 use super::kind::Kind;

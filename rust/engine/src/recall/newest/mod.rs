@@ -37,7 +37,7 @@ use super::contenders::Contender;
 use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::words::Words;
-use crate::memory::{Kind, Outline};
+use crate::memory::{Kind, Outline, is_of_another_thing};
 use crate::units::score::SCORE_ONE;
 
 /// Parts of 1 in which scores are shown.
@@ -89,10 +89,11 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
 }
 
 /// Whether what is raised says something newer of what stands behind it: "I take 10 mg" comes before "My mother takes 5 mg" and says nothing
-/// of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin".
+/// of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin", nor the port of another thing.
 fn says_newer(asked: &Asked, seen: &[Option<Seen>], newer: usize, older: usize) -> bool {
     let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
-    !asked.are_several(new, old) && old.others(asked).iter().all(|other| new.others(asked).contains(other))
+    let of_another = || new.slot.is_none() && old.slot.is_some_and(|slot| is_of_another_thing(new.text, old.text, slot));
+    !asked.are_several(new, old) && !of_another() && old.others(asked).iter().all(|other| new.others(asked).contains(other))
 }
 
 /// Gives what holds and has one score as it is shown the highest of these scores, so that the newer stands first ([`super::contenders::newest_of_equals`]).
