@@ -63,6 +63,37 @@ def test_a_setting_takes_the_place_where_it_is_of_the_same_thing(tmp_path: Path,
     assert {text for text, _ in talked(tmp_path / "store", *sessions)} == texts
 
 
+@pytest.mark.parametrize(
+    ("order", "back", "held"),
+    [
+        ("Use tabs, not spaces, from now on.", "undo that, spaces again", True),
+        ("use tabs not spaces from now on in Go files", "No, go back to spaces.", True),
+        ("From now on run the tests with pytest -n 4.", "Forget that, run them with -n 8.", True),
+        ("Use 4 spaces from now on.", "I changed my mind: use 2 spaces from now on.", True),
+        ("Always run black before you commit.", "From now on run ruff format before you commit, not black.", True),
+        ("Use tabs from now on.", "Forget that.", False),
+    ],
+)
+def test_an_order_ends_where_it_is_taken_back(tmp_path: Path, order: str, back: str, held: bool) -> None:
+    known = talked(tmp_path / "store", [order, back])
+    assert order.rstrip(".") not in {text.rstrip(".") for text, _ in known}
+    assert [is_pinned for _, is_pinned in known] == [held]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Undo that commit.",
+        "Forget about the tests for now.",
+        "Go back to the previous file.",
+        "Undo that.",
+        "Forget that, show me the diff.",
+    ],
+)
+def test_an_order_stands_where_something_else_is_undone(tmp_path: Path, text: str) -> None:
+    assert ("Use tabs, not spaces, from now on.", True) in talked(tmp_path / "store", ["Use tabs, not spaces, from now on.", text])
+
+
 def test_the_port_of_another_thing_marks_no_port_as_outdated(tmp_path: Path) -> None:
     clock = memspan.testing.FakeClock()
     with memspan.open(tmp_path / "store", clock=clock) as engine:

@@ -79,7 +79,7 @@ mod tests {
     use crate::gate::{
         answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health,
         introduction, languages, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, pastes, person, plain,
-        prefers, relates, relatives, rest, rules, sentence, shift, states, things, together, told, tools, values,
+        prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -123,6 +123,7 @@ mod tests {
             sentence::LISTS,
             shift::LISTS,
             states::LISTS,
+            taken_back::LISTS,
             together::LISTS,
             things::LISTS,
             told::LISTS,

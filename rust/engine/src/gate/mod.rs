@@ -58,6 +58,7 @@ mod shapes;
 mod shift;
 mod signs;
 mod states;
+mod taken_back;
 mod things;
 mod together;
 mod told;
@@ -214,7 +215,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
         if guards::takes_back(within(&own, span)) {
             take_back(said, span, &mut claims, &mut rest);
         }
-        if let Some(claim) = corrected(said, span, &own, &claims, earlier) {
+        let taken_back = || taken_back::taken_back(said, (span, place == 0), &own, &claims, earlier);
+        if let Some(claim) = taken_back().or_else(|| corrected(said, span, &own, &claims, earlier)) {
             claims.push(claim);
             continue;
         }
@@ -294,7 +296,10 @@ fn answered(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>
 fn is_read(text: &str, own: &[Word]) -> bool {
     let read = |span: &Span| {
         let sentence = Sentence { text, words: within(own, *span) };
-        rules::read(&sentence).is_some() || corrects::correction(&sentence).is_some() || shift::Shift::of(&sentence).is_some()
+        rules::read(&sentence).is_some()
+            || taken_back::opens(&sentence)
+            || corrects::correction(&sentence).is_some()
+            || shift::Shift::of(&sentence).is_some()
     };
     guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
 }

@@ -4,6 +4,7 @@
 //! An order has such a slot only where it says nothing else: "answer in French when I write in French" has none.
 
 use super::lists::lists;
+use super::sentence::Sentence;
 use super::words::{Word, among, has, starts, words};
 
 lists! { "orders":
@@ -274,6 +275,17 @@ pub(super) fn is_back(text: &str, words: &[Word]) -> bool {
     !own && !of_one && (begins_with_verb(words) && (again || in_place) || denies && in_place && asks())
 }
 
+/// The value that a sentence denies at its end, behind one that it puts in the place of it: "black" of "run ruff before you commit, not
+/// black".
+pub(super) fn denied_at_end(s: &Sentence<'_>) -> Option<String> {
+    const MOST: usize = 3;
+    let not = (2..s.words.len()).find(|at| s.word(*at) == "not" && s.parted(*at))?;
+    let (value, end) = s.value(not + 1)?;
+    let lasts = ["from now on", "any more", "anymore", "please", "now"].iter().find_map(|phrase| starts(s.words, end, phrase));
+    let is_last = s.words[lasts.unwrap_or(end)..].iter().all(Word::is_mark);
+    (is_last && (1..=MOST).contains(&(end - not - 1))).then_some(value)
+}
+
 /// Whether words are all of a message but for a greeting or thanks.
 fn is_alone(text: &str, own: &[Word]) -> bool {
     const IDLE: [&str; 12] = ["ok", "okay", "thanks", "thank", "you", "hi", "hey", "hello", "great", "please", "sorry", "hm"];
@@ -431,6 +443,23 @@ mod tests {
             "I earn in dollars.",
         ] {
             assert_eq!(order_of(text).and_then(|order| order.gives()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_denied_at_the_end() {
+        let denied = |text: &str| denied_at_end(&Sentence { text, words: &words(text) });
+        for (text, value) in [
+            ("Run ruff format before you commit, not black.", "black"),
+            ("Use tabs, not spaces, from now on.", "spaces"),
+            ("We use psycopg now, not asyncpg", "asyncpg"),
+        ] {
+            assert_eq!(denied(text).as_deref(), Some(value), "{text}");
+        }
+        for text in
+            ["Do not use black.", "Use tabs, not spaces, in Go files.", "Use tabs not spaces.", "Ask first, not when it is too late to ask"]
+        {
+            assert_eq!(denied(text), None, "{text}");
         }
     }
 

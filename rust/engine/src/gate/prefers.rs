@@ -3,6 +3,7 @@
 use super::Category;
 use super::lexicon::{CLASSES, FILLERS};
 use super::lists::lists;
+use super::orders;
 use super::person::{home, is_place};
 use super::reading::Reading;
 use super::rules::preamble;
@@ -117,6 +118,8 @@ pub(super) fn uses(s: &Sentence<'_>) -> Option<Reading> {
         .find_map(|opening| starts(s.words, 0, opening))?;
     let (value, end) = s.value(at)?;
     let mut reading = Reading::new(if s.word(0) == "i" { Category::Preference } else { Category::Semantic }, "used for");
+    let is_new = s.word(0) == "we" && s.words.iter().any(|word| word.lower == "now");
+    reading.replaces = orders::denied_at_end(s).filter(|_| is_new);
     if (end..s.words.len()).any(|at| s.excepts(at)) {
         return Some(reading);
     }

@@ -112,7 +112,8 @@ pub(super) fn is_change_of_mind(s: &Sentence<'_>) -> bool {
 /// "I changed my mind, answer in English please": what holds from now on stands behind it, and an order about how to answer lasts. Of what no
 /// rule reads, it is a decision.
 fn changed_mind(s: &Sentence<'_>) -> Option<Reading> {
-    let at = mind(s, 0).filter(|at| *at < s.words.len() && s.parted(*at) && mind(s, *at).is_none())?;
+    let is_parted = |at: usize| s.parted(at) || has_colon(s.text, s.words[at - 1].end);
+    let at = mind(s, 0).filter(|at| *at < s.words.len() && is_parted(*at) && mind(s, *at).is_none())?;
     let behind = Sentence { text: s.text, words: &s.words[at..] };
     if manner(&behind, &behind).is_some() && orders::order(behind.words).is_some_and(|order| order.gives().is_some()) {
         let text = capital(&behind.between(0, behind.words.len())?);
@@ -180,6 +181,7 @@ fn ordered(whole: &Sentence<'_>, s: &Sentence<'_>, mut reading: Reading) -> Read
         let order = orders::order(whole.words).or_else(|| orders::order(s.words));
         reading.slot = reading.slot.or_else(|| order.and_then(|order| order.gives()).map(str::to_owned));
         reading.ends = orders::lift(whole.text, whole.words).map(|lift| ends(whole, lift));
+        reading.replaces = reading.replaces.or_else(|| orders::denied_at_end(s)).filter(|_| reading.category == Category::Constraint);
     }
     reading
 }

@@ -349,17 +349,21 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     let value = learning.replaces.as_ref().filter(|_| may_end);
     let over = learning.ends.as_ref().filter(|_| may_end && !of_order());
     let (named, ends) = (value.or(over), value.is_none());
-    // "NATS instead of Kafka" says so of all that Kafka was for.
-    let is_for_all = value.is_some() && claim.limits.are_none();
+    let is_whole = |named: &String| known.text.trim_end_matches(['.', '!']) == named;
+    // "NATS instead of Kafka" says so of all that Kafka was for. An order says so within its limits.
+    let is_for_all = value.is_some_and(is_whole) || value.is_some() && claim.limits.are_none() && memory.kind != Kind::Constraint;
     // "Swapped metformin for jardiance" has no purpose.
     let of_medicine = || ends && named.is_some() && gate::ends_medicine(&memory.text);
     let is_beside =
         !is_for_all && !claim.takes_over(&other) && claim.limits.are_beside(&other.limits, known.slot.as_deref()) && !of_medicine();
     let replaces = may_replace(memory, known) && met.ended.is_none() && !is_beside;
     let is_over = |named: &String| {
-        let is_whole = || known.text.trim_end_matches(['.', '!']) == named;
+        // "Run ruff before you commit, not black" ends an order to run black then, and nothing else that names it.
+        if !ends && [memory.kind, known.kind].contains(&Kind::Constraint) && !is_whole(named) {
+            return known.kind == Kind::Constraint && claim.covers(&other, named);
+        }
         let is_choice =
-            || (matches!(memory.kind, Kind::Preference | Kind::Decision) || !ends && gate::is_switch(&memory.text)) && !is_whole();
+            || (matches!(memory.kind, Kind::Preference | Kind::Decision) || !ends && gate::is_switch(&memory.text)) && !is_whole(named);
         let may_end = || if ends { claim.fits(known, &other, named) } else { !is_choice() || other.is_switched(known, named) };
         if of_medicine() { gate::takes(&known.text, named) } else { may_end() }
     };

@@ -62,6 +62,14 @@ impl Statement {
         is_of_use && is_own && !is_personal && self.begins_value_within(named, most)
     }
 
+    /// Whether it says all that an older order does but for the value that it puts in another one's place: "run ruff before you commit, not
+    /// black" beside "Always run black before you commit."
+    pub fn covers(&self, old: &Self, named: &str) -> bool {
+        let (own, named) = (lowered(&self.tokens), lowered(&tokens(named)));
+        let is_said = |word: &String| own.contains(word) || named.contains(word) || ["from", "on"].contains(&word.as_str());
+        !old.denies && lowered(&old.tokens).iter().all(is_said)
+    }
+
     fn has(&self, form: &str) -> bool {
         self.tokens.iter().take(MOST_NAME + 1).any(|token| token.form == form)
     }

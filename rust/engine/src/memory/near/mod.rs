@@ -139,6 +139,9 @@ impl Statement {
         if self.denies != old.denies {
             return Relation::Different;
         }
+        if self.is_order && old.is_order && !self.denies && counts_otherwise(a, b) {
+            return Relation::Contradicts;
+        }
         match self.changed_value(old) {
             Relation::Different => otherwise,
             relation => relation,
@@ -275,6 +278,22 @@ fn has_another_number(new: &[Token], old: &[Token]) -> bool {
     new.0 == old.0 && new.1 == old.1 && new.2 != old.2
 }
 
+/// Whether two orders differ in how much of one thing they ask for: "use 2 spaces from now on" and "use 4 spaces".
+fn counts_otherwise(new: &[Token], old: &[Token]) -> bool {
+    let bare = |tokens: &[Token]| {
+        let lasting = [("from", "on"), ("going", "forward")]
+            .iter()
+            .any(|(first, last)| matches!(tokens, [.., one, other] if one.form == *first && other.form == *last));
+        tokens.len() - if lasting { 2 } else { 0 }
+    };
+    let (new, old) = (&new[..bare(new)], &old[..bare(old)]);
+    let same = new.iter().zip(old).take_while(|(a, b)| a.form == b.form).count();
+    let counted = |tokens: &[Token]| tokens.get(same).is_some_and(is_counted);
+    let (Some(behind), Some(other)) = (new.get(same + 1..), old.get(same + 1..)) else { return false };
+    let is_unit = |token: &Token| !token.value && token.form.len() > 2;
+    same > 0 && counted(new) && counted(old) && forms(behind).eq(forms(other)) && behind.first().is_some_and(is_unit)
+}
+
 /// Whether a word begins with a digit.
 fn is_counted(token: &Token) -> bool {
     token.form.starts_with(|first: char| first.is_ascii_digit())
@@ -333,6 +352,23 @@ mod tests {
 
     fn speaks_of(text: &str, named: &str) -> bool {
         Statement::of(text, Kind::Semantic).speaks_of(named)
+    }
+
+    #[test]
+    fn an_order_that_asks_for_another_number_of_the_same_takes_the_place() {
+        let of = |new, old| stands(new, old, Kind::Constraint);
+        assert_eq!(of("Use 2 spaces from now on", "Use 4 spaces from now on."), Relation::Contradicts);
+        assert_eq!(of("Use 2 spaces.", "Always use 4 spaces from now on."), Relation::Contradicts);
+        assert_eq!(of("Keep lines under 120 characters.", "Keep lines under 100 characters."), Relation::Contradicts);
+        for (new, old) in [
+            ("Use 2 spaces in YAML.", "Use 4 spaces."),
+            ("Run step 2 first.", "Run step 1 first."),
+            ("Always use port 81.", "Always use port 80."),
+            ("Never use 3 nested loops.", "Never use 2 nested loops."),
+            ("Add 2 reviewers.", "Add 3 tests."),
+        ] {
+            assert_ne!(of(new, old), Relation::Contradicts, "{new}");
+        }
     }
 
     #[test]
