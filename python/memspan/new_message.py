@@ -18,7 +18,7 @@ __all__ = ["NewMessage"]
 
 @dataclass(frozen=True)
 class NewMessage:
-    """A row of `Session.add_many`: the arguments of `Session.add`.
+    """A row of `Session.add_many`: the arguments of `Session.add`. A mapping with the same keys does as well.
 
     Attributes:
         message: The message: a mapping of OpenAI's or Anthropic's shape, or an SDK's object.

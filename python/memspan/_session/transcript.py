@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memspan._characters import whole, with_finite_usage
 from memspan._core import Limits
+from memspan._fence import is_mapping
 from memspan._fields import plain
 from memspan._results import Added
 from memspan._screening import screened_message
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from memspan.function_tools import Function
     from memspan.lease import Lease
     from memspan.working import Format
+
+_ARGUMENTS = ("message", "id", "author", "created_at", "format")
+
+_OF_VENDORS = ("msg_", "chatcmpl-")
+"""How ids begin that vendors give to messages of every role. An assistant's message may have any."""
 
 
 class Transcript(SessionPart):
@@ -72,7 +78,8 @@ class Transcript(SessionPart):
         Args:
             message: A mapping of OpenAI's or Anthropic's shape, or an SDK's object; at most 64 MiB as JSON. Tool results must answer a
                 call of the session that is open. A system message is history like any other, and leaves the window with it: give
-                `system=` to `Scope.session` for what every prompt must have.
+                `system=` to `Scope.session` for what every prompt must have. A mapping that has `created_at`, `author`, or an `id` of
+                your own in it is refused: they are arguments.
             id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
             expect_index: The index that the message is to have.
             author: Who wrote it, in your words.
@@ -101,7 +108,8 @@ class Transcript(SessionPart):
         """Adds messages in order; up to 1,000 of them and 256 KB are one transaction, more are several.
 
         Args:
-            messages: Messages as `add` takes them, or `NewMessage` objects, whose ids make running it again harmless.
+            messages: Messages as `add` takes them, or with their ids and times: `NewMessage` objects, or mappings with the arguments of
+                `add` ("message", "id", "author", "created_at", "format"). Ids make running it again harmless.
 
         Returns:
             The result of each, in order.
@@ -122,7 +130,7 @@ class Transcript(SessionPart):
         iterator, first, added = iter(messages), 0, list[Added]()
         while chunk := list(islice(iterator, Limits.MAX_BATCH_ROWS)):
             try:
-                added.extend(self._core.add_many([self._screened_row(message) for message in chunk]))
+                added.extend(self._core.add_many([self._screened_row(_row_of(row, at), at) for at, row in enumerate(chunk)]))
             except Error as error:
                 place = error.fields.get("row")
                 if isinstance(place, int):
@@ -294,8 +302,8 @@ class Transcript(SessionPart):
 
         return self._core.add_shortened(row, shortened(self._core, row, self._results, report), expect_index)
 
-    def _screened_row(self, message: Mapping[str, Any] | SdkObject | NewMessage) -> NewMessage:
-        row = message if isinstance(message, NewMessage) else NewMessage(message)
+    def _screened_row(self, row: NewMessage, place: int | None = None) -> NewMessage:
+        _check_keys(row.message, place)
         return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     aturn = awaitable(turn)
@@ -307,3 +315,35 @@ class Transcript(SessionPart):
     aanswer = awaitable(answer, waits=True)
     acancel_tool_calls = awaitable(cancel_tool_calls)
     atool_result = awaitable(tool_result)
+
+
+def _row_of(row: object, place: int) -> NewMessage:
+    """A row of `add_many`: a message, or the arguments of `add`."""
+    if isinstance(row, NewMessage):
+        return row
+    if not is_mapping(row) or "message" not in row or "role" in row:
+        return NewMessage(cast("Any", row))
+    given = dict(row)
+    if given.keys() - {*_ARGUMENTS}:
+        raise InvalidInput(
+            f"adding messages: a mapping with 'message' has the arguments of add(), {', '.join(map(repr, _ARGUMENTS))}, and it has "
+            f"{sorted(map(str, given))}: change its keys",
+            row=place,
+        )
+    return NewMessage(**given)
+
+
+def _check_keys(message: object, place: int | None) -> None:
+    """Refuses a mapping that has arguments of `add` among its fields: a provider has no such fields, and they would do nothing."""
+    if not is_mapping(message):
+        return
+    found = [name for name in ("created_at", "author") if message.get(name) is not None]
+    own = message.get("id") if message.get("role") in ("user", "system", "developer", "tool") else None
+    if own is not None and not str(own).startswith(_OF_VENDORS):
+        found.insert(0, "id")
+    if found:
+        raise InvalidInput(
+            f"adding a message: its fields are the provider's, and it has {', '.join(map(repr, found))} among them, which would do "
+            f"nothing: take them out, and give them to add(), or as NewMessage(message, {', '.join(f'{name}=...' for name in found)})",
+            **({} if place is None else {"row": place}),
+        )

@@ -1,0 +1,95 @@
+"""Messages with their own ids and times: both ways to give them, what is refused, and running it again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+import memspan
+
+MARCH = datetime(2024, 3, 5, 10, tzinfo=UTC)
+SAID = {"role": "user", "content": "the tea was good"}
+
+
+@pytest.fixture
+def session(user: memspan.Scope) -> memspan.Session:
+    return user.session("s-1", model="gpt-4o")
+
+
+def test_mappings_with_the_arguments_of_add(session: memspan.Session) -> None:
+    rows: list[Any] = [
+        {"message": SAID, "id": "m-0", "created_at": MARCH, "author": "ann"},
+        MappingProxyType({"message": {"role": "assistant", "content": "noted"}, "id": "m-1", "created_at": MARCH + timedelta(hours=1)}),
+        memspan.NewMessage(SAID, id="m-2"),
+        {"message": SAID, "id": None, "format": "openai"},
+        SAID,
+    ]
+    assert [one.action for one in session.add_many(rows)] == ["added"] * 5
+    assert [(one.id, one.author, one.created_at) for one in session.messages] == [
+        ("m-0", "ann", MARCH),
+        ("m-1", None, MARCH + timedelta(hours=1)),
+        ("m-2", None, None),
+        (None, None, None),
+        (None, None, None),
+    ]
+    assert session.messages[0].given == SAID
+    assert [one.action for one in session.add_many(rows[:3])] == ["duplicate"] * 3
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"message": SAID, "idd": "m-0"}, "has the arguments of add"),
+        ({"message": SAID, "created_at": "2024-03-05"}, "created_at"),
+        ({"message": SAID | {"id": "m-0"}, "id": "m-0"}, "'id' among them"),
+        ({"message": "tea"}, "one JSON object"),
+        (SAID | {"id": "m-0"}, r"'id' among them.*NewMessage\(message, id=\.\.\.\)"),
+        (SAID | {"created_at": MARCH}, "'created_at' among them"),
+        (SAID | {"author": "ann", "id": 7}, "'id', 'author' among them"),
+        ({"role": "assistant", "content": "x", "created_at": "2024-03-05T10:00:00"}, "'created_at' among them"),
+        ({"role": "system", "content": "x", "id": "m-0"}, "'id' among them"),
+        ({"role": "tool", "tool_call_id": "c", "content": "x", "id": "m-0"}, "'id' among them"),
+        (MappingProxyType(SAID | {"author": "ann"}), "'author' among them"),
+    ],
+    ids=range(11),
+)
+def test_arguments_inside_a_message_are_refused(session: memspan.Session, row: Any, says: str) -> None:
+    with pytest.raises(memspan.InvalidInput, match=says) as raised:
+        session.add_many([SAID, row])
+    assert raised.value.row == 1
+    assert raised.value.__notes__ == ["in message 1"]
+    if "message" not in row:
+        with pytest.raises(memspan.InvalidInput, match=says):
+            session.add(row)
+    assert not session.messages
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": "msg_01", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "x"}], "usage": {}},
+        {"id": "anything", "role": "assistant", "content": "x", "refusal": None},
+        {"id": "msg_9", "type": "message", "role": "user", "status": "completed", "content": [{"type": "input_text", "text": "x"}]},
+        {"id": "chatcmpl-1-0", "role": "user", "content": "x", "name": None, "content_parts": None},
+        {"role": "user", "content": "x", "id": None, "author": None, "created_at": None},
+        {"role": "user", "content": "x", "name": "ann", "metadata": {"id": "m-0", "created_at": "2024"}},
+        {"role": "user", "content": "x", "message": "y"},
+    ],
+    ids=range(7),
+)
+def test_rows_of_vendors_are_taken(session: memspan.Session, message: Any) -> None:
+    session.add(message)
+    session.add_many([message])
+    assert [one.given for one in session.messages] == [message] * 2
+
+
+def test_a_session_is_copied_by_its_messages(user: memspan.Scope, session: memspan.Session) -> None:
+    session.add(SAID, id="m-0", author="ann", created_at=MARCH)
+    session.add({"id": "msg_1", "type": "message", "role": "assistant", "content": [{"type": "text", "text": "noted"}]})
+    copy = user.session("s-2", model="gpt-4o")
+    copy.add_many([memspan.NewMessage(one.given, one.id, one.author, one.created_at, one.format) for one in session.messages])
+    of = [[(one.given, one.id, one.author, one.created_at) for one in each.messages] for each in (session, copy)]
+    assert of[0] == of[1]
