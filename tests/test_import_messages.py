@@ -93,3 +93,31 @@ def test_a_session_is_copied_by_its_messages(user: memspan.Scope, session: memsp
     copy.add_many([memspan.NewMessage(one.given, one.id, one.author, one.created_at, one.format) for one in session.messages])
     of = [[(one.given, one.id, one.author, one.created_at) for one in each.messages] for each in (session, copy)]
     assert of[0] == of[1]
+
+
+def test_another_time_of_a_known_id_is_refused(session: memspan.Session) -> None:
+    session.add(SAID, id="m-0", created_at=MARCH)
+    east = timezone(timedelta(hours=5))
+    for again in (MARCH, MARCH.astimezone(east), MARCH.replace(tzinfo=None), None):
+        assert session.add(SAID, id="m-0", created_at=again).action == "duplicate"
+    with pytest.raises(memspan.IdConflict, match="another created_at") as raised:
+        session.add(SAID, id="m-0", created_at=MARCH + timedelta(microseconds=1))
+    assert (raised.value.id, raised.value.index) == ("m-0", 0)
+    with pytest.raises(memspan.IdConflict, match=r"rewind\(0\)") as raised:
+        session.add_many(
+            [{"message": SAID, "id": "m-1"}, {"message": SAID, "id": "m-0", "created_at": MARCH.astimezone(east) + timedelta(1)}]
+        )
+    assert raised.value.row == 1
+    session.rewind(0)
+    assert session.add(SAID, id="m-0", created_at=MARCH + timedelta(1)).action == "added"
+    assert [one.created_at for one in session.messages] == [MARCH + timedelta(1)]
+
+
+def test_a_time_that_comes_later_changes_nothing(session: memspan.Session) -> None:
+    """Messages that were added as they were said, and are imported again from a log with times, are known."""
+    session.add(SAID, id="m-0")
+    session.add(SAID, id="m-1", created_at=MARCH)
+    assert session.add(SAID, id="m-0", created_at=MARCH).action == "duplicate"
+    assert session.messages[0].created_at is None
+    session.redact(1)
+    assert session.add(SAID, id="m-1", created_at=MARCH + timedelta(1)).action == "rejected"

@@ -118,7 +118,7 @@ class NotFound(InputError, KeyError):
 
 
 class IdConflict(InputError, ValueError):
-    """An `id=` was used before in this scope or session, with other content. Nothing was written."""
+    """An `id=` was used before in this scope or session, with other content or another time. Nothing was written."""
 
 
 class UnknownModel(InputError, KeyError):

@@ -83,12 +83,13 @@ class Transcript(SessionPart):
             id: Makes a retry harmless: unique in the session, 1 to 1,024 bytes. The same id with the same content is a duplicate.
             expect_index: The index that the message is to have.
             author: Who wrote it, in your words.
-            created_at: When it was said. A naive time is UTC.
+            created_at: When it was said. A naive time is UTC. A retry gives the same, or none; a message that was stored without one stays
+                without.
             format: The shape it is in, where the shape itself does not tell.
 
         Raises:
             InvalidInput: The message is not of a shape that a provider takes, or answers no open call. Nothing was written.
-            IdConflict: The id was used with other content. Nothing was written.
+            IdConflict: The id was used with other content, or with another `created_at`. Nothing was written.
             SessionMoved: The session has another length than `expect_index`. Nothing was written.
             ToolCallClosed: The result is of a call that was cancelled. Nothing was written.
             StoreBusy: Another writer held the store for `busy_timeout_seconds`. Nothing was written.

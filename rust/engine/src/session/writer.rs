@@ -240,21 +240,23 @@ impl<'t, P: PagesMut> SessionWriter<'t, P> {
         if known.gone {
             return Ok(Some(Added { index: known.index, turn: 0, tokens: 0, action: AddAction::Rejected }));
         }
-        let is_its_own = || -> Result<bool> {
-            // A hash of 64 bits says that it may be the same id; the message says which one it has.
-            let message = MessageRecord::read(&*self.pages, self.place, known.index)?;
-            Ok(message.is_none_or(|message| message.id.as_ref() == Some(id)))
+        // A hash of 64 bits says that it may be the same id; the message says which one it has.
+        let message = MessageRecord::read(&*self.pages, self.place, known.index)?;
+        let is_its_own = message.as_ref().is_none_or(|message| message.id.as_ref() == Some(id));
+        let (index, session) = (known.index, &self.record.id);
+        let refused = |rule: String| {
+            let error =
+                Error::new(ErrorKind::IdConflict, format!("adding a message: an id is given once in its session, and {id:?} is {rule}"));
+            Err(error.with("id", id.as_str()).with("index", index as i64))
         };
-        if known.request != prepared.request || !is_its_own()? {
-            return Err(Error::new(
-                ErrorKind::IdConflict,
-                format!(
-                    "adding a message: an id is given once in its session, and {id:?} is that of message {} with other content (session {:?}): give another id",
-                    known.index, self.record.id
-                ),
-            )
-            .with("id", id.as_str())
-            .with("index", known.index as i64));
+        if known.request != prepared.request || !is_its_own {
+            return refused(format!("that of message {index} with other content (session {session:?}): give another id"));
+        }
+        if prepared.new.created_at.zip(message.and_then(|message| message.created_at)).is_some_and(|(given, known)| given != known) {
+            return refused(format!(
+                "that of message {index} with another created_at (session {session:?}): give the one that it has, or none; where that one is \
+                 wrong, rewind({index}) and add it and what follows it again"
+            ));
         }
         let brief = MessageRecord::brief_at(&*self.pages, self.place, known.index)?;
         Ok(Some(Added { index: known.index, turn: brief.placed.turn, tokens: brief.cost.tokens, action: AddAction::Duplicate }))
