@@ -121,3 +121,30 @@ def test_a_time_that_comes_later_changes_nothing(session: memspan.Session) -> No
     assert session.messages[0].created_at is None
     session.redact(1)
     assert session.add(SAID, id="m-1", created_at=MARCH + timedelta(1)).action == "rejected"
+
+
+def test_an_import_names_the_rows_that_were_refused(memspan_engine: memspan.Engine) -> None:
+    user = memspan_engine.user("u")
+    user.remember("Likes tea", id="gone")
+    user.forget("gone")
+    rows: list[Any] = [
+        {"scope": user, "text": f"fact {n}" if n % 1_000 else f"The wifi password is hunter{n}xyz9", "id": f"f-{n}"} for n in range(2_001)
+    ]
+    rows[1_500] = {"scope": user, "text": "Likes tea", "id": "gone"}
+    rows[7] = {"scope": user, "text": "The wifi password is hunter7xyz9"}
+    for on_error in ("raise", "skip"):
+        report = memspan_engine.remember_many(rows, on_error=on_error)  # type: ignore[arg-type]
+        assert (report.rejected, report.errors) == (5, ())
+        assert [(index, row_id) for index, row_id, _ in report.refused] == [
+            (0, "f-0"),
+            (7, None),
+            (1_000, "f-1000"),
+            (1_500, "gone"),
+            (2_000, "f-2000"),
+        ]
+        assert [reason for _, _, reason in report.refused][2:4] == [
+            "the policy refuses: password",
+            'the memory with id "gone" was forgotten, and an id is not used twice',
+        ]
+    assert report.duplicates == 1_996
+    assert memspan_engine.remember_many([{"scope": user, "text": "fact"}]).refused == ()

@@ -33,6 +33,9 @@ _MOST_BEGUN = 10_000
 Failed: TypeAlias = tuple[int, str | None, Error]
 """A row that was not written: index, id if it has one, error."""
 
+Done: TypeAlias = "tuple[int, str | None, Remembered]"
+"""What became of any other: index, id if it has one, result."""
+
 
 class Windows:
     """Reports when a session's prompts reach a share of its model's window: once for each share in an epoch, as far as this engine saw."""
@@ -157,7 +160,7 @@ class OpenStore:
 
     def import_rows(
         self, rows: Iterable[object], *, scope: Scope | None, core: _core.ScopeCore | None = None, skip: bool
-    ) -> Iterator[tuple[list[Failed], list[Remembered], int]]:
+    ) -> Iterator[tuple[list[Failed], list[Done], int]]:
         """For each chunk: the rows that failed, what became of the others, and the transactions that it took.
 
         Args:
@@ -185,7 +188,7 @@ class OpenStore:
         begun: dict[Scope, _core.ScopeCore],
         *,
         skip: bool,
-    ) -> tuple[list[Failed], list[Remembered], int]:
+    ) -> tuple[list[Failed], list[Done], int]:
         drafts: list[_core.Draft] = []
         places: list[int] = []
         failed: list[Failed] = []
@@ -203,13 +206,13 @@ class OpenStore:
         except Error as error:
             at = error.fields.get("row")
             raise _at_row(error, places[at]) if isinstance(at, int) else error from None
-        remembered: list[Remembered] = []
+        done: list[Done] = []
         for draft, index, outcome in zip(drafts, places, outcomes, strict=True):
             if isinstance(outcome, Error):
                 failed.append((index, draft.id, _at_row(outcome, index)))
             else:
-                remembered.append(outcome)
-        return failed, remembered, transactions
+                done.append((index, draft.id, outcome))
+        return failed, done, transactions
 
     def _draft(self, row: object, core: _core.ScopeCore | None, begun: dict[Scope, _core.ScopeCore]) -> _core.Draft:
         """A row as the core takes it: of its own scope, or of that which is written to. Scopes that the call has met are in `begun`."""

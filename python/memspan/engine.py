@@ -112,7 +112,8 @@ class Engine(Copies, Upkeep):
         Args:
             rows: `NewMemory` objects, or mappings with the arguments of `Scope.remember` and the key "scope".
             on_error: "raise" stops at the first row that cannot be written, whose transaction is undone; the error's attribute `row` is its
-                index. "skip" goes on, and the report has the error.
+                index. "skip" goes on, and the report has the error. A row that the policy refuses, or whose id belongs to a memory that was
+                forgotten or has expired, is not an error: with either, the report names it in `refused`, and the other rows are written.
 
         Raises:
             Error: Of the first row that cannot be written, or of the store.
@@ -128,13 +129,16 @@ class Engine(Copies, Upkeep):
             )
         actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0, "redacted": 0, "quarantined": 0}
         errors: list[tuple[int, str | None, Error]] = []
+        refused: list[tuple[int, str | None, str]] = []
         total = chunks = 0
         for failed, outcomes, transactions in self._store.import_rows(rows, scope=None, skip=on_error == "skip"):
             errors.extend(failed)
             total += len(failed) + len(outcomes)
             chunks += transactions
-            for outcome in outcomes:
+            for index, row_id, outcome in outcomes:
                 actions[outcome.action] += 1
+                if outcome.action == "rejected":
+                    refused.append((index, row_id, outcome.reason or ""))
         return ImportReport(
             total,
             actions["added"],
@@ -145,6 +149,7 @@ class Engine(Copies, Upkeep):
             chunks,
             actions["redacted"],
             actions["quarantined"],
+            tuple(refused),
         )
 
     @property

@@ -46,6 +46,7 @@ class ImportReport:
         chunks: Transactions.
         redacted: New memories without what the policy takes out.
         quarantined: Rows that wait for `Scope.approve`: of an untrusted source, and of a kind that every prompt begins with.
+        refused: Of the rejected rows: index, id if it has one, reason.
     """
 
     rows: int
@@ -57,6 +58,7 @@ class ImportReport:
     chunks: int
     redacted: int = 0
     quarantined: int = 0
+    refused: tuple[tuple[int, str | None, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ class Remembering(ScopePart):
         """
         remembered: list[Remembered] = []
         for _, outcomes, _ in self._store.import_rows(rows, scope=self._scope, core=self._core, skip=False):
-            remembered.extend(outcomes)
+            remembered.extend(outcome for _, _, outcome in outcomes)
         return tuple(remembered)
 
     def revise(
