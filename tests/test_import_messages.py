@@ -123,6 +123,34 @@ def test_a_time_that_comes_later_changes_nothing(session: memspan.Session) -> No
     assert session.add(SAID, id="m-1", created_at=MARCH + timedelta(1)).action == "rejected"
 
 
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"occurred_at": MARCH + timedelta(1)}, r"forget\(\) that memory first .*: revise\(\) does not change its occurred_at$"),
+        ({"kind": "preference", "source": "web"}, "does not change its kind, source, trust$"),
+        ({"text": "Likes coffee"}, r"or revise\(\) that memory$"),
+        ({"metadata": {"a": 2}}, r"or revise\(\) that memory$"),
+        ({"slot": "drink"}, r"or revise\(\) that memory$"),
+        ({"importance": 0.9}, r"or revise\(\) that memory$"),
+        ({"occurred_at": None}, "or give the arguments that it was written with$"),
+        ({"ttl_seconds": 60}, "or give the arguments that it was written with$"),
+    ],
+    ids=range(8),
+)
+def test_a_conflict_advises_what_can_be_done(user: memspan.Scope, other: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {"text": "Likes tea", "id": "f", "occurred_at": MARCH, "metadata": {"a": 1}}
+    user.remember(**given)
+    with pytest.raises(memspan.IdConflict, match=says):
+        user.remember(**given | other)
+
+
+def test_revise_is_not_advised_for_what_is_past(user: memspan.Scope) -> None:
+    user.remember("Lives in Porto", slot="home", id="h-1")
+    user.remember("Lives in Faro", slot="home", id="h-2")
+    with pytest.raises(memspan.IdConflict, match="arguments that it was written with"):
+        user.remember("Lives in Braga", slot="home", id="h-1")
+
+
 def test_an_import_names_the_rows_that_were_refused(memspan_engine: memspan.Engine) -> None:
     user = memspan_engine.user("u")
     user.remember("Likes tea", id="gone")

@@ -70,7 +70,7 @@ class Remembering(ScopePart):
 
         Raises:
             InvalidInput: An argument breaks one of these rules. Nothing was written.
-            IdConflict: The id was used with other content. Nothing was written.
+            IdConflict: The id was used with other content, of which `occurred_at` is part. Nothing was written.
             StoreBusy: Another writer held the store for `busy_timeout_seconds`. Nothing was written.
             ReadOnly: The store was opened with `read_only=True`.
 

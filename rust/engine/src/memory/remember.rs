@@ -294,10 +294,39 @@ impl Prepared {
         // The hash says that it was asked for in the same way, and a first revision's text can be compared.
         let differs = memory.request != self.request || memory.revision == 1 && memory.text != self.new.text;
         if differs && self.new.learning.is_none() {
-            return Err(id_conflict(id));
+            return Err(self.id_conflict(id, &memory));
         }
         let reason = Some(format!("id {id:?} was written before with the same content"));
         Ok(Some(Remembered { action: Action::Duplicate, memory, reason }))
+    }
+
+    /// The error of an id that was used with other content. `revise` is a way out only where it can change all that differs.
+    fn id_conflict(&self, id: &str, known: &Memory) -> Error {
+        let new = &self.new;
+        let stays: Vec<&str> = [
+            ("occurred_at", new.occurred_at.is_some_and(|at| at != known.occurred_at)),
+            ("kind", new.kind != known.kind),
+            ("source", new.source != known.source),
+            ("trust", self.trust() != known.trust),
+            ("confidence", new.confidence.to_bits() != known.confidence.to_bits()),
+        ]
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect();
+        let is_otherwise_put = new.text != known.text
+            || self.slot != known.slot
+            || new.importance.to_bits() != known.importance.to_bits()
+            || new.metadata != known.metadata;
+        let cure = if !stays.is_empty() {
+            let names = stays.join(", ");
+            format!("use another id, and forget() that memory first where this one corrects it: revise() does not change its {names}")
+        } else if is_otherwise_put && known.state() == State::Current {
+            "use another id, or revise() that memory".to_owned()
+        } else {
+            "use another id, or give the arguments that it was written with".to_owned()
+        };
+        let rule = "an id is unique in its scope, and it was written before with other content";
+        Error::new(ErrorKind::IdConflict, format!("remembering with id={id:?}: {rule}: {cure}")).with("id", id)
     }
 
     fn memory<P: PagesMut>(&self, writer: &PartitionWriter<'_, P>) -> Memory {
@@ -386,12 +415,4 @@ fn inherit(memory: &mut Memory, known: &Memory) {
 fn outlives(known: &Memory, new: &Memory) -> bool {
     let end = |memory: &Memory| memory.expires_at.unwrap_or(i64::MAX);
     end(known) >= end(new) && known.trust >= new.trust
-}
-
-fn id_conflict(id: &str) -> Error {
-    Error::new(
-        ErrorKind::IdConflict,
-        format!("remembering with id={id:?}: an id is unique in its scope, and it was written before with other content: use another id, or revise() that memory"),
-    )
-    .with("id", id)
 }
