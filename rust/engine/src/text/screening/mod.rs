@@ -2,12 +2,13 @@
 //!
 //! It makes one pass over the bytes. The beginning of a token selects the rule, and each rule has a validator: a check digit
 //! (Luhn, IBAN's mod 97), a vendor's prefix and length, a shape that nothing else has (JWT, PEM, credentials of a URL), or a cue
-//! beside it ("password is", "call me at"). It deliberately does not look for names of people, cues in languages other than English, or
-//! anything that only looks random. A hash, a version, a date, a price or an id is not a secret.
+//! beside it ("password is", "call me at"). It deliberately does not look for names of people, cues in languages other than English (but
+//! for names of passwords, `abroad.rs`), or anything that only looks random. A hash, a version, a date, a price or an id is not a secret.
 //!
 //! docs/life.md has the table of types. Sources: ISO/IEC 7812-1 (cards), ISO 13616 (IBAN), RFC 7519 (JWT), RFC 7468 (PEM),
 //! RFC 3986 section 3.2.1 (user information), the North American Numbering Plan, the vendors' own pages for the prefixes.
 
+mod abroad;
 mod personal;
 mod secrets;
 mod validators;
@@ -287,17 +288,27 @@ fn redact(text: &str, parts: &[Part<'_>]) -> String {
 /// Whether a rule may look here: at a letter, digit or sign that follows none of its kind.
 fn begins_token(bytes: &[u8], at: usize) -> bool {
     let byte = bytes[at];
-    let before = at.checked_sub(1).map(|before| bytes[before]);
     match byte {
         b'@' => true,
-        b'+' | b'(' | b'-' => before.is_none_or(|before| !is_word(before) && before != byte),
-        _ => is_word(byte) && before.is_none_or(|before| !is_word(before)),
+        b'+' | b'(' | b'-' => !follows_word(bytes, at) && !at.checked_sub(1).is_some_and(|before| bytes[before] == byte),
+        0x80.. => abroad::may_begin(bytes, at),
+        _ => is_word(byte) && !follows_word(bytes, at),
     }
 }
 
-/// Letters, digits and the underscore; bytes beyond ASCII count as letters.
+/// Letters, digits and the underscore, of ASCII.
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a letter, a digit or the underscore stands before a place. Beyond ASCII only letters of Latin script are such.
+fn follows_word(bytes: &[u8], at: usize) -> bool {
+    at.checked_sub(1).is_some_and(|before| is_word(bytes[before]) || bytes[before] >= 0x80 && abroad::ends_latin(&bytes[..at]))
+}
+
+/// Whether one stands there.
+fn is_word_at(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at).is_some_and(|byte| is_word(*byte) || *byte >= 0x80 && abroad::begins_latin(&bytes[at..]))
 }
 
 /// The words before a place, lowest case, at most `bytes` back: where cues are looked for.

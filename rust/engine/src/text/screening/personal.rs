@@ -2,7 +2,7 @@
 
 use super::secrets::is_an_id;
 use super::validators::{iban_length, is_card, is_north_american, is_social_security, mod97};
-use super::{Finding, Sensitive, before, has_cue};
+use super::{Finding, Sensitive, abroad, before, follows_word, has_cue, is_word, is_word_at};
 
 /// How far back a cue may stand, in bytes.
 const CUE_BYTES: usize = 48;
@@ -15,6 +15,7 @@ pub fn at(text: &str, at: usize) -> Option<Finding> {
         b'+' => international(bytes, at),
         b'0'..=b'9' | b'(' => number(text, at).or_else(|| address(text, at)),
         b'A'..=b'Z' | b'a'..=b'z' => iban(bytes, at),
+        0x80.. => abroad::card(text, at),
         _ => None,
     }
 }
@@ -40,7 +41,7 @@ fn email(text: &str, at: usize) -> Option<Finding> {
     (has_name && is_domain && !is_repository && !is_file).then_some(Finding { what: Sensitive::Email, start, end })
 }
 
-/// Digits from `at` on, with the separators between them: digits, separators, where it ends.
+/// Digits from `at` on, with the separators between them: digits, separators, where it ends. A space may be one that does not break.
 fn digits_at(bytes: &[u8], at: usize, separators: &[u8]) -> (Vec<u8>, Vec<u8>, usize) {
     let (mut digits, mut between, mut end, mut here) = (Vec::new(), Vec::new(), at, at);
     while here < bytes.len() && digits.len() < 24 {
@@ -50,6 +51,10 @@ fn digits_at(bytes: &[u8], at: usize, separators: &[u8]) -> (Vec<u8>, Vec<u8>, u
                 end = here + 1;
             }
             byte if separators.contains(&byte) && (here == end || byte == b' ' && bytes[here - 1] == b')') => between.push(byte),
+            0x80.. if here == end && abroad::blank(&bytes[here..]) > 0 => {
+                between.push(b' ');
+                here += abroad::blank(&bytes[here..]) - 1;
+            }
             _ => break,
         }
         here += 1;
@@ -62,14 +67,14 @@ fn digits_at(bytes: &[u8], at: usize, separators: &[u8]) -> (Vec<u8>, Vec<u8>, u
 fn ends_free(bytes: &[u8], end: usize) -> bool {
     let next = bytes.get(end).copied().unwrap_or(b' ');
     let joined = matches!(next, b'-' | b'.' | b'/' | b':' | b'@' | b',') && bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric);
-    !super::is_word(next) && !joined
+    !is_word_at(bytes, end) && !joined
 }
 
 /// Whether nothing that belongs to it stands before.
 fn begins_free(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|at| bytes[at]) else { return true };
     let joined = matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&' | b',' | b':');
-    !joined && !super::is_word(before)
+    !joined && !follows_word(bytes, at) && !(before >= 0x80 && abroad::ends_currency(&bytes[..at]))
 }
 
 /// A card, a social security number, or a phone number without its country.
@@ -82,9 +87,7 @@ fn number(text: &str, at: usize) -> Option<Finding> {
     let context = || before(text, at, CUE_BYTES);
     if bytes[at] != b'(' {
         if let Some(end) = card(bytes, at) {
-            let context = context();
-            let says_card = has_cue(&context, &["card", "visa", "mastercard", "amex", "credit", "debit", "cc", "pay", "charge", "pan"]);
-            return if says_card || !is_an_id(&context) { separated(Sensitive::PaymentCard, end) } else { None };
+            return if named_card(text, at) { separated(Sensitive::PaymentCard, end) } else { None };
         }
         if let Some(end) = social_security(bytes, at) {
             let context = context();
@@ -93,6 +96,13 @@ fn number(text: &str, at: usize) -> Option<Finding> {
         }
     }
     local_phone(text, at)
+}
+
+/// Whether the words before the number of a card do not call it an id, or call it a card.
+pub fn named_card(text: &str, at: usize) -> bool {
+    let context = before(text, at, CUE_BYTES);
+    let says_card = || has_cue(&context, &["card", "visa", "mastercard", "amex", "credit", "debit", "cc", "pay", "charge", "pan"]);
+    !is_an_id(&context) || says_card()
 }
 
 fn card(bytes: &[u8], at: usize) -> Option<usize> {
@@ -184,6 +194,7 @@ fn iban(bytes: &[u8], at: usize) -> Option<Finding> {
         match bytes[end] {
             byte if byte.is_ascii_alphanumeric() => kept.push(byte),
             b' ' | b'-' => {}
+            _ if abroad::blank(&bytes[end..]) > 0 => end += abroad::blank(&bytes[end..]) - 1,
             _ => return None,
         }
         end += 1;
@@ -259,7 +270,7 @@ fn address(text: &str, at: usize) -> Option<Finding> {
         if bytes.get(end) != Some(&b' ') {
             return None;
         }
-        let word = bytes[end + 1..].iter().take_while(|byte| super::is_word(**byte) || matches!(byte, b'\'' | b'-')).count();
+        let word = bytes[end + 1..].iter().take_while(|byte| is_word(**byte) || matches!(byte, b'\'' | b'-' | 0x80..)).count();
         let name = text.get(end + 1..end + 1 + word)?.to_ascii_lowercase();
         if word == 0 {
             return None;

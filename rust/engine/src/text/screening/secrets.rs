@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::validators::entropy;
-use super::{Finding, Sensitive, has_cue, is_word};
+use super::{Finding, Sensitive, abroad, has_cue, is_word};
 
 /// The alphabet of the rest of a vendor's key.
 #[derive(Clone, Copy)]
@@ -108,6 +108,7 @@ pub fn at(text: &str, at: usize, seen: &mut Seen) -> Option<Finding> {
             .map(|length| finding(Sensitive::VendorKey, length))
             .or_else(|| url_credentials(text, at, seen))
             .or_else(|| password(text, at)),
+        0x80.. => password(text, at).or_else(|| abroad::password(text, at)),
         _ => None,
     }
 }
@@ -230,36 +231,48 @@ const LONGEST_VALUE: usize = 400;
 /// The value behind a name: after `=` or `:`, after "is", and for "bearer" after a space.
 fn password(text: &str, at: usize) -> Option<Finding> {
     let bytes = text.as_bytes();
-    if !could_name_secret(bytes[at]) {
-        return None;
-    }
-    let (name, end) = secret_name(bytes, at)?;
-    let strong = STRONG.contains(&name.as_str()) || STRONG.iter().any(|cue| cue.len() > 4 && name.ends_with(cue));
+    let (name, end) = secret_name(text, at)?;
+    let is_abroad = abroad::NAMES.contains(&name.as_str());
+    let strong = is_abroad || STRONG.contains(&name.as_str()) || STRONG.iter().any(|cue| cue.len() > 4 && name.ends_with(cue));
     let known = strong || KEYS.iter().any(|key| name.ends_with(key));
     if !known {
         return None;
     }
-    let plain = value_start(bytes, end, name.ends_with("bearer")).and_then(|(start, explicit)| valued(text, (start, explicit), strong));
+    let plain = value_start(bytes, end, name.ends_with("bearer"));
+    if let Some((start, lead)) = plain.filter(|(_, lead)| is_abroad || *lead == Lead::Abroad) {
+        let (is_sign, is_word) = (lead == Lead::Sign, name == abroad::PAROLA);
+        let found = valued(text, (start, is_sign && !is_word), strong)?;
+        return (is_sign || !is_word && !abroad::is_form(&bytes[found.start..found.end])).then_some(found);
+    }
+    let plain = plain.and_then(|(start, lead)| valued(text, (start, lead == Lead::Sign), strong));
     // A pass is a ticket as well, of which people say what it costs.
     let said = || said_value(&bytes[end..]).filter(|_| name != "pass").and_then(|start| valued(text, (end + start, false), strong));
     // "The passcode on my phone is 6-digit", "the password's min-length=12"
     let is_form = |found: &Finding| {
         let value = &bytes[found.start..found.end];
-        value.contains(&b'=') || ["digit", "digits", "chars", "characters"].iter().any(|form| value.ends_with(form.as_bytes()))
+        value.contains(&b'=')
+            || ["digit", "digits", "chars", "characters"].iter().any(|form| value.ends_with(form.as_bytes()))
+            || !value.iter().all(u8::is_ascii_alphanumeric) && abroad::is_form(value)
     };
     plain.or_else(|| said().filter(|found| !is_form(found)))
 }
 
 /// The secret whose value begins at a place; `explicit` where a sign says that it is one.
-fn valued(text: &str, (start, explicit): (usize, bool), strong: bool) -> Option<Finding> {
+pub fn valued(text: &str, (start, explicit): (usize, bool), strong: bool) -> Option<Finding> {
     let bytes = text.as_bytes();
     if start >= bytes.len() {
         return None;
     }
-    let quoted = matches!(bytes.get(start.wrapping_sub(1)), Some(b'"' | b'\'' | b'`'));
-    let length = run_of(&bytes[start..], LONGEST_VALUE + 1, is_of_value);
+    let quoted = abroad::ends_quote(&bytes[..start]);
+    let mut length = run_of(&bytes[start..], LONGEST_VALUE + 1, is_of_value);
+    if !bytes[start..start + length].is_ascii() {
+        while length > 0 && !text.is_char_boundary(start + length) {
+            length -= 1;
+        }
+        length = abroad::value_length(text.get(start..start + length)?);
+    }
     let rest = &bytes[start + length..];
-    if rest.get(run(rest, ends_sentence)).copied().is_some_and(is_of_value) {
+    if length + 3 > LONGEST_VALUE && rest.get(run(rest, ends_sentence)).copied().is_some_and(is_of_value) {
         return None; // it is longer than any that counts, and not by signs alone
     }
     let mut value = &bytes[start..start + length];
@@ -282,20 +295,30 @@ fn ends_sentence(byte: u8) -> bool {
     matches!(byte, b'.' | b'!' | b'?')
 }
 
-/// Whether a name of a secret may begin with this letter, or one may stand behind a prefix (`DB_PASSWORD`).
-fn could_name_secret(byte: u8) -> bool {
-    byte.is_ascii_alphabetic()
+/// Whether a name of a secret, or the first word of one, may end with these letters. Most words do not, and are read no further.
+fn could_name_secret(last: [u8; 2]) -> bool {
+    matches!(
+        &last.map(|byte| byte.to_ascii_lowercase()),
+        b"rd" | b"wd" | b"se" | b"de" | b"ss" | b"rt" // those of passwords
+            | b"ey" | b"et" | b"en" | b"er" | b"pi" | b"th" | b"nt" | b"sh" // of keys
+            | b"na" | b"ha" | b"lo" | b"re" | b"em" | b"si" | b"iz" | b"dp" | b"la" | b"ot" | b"ra" // abroad
+    ) || last[0] >= 0x80 && matches!(last[1].to_ascii_lowercase(), b'o' | b'a') // "hasło", "contraseña"
 }
 
-/// The word here in lowest case without its signs ("API key", `api_key`, `apiKey` are "apikey"), and where it ends.
-fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
-    let first = run_of(&bytes[at..], LONGEST_NAME + 1, |byte| is_word(byte) || byte == b'-');
-    if !(3..=LONGEST_NAME).contains(&first) {
+/// The word here in lowest case without its signs and accents ("API key", `api_key`, `apiKey` are "apikey"), and where it ends.
+fn secret_name(text: &str, at: usize) -> Option<(String, usize)> {
+    let bytes = text.as_bytes();
+    let first = run_of(&bytes[at..], LONGEST_NAME + 2, |byte| is_word(byte) || byte == b'-' || matches!(byte, 0x80..=0xBF | 0xC3..=0xCD));
+    let last = bytes[at..at + first].iter().rposition(|byte| !matches!(byte, b'-' | b'_'))?;
+    if !(3..=LONGEST_NAME).contains(&first) || last == 0 || !could_name_secret([bytes[at + last - 1], bytes[at + last]]) {
         return None;
     }
-    let mut name: String =
-        bytes[at..at + first].iter().filter(|byte| byte.is_ascii_alphanumeric()).map(|byte| byte.to_ascii_lowercase() as char).collect();
+    let mut name: String = text[at..at + first].chars().filter_map(abroad::plain_letter).collect();
     let mut end = at + first;
+    if let Some((_, rest)) = abroad::PHRASES.iter().find(|(first, rest)| name == *first && bytes[end..].starts_with(rest.as_bytes())) {
+        name.extend(rest.chars().filter_map(abroad::plain_letter));
+        end += rest.len();
+    }
     // "API key", "access token", "client secret": two words, of which the first says nothing alone.
     while ["api", "access", "auth", "client", "secret", "refresh", "account", "accessapi", "secretaccess"].contains(&name.as_str()) {
         let Some(b' ') = bytes.get(end) else { break };
@@ -310,31 +333,47 @@ fn secret_name(bytes: &[u8], at: usize) -> Option<(String, usize)> {
     Some((name, end))
 }
 
-/// Where the value begins, and whether a sign says that it is one.
-fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, bool)> {
-    let mut at = end;
-    if matches!(bytes.get(at), Some(b'"' | b'\'')) {
-        at += 1;
-    }
-    at += run(&bytes[at..], |byte| byte == b' ');
+/// What stands between a name and its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// A sign, which says that it is one.
+    Sign,
+    /// A verb of English, or nothing.
+    English,
+    /// A verb of another language.
+    Abroad,
+}
+
+/// Where the value begins, and what leads to it.
+fn value_start(bytes: &[u8], end: usize, bearer: bool) -> Option<(usize, Lead)> {
+    let mut at = end + abroad::quote(&bytes[end..]);
+    at += abroad::blanks(&bytes[at..], LONGEST_VALUE);
     let spaced = at > end;
-    let explicit = match bytes.get(at)? {
+    let lead = match bytes.get(at)? {
         b'=' | b':' => {
             at += 1 + usize::from(bytes.get(at + 1) == Some(&b'=')) + usize::from(bytes.get(at + 1) == Some(&b'>'));
-            true
+            Lead::Sign
+        }
+        0x80.. if abroad::wide_sign(&bytes[at..]) > 0 => {
+            at += abroad::wide_sign(&bytes[at..]);
+            Lead::Sign
         }
         _ if spaced && (bytes[at..].starts_with(b"is ") || bytes[at..].starts_with(b"to ")) => {
             at += 3;
-            false
+            Lead::English
         }
-        _ if spaced && bearer => false,
+        _ if spaced && bearer => Lead::English,
+        _ if spaced && abroad::copula(&bytes[at..]) > 0 => {
+            at += abroad::copula(&bytes[at..]);
+            Lead::Abroad
+        }
         _ => return None,
     };
-    at += run(&bytes[at..], |byte| byte == b' ');
-    while matches!(bytes.get(at), Some(b'"' | b'\'' | b'`')) {
-        at += 1;
+    at += abroad::blanks(&bytes[at..], LONGEST_VALUE);
+    while abroad::quote(&bytes[at..]) > 0 {
+        at += abroad::quote(&bytes[at..]);
     }
-    (at < bytes.len()).then_some((at, explicit))
+    (at < bytes.len()).then_some((at, lead))
 }
 
 /// Words between a name and its verb: what the secret opens.
@@ -342,15 +381,20 @@ const MOST_OPENED: usize = 6;
 
 /// Where the value begins that a sentence gives, behind the name: "password | is X", "password's X", "password for the wifi is still X",
 /// "password to Netflix was changed to X". The words behind the verb that only say since when are skipped.
-fn said_value(bytes: &[u8]) -> Option<usize> {
+pub fn said_value(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut opened) = (0, 0);
-    let word = |at: usize| run_of(&bytes[at..], LONGEST_NAME, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
-    let spaces = |at: usize| run_of(&bytes[at..], 3, |byte| byte == b' ');
+    let word = |at: usize| run_of(&bytes[at..], LONGEST_NAME, |byte| is_word(byte) || matches!(byte, b'-' | b'.' | 0x80..));
+    let spaces = |at: usize| abroad::blanks(&bytes[at..], 3);
+    let colon = |at: usize| if bytes.get(at) == Some(&b':') { 1 } else { abroad::wide_sign(&bytes[at..]) };
     if let Some(rest) = ["'s ", "\u{2019}s "].iter().find(|verb| bytes.starts_with(verb.as_bytes())) {
         at = rest.len();
     } else {
         loop {
             let gap = spaces(at);
+            if opened > 1 && colon(at + gap) > 0 {
+                at += gap + colon(at + gap);
+                break;
+            }
             let length = word(at + gap);
             if gap == 0 || length == 0 || opened > MOST_OPENED {
                 return None;
@@ -358,7 +402,8 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
             let read = &bytes[at + gap..at + gap + length];
             at += gap + length;
             let has_been = || read.eq_ignore_ascii_case(b"has") && bytes[at..].starts_with(b" been ");
-            if IS.iter().any(|is| read.eq_ignore_ascii_case(is.as_bytes())) || has_been() {
+            let is = IS.iter().any(|is| read.eq_ignore_ascii_case(is.as_bytes())) || IS_ABROAD.iter().any(|is| read == is.as_bytes());
+            if is || has_been() {
                 break;
             }
             let leads = OPENS.iter().any(|leads| read.eq_ignore_ascii_case(leads.as_bytes()));
@@ -376,8 +421,9 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
         // "Changed to X", and not "updated 3-Jan-2026"
         let becomes = || [&b" to "[..], b" as "].iter().any(|behind| bytes[from + length..].starts_with(behind));
         if !(is(&SINCE) || is(&BECOMES) && becomes()) {
-            let quotes = run_of(&bytes[from..], 2, |byte| matches!(byte, b'"' | b'\'' | b'`' | b':'));
-            let from = from + quotes;
+            let mark = |from: usize| if bytes.get(from) == Some(&b':') { 1 } else { abroad::quote(&bytes[from..]) };
+            let from = from + mark(from);
+            let from = from + mark(from);
             return Some(from + spaces(from));
         }
         at = from + length;
@@ -386,8 +432,13 @@ fn said_value(bytes: &[u8]) -> Option<usize> {
 
 /// Verbs before a value.
 const IS: [&str; 2] = ["is", "was"];
+/// The same of other languages in small letters, and in Russian a dash. Polish "to" is a word before what a password opens, too.
+const IS_ABROAD: [&str; 9] = ["ist", "lautet", "es", "est", "è", "é", "är", "—", "–"];
 /// Words behind the name of a secret that say what it opens.
-const OPENS: [&str; 5] = ["for", "to", "of", "on", "at"];
+const OPENS: [&str; 29] = [
+    "for", "to", "of", "on", "at", "für", "fuer", "vom", "von", "zum", "zur", "beim", "de", "del", "di", "du", "da", "do", "della", "pour",
+    "para", "per", "van", "voor", "för", "till", "til", "от", "для",
+];
 /// Words before the value.
 const SINCE: [&str; 10] = ["still", "now", "been", "to", "as", "just", "currently", "again", "actually", "simply"];
 /// Participles before "to" and the value.
@@ -428,6 +479,33 @@ fn looks_random(value: &[u8]) -> bool {
 
 /// Whether the words before say that a number is an id of something.
 pub fn is_an_id(context: &str) -> bool {
+    /// The same in other languages.
+    const ABROAD: [&str; 24] = [
+        "bestellung",
+        "bestellnummer",
+        "auftrag",
+        "auftragsnummer",
+        "sendungsnummer",
+        "rechnung",
+        "rechnungsnummer",
+        "pedido",
+        "commande",
+        "facture",
+        "fattura",
+        "ordine",
+        "zam\u{f3}wienie",
+        "订单",
+        "订单号",
+        "訂單",
+        "单号",
+        "單號",
+        "注文",
+        "伝票",
+        "追跡",
+        "주문",
+        "заказ",
+        "Заказ",
+    ];
     const IDS: [&str; 36] = [
         "order",
         "orders",
@@ -466,5 +544,5 @@ pub fn is_an_id(context: &str) -> bool {
         "span",
         "parcel",
     ];
-    has_cue(context, &IDS)
+    has_cue(context, &IDS) || has_cue(context, &ABROAD)
 }

@@ -1,0 +1,399 @@
+//! What stands around a secret in other languages and scripts: letters that belong to its word, white space, quotation marks, colons; names
+//! of passwords in other scripts; cards in other digits.
+//!
+//! The names in Latin letters stand beside the English ones ([`super::secrets`]).
+
+use super::personal::named_card;
+use super::secrets::{said_value, valued};
+use super::validators::is_card;
+use super::{Finding, Sensitive};
+use crate::text::chars::ascii_digit;
+
+/// Names of passwords in Latin letters, without accents and signs: Spanish, Portuguese, Dutch, Polish, Swedish, Norwegian, Turkish, French,
+/// Italian, Romanian, and what such a name is as two or three words.
+pub const NAMES: [&str; 19] = [
+    "contrasena",
+    "senha",
+    "palavrapasse",
+    "wachtwoord",
+    "haslo",
+    "losenord",
+    "losenordet",
+    "passord",
+    "passordet",
+    "sifre",
+    "sifrem",
+    "sifresi",
+    "sifremiz",
+    "sifreniz",
+    "motdepasse",
+    "mdp",
+    "paroladordine",
+    "zugangscode",
+    PAROLA,
+];
+/// Turkish and Romanian have it for a password, and Italian for a word.
+pub const PAROLA: &str = "parola";
+/// Names of several words, by the first of them, and what follows it.
+pub const PHRASES: [(&str, &str); 3] = [("mot", " de passe"), ("parola", " d'ordine"), ("palavra", " passe")];
+
+/// A letter of a name in lowest case without its accent; `None` for signs and accents by themselves.
+pub fn plain_letter(letter: char) -> Option<char> {
+    match letter {
+        _ if letter.is_ascii_alphanumeric() => Some(letter.to_ascii_lowercase()),
+        'ñ' | 'Ñ' => Some('n'),
+        'ł' | 'Ł' => Some('l'),
+        'ö' | 'Ö' => Some('o'),
+        'ş' | 'Ş' => Some('s'),
+        'İ' => Some('i'),
+        _ => None,
+    }
+}
+
+/// Names of passwords in other scripts.
+const SCRIPTS: [&str; 10] = ["пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "كلمة السر", "पासवर्ड"];
+/// What stands between such a name and its value in place of a colon.
+const VERBS: [&str; 11] = ["是", "为", "為", "は", "는", "은", "هي", "है", "—", "–", "это "];
+/// What may follow at once on a value in a script without spaces: "is" at the end of a sentence, and "was changed to".
+const ENDS: [&str; 6] = ["です", "だ", "に変", "입니다", "이에요", "예요"];
+/// Verbs between a name in Latin letters and its value.
+const COPULAS: [&[u8]; 8] = [b"ist ", b"lautet ", b"es ", b"est ", "è ".as_bytes(), "é ".as_bytes(), "är ".as_bytes(), b"hai "];
+
+/// The bytes of a verb of another language with the space behind it; 0 where there is none.
+pub fn copula(bytes: &[u8]) -> usize {
+    COPULAS.iter().find(|verb| bytes.starts_with(verb)).map_or(0, |verb| verb.len())
+}
+
+/// Whether a letter of Latin script or an accent of one, beyond ASCII, ends here. Nothing else joins a word of ASCII: neither a quotation
+/// mark nor a letter of a script that is written without spaces.
+pub fn ends_latin(bytes: &[u8]) -> bool {
+    match bytes {
+        [.., 0xC3, 0x97 | 0xB7] => false, // signs of arithmetic
+        [.., 0xC3..=0xCD, 0x80..=0xBF] | [.., 0xE1, 0xB8..=0xBB, _] => true,
+        _ => false,
+    }
+}
+
+/// Whether one begins here.
+pub fn begins_latin(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xC3, 0x97 | 0xB7, ..] => false,
+        [0xC3..=0xCD, ..] | [0xE1, 0xB8..=0xBB, ..] => true,
+        _ => false,
+    }
+}
+
+/// Whether the sign of a currency ends here that is written before its number.
+pub fn ends_currency(bytes: &[u8]) -> bool {
+    ["£", "¥", "€", "₹", "₩", "₽", "￥"].iter().any(|sign| bytes.ends_with(sign.as_bytes()))
+}
+
+/// Whether a name in another script, or one that begins with an accent, or a number in other digits may begin here.
+pub fn may_begin(bytes: &[u8], at: usize) -> bool {
+    match bytes[at..] {
+        [0xC5, 0x9E | 0x9F, ..] => !ends_latin(&bytes[..at]) && !at.checked_sub(1).is_some_and(|before| super::is_word(bytes[before])),
+        [0xD0, 0x9F | 0xBF, ..]
+        | [0xD9, 0x83 | 0xA0..=0xA9, ..]
+        | [0xDB, 0xB0..=0xB9, ..]
+        | [0xE0, 0xA4, 0xAA, ..]
+        | [0xE0, 0xA5, 0xA6..=0xAF, ..]
+        | [0xE3, 0x83, 0x91, ..]
+        | [0xE5, 0xAF, 0x86, ..]
+        | [0xEB, 0xB9, 0x84, ..]
+        | [0xEF, 0xBC, 0x90..=0x99, ..] => true,
+        _ => false,
+    }
+}
+
+/// The bytes of the space here: that of ASCII, those that do not break, narrow ones, and the wide one; 0 where there is none.
+pub fn blank(bytes: &[u8]) -> usize {
+    match bytes {
+        [b' ', ..] => 1,
+        [0xC2, 0xA0, ..] => 2,
+        [0xE2, 0x80, 0x87 | 0x89 | 0xAF, ..] | [0xE3, 0x80, 0x80, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// The bytes of several of them.
+pub fn blanks(bytes: &[u8], most: usize) -> usize {
+    let mut length = 0;
+    for _ in 0..most {
+        match blank(&bytes[length..]) {
+            0 => break,
+            one => length += one,
+        }
+    }
+    length
+}
+
+/// The bytes of a colon or a sign of equality of full width; 0 where there is none.
+pub fn wide_sign(bytes: &[u8]) -> usize {
+    if matches!(bytes, [0xEF, 0xBC, 0x9A | 0x9D, ..]) { 3 } else { 0 }
+}
+
+/// Quotation marks beyond ASCII.
+const QUOTES: [&str; 14] = ["“", "”", "„", "‟", "‘", "’", "‚", "«", "»", "‹", "›", "「", "『", "【"];
+
+/// The bytes of a quotation mark; 0 where there is none.
+pub fn quote(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        Some(b'"' | b'\'' | b'`') => 1,
+        Some(0x80..) => QUOTES.iter().find(|mark| bytes.starts_with(mark.as_bytes())).map_or(0, |mark| mark.len()),
+        _ => 0,
+    }
+}
+
+/// Whether one ends here.
+pub fn ends_quote(bytes: &[u8]) -> bool {
+    match bytes.last() {
+        Some(b'"' | b'\'' | b'`') => true,
+        Some(0x80..) => QUOTES.iter().any(|mark| bytes.ends_with(mark.as_bytes())),
+        _ => false,
+    }
+}
+
+/// The bytes of a value that is not ASCII, of those that may be: it ends before a mark or a space of another script, and where ASCII goes
+/// over into a script without spaces.
+pub fn value_length(value: &str) -> usize {
+    let mut has_ascii = false;
+    for (at, sign) in value.char_indices() {
+        has_ascii |= sign.is_ascii();
+        let is_mark = matches!(sign, '\u{A0}' | '«' | '»' | '،' | '؛' | '؟' | '।' | '॥' | '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{303F}'
+            | '\u{FF00}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}');
+        if is_mark || has_ascii && is_without_spaces(sign) {
+            return at;
+        }
+    }
+    value.len()
+}
+
+/// Letters of scripts that put no spaces between words.
+fn is_without_spaces(sign: char) -> bool {
+    sign >= '\u{E00}' && sign.is_alphanumeric() && !('\u{1E00}'..='\u{1EFF}').contains(&sign)
+}
+
+/// Whether a value behind a verb of another language says what passwords are like: "8-stellig", "12stellig", "SHA256-gehasht", "8-12".
+pub fn is_form(value: &[u8]) -> bool {
+    let Some(tail) = value.iter().rposition(|byte| !(byte.is_ascii_lowercase() || *byte >= 0x80)).map(|at| at + 1) else { return false };
+    let (head, tail) = value.split_at(tail);
+    let is_joined = head.iter().any(|byte| matches!(byte, b'-' | b':'));
+    let is_number = head.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b':'));
+    let is_code = head.ends_with(b"-") && head.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || *byte == b'-');
+    is_number && head.len() <= if is_joined { 5 } else { 2 } || is_code && tail.len() > 3
+}
+
+/// The password behind a name in another script, which begins here.
+pub fn password(text: &str, at: usize) -> Option<Finding> {
+    let bytes = text.as_bytes();
+    let name = SCRIPTS.iter().find(|name| bytes[at..].starts_with(name.as_bytes()))?;
+    let end = at + name.len() + quote(&bytes[at + name.len()..]);
+    let mut start = end + blanks(&bytes[end..], 3);
+    let sign = if matches!(bytes.get(start), Some(b':' | b'=')) { 1 } else { wide_sign(&bytes[start..]) };
+    if sign == 0 {
+        let verb = VERBS.iter().find(|verb| bytes[start..].starts_with(verb.as_bytes()));
+        start = verb.map(|verb| start + verb.len()).or_else(|| said_value(&bytes[end..]).map(|value| end + value))?;
+    }
+    start += sign;
+    start += blanks(&bytes[start..], 3);
+    start += quote(&bytes[start..]);
+    let found = valued(text, (start, sign > 0), true)?;
+    let behind = text[found.end..].trim_start_matches(['.', '!', '?']);
+    let goes_on = behind.starts_with(is_without_spaces) && !ENDS.iter().any(|end| behind.starts_with(end));
+    (sign > 0 || !goes_on && !is_form(&bytes[found.start..found.end])).then_some(found)
+}
+
+/// A card in digits of full width, of Arabic or of Devanagari.
+pub fn card(text: &str, at: usize) -> Option<Finding> {
+    if text[..at].chars().next_back().is_some_and(is_digit) {
+        return None;
+    }
+    let (mut digits, mut end, mut separators) = (Vec::new(), at, 0);
+    for (place, sign) in text[at..].char_indices() {
+        match digit(sign) {
+            Some(digit) if digits.len() < 24 => {
+                digits.push(digit as u8);
+                (end, separators) = (at + place + sign.len_utf8(), 0);
+            }
+            None if separators == 0 && matches!(sign, ' ' | '-' | '\u{A0}' | '\u{202F}' | '\u{3000}' | '\u{FF0D}') => separators = 1,
+            _ => break,
+        }
+    }
+    (is_card(&digits) && !text[end..].starts_with(is_digit) && named_card(text, at)).then_some(Finding {
+        what: Sensitive::PaymentCard,
+        start: at,
+        end,
+    })
+}
+
+/// A digit of ASCII, of full width or of another script as one of ASCII.
+fn digit(sign: char) -> Option<char> {
+    match sign {
+        '0'..='9' => Some(sign),
+        '\u{FF10}'..='\u{FF19}' => char::from_digit(sign as u32 - 0xFF10, 10),
+        _ => ascii_digit(sign),
+    }
+}
+
+fn is_digit(sign: char) -> bool {
+    digit(sign).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sensitive, screen};
+
+    /// The findings of a text: kinds and parts.
+    fn found(text: &str) -> Vec<(Sensitive, &str)> {
+        screen(text).into_iter().map(|one| (one.what, &text[one.start..one.end])).collect()
+    }
+
+    #[test]
+    fn a_secret_stands_beside_any_sign_but_a_letter_of_its_own_script() {
+        for (what, value) in [
+            (Sensitive::VendorKey, "AKIAIOSFODNN7EXAMPLE"),
+            (Sensitive::VendorKey, "sk_live_4eC39HqLyjWDarjtT1zdp7dc"),
+            (Sensitive::WebToken, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"),
+            (Sensitive::PaymentCard, "4111111111111111"),
+            (Sensitive::Phone, "+8613800138000"),
+            (Sensitive::Phone, "408-971-8523"),
+            (Sensitive::SocialSecurity, "536-90-4399"),
+            (Sensitive::Iban, "DE89370400440532013000"),
+        ] {
+            for (before, behind) in [
+                ("“", "”."),
+                ("„", "“"),
+                ("«\u{a0}", "\u{a0}»"),
+                ("a\u{a0}", "\u{202f}b"),
+                ("鍵は", "です"),
+                ("密钥：", "。"),
+                ("مفتاحي،", "،"),
+                ("คีย์", "ครับ"),
+                ("ключ—", "…"),
+                ("\u{1F511}", "\u{1F511}"),
+                ("•", "、"),
+            ] {
+                assert_eq!(found(&format!("{before}{value}{behind}")), [(what, value)], "{before} {behind}");
+            }
+            assert_eq!(found(&format!("é{value}")), [], "part of a word");
+        }
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----";
+        assert_eq!(found(&format!("“{pem}”")), [(Sensitive::PrivateKey, pem)]);
+        assert_eq!(found("url：postgres://u:Secr3tpw@db/x"), [(Sensitive::UrlCredentials, "u:Secr3tpw")]);
+    }
+
+    #[test]
+    fn groups_and_digits_of_other_scripts_are_read() {
+        for (text, what, value) in [
+            ("Card 4111\u{a0}1111\u{a0}1111\u{a0}1111", Sensitive::PaymentCard, "4111\u{a0}1111\u{a0}1111\u{a0}1111"),
+            ("4111\u{202f}1111\u{202f}1111\u{202f}1111.", Sensitive::PaymentCard, "4111\u{202f}1111\u{202f}1111\u{202f}1111"),
+            (
+                "IBAN DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00",
+                Sensitive::Iban,
+                "DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00",
+            ),
+            ("カード４１１１１１１１１１１１１１１１です", Sensitive::PaymentCard, "４１１１１１１１１１１１１１１１"),
+            ("٤١١١ ١١١١ ١١١١ ١١١١", Sensitive::PaymentCard, "٤١١١ ١١١١ ١١١١ ١١١١"),
+            ("कार्ड ४१११११११११११११११।", Sensitive::PaymentCard, "४१११११११११११११११"),
+            ("+49\u{a0}30\u{a0}901820", Sensitive::Phone, "+49\u{a0}30\u{a0}901820"),
+        ] {
+            assert_eq!(found(text), [(what, value)], "{text}");
+        }
+        for text in
+            ["４１１１１１１１１１１１１１１２", "１４１１１１１１１１１１１１１１１", "٢٠٢٦ ١٢ ٣٠", "注文４１１１１１１１１１１１１１１１"]
+        {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_found_in_other_languages() {
+        for text in [
+            "Mein Passwort ist {}!",
+            "Das WLAN-Passwort lautet {}!",
+            "Das Passwort für Netflix ist {}",
+            "Password für WLAN: {}",
+            "The password for München is {}!",
+            "the password for the wifi: {}",
+            "Mon mot de passe est {}.",
+            "Mot de passe\u{a0}: {}",
+            "Le mdp est {}",
+            "Mi contraseña es {}",
+            "CONTRASEÑA: {}",
+            "contrasen\u{303}a: {}",
+            "contrasena: {}",
+            "La password del wifi è {}!",
+            "La password di Netflix: {}",
+            "Parola d'ordine: {}",
+            "Het wachtwoord van de wifi is {}",
+            "Minha senha é {}",
+            "Palavra-passe: {}",
+            "Moje hasło to {}",
+            "Hasło: {}",
+            "Mitt lösenord är {}",
+            "Lösenordet är {}",
+            "Şifre: {}",
+            "wifi şifresi: {}",
+            "Parola: {}",
+            "Пароль: {}",
+            "Пароль от вайфая — {}",
+            "Мой пароль «{}»".replace(" «", ": «").leak(),
+            "パスワードは{}です",
+            "パスワード：{}",
+            "WiFi密码是{}，别忘了",
+            "密码:{}",
+            "كلمة المرور: {}",
+            "كلمة السر هي {}",
+            "पासवर्ड: {}",
+            "Mera password hai {}",
+            "Password：{}",
+            "the password is “{}”",
+            "“password: {}”",
+        ] {
+            assert_eq!(found(&text.replace("{}", "Hund2024")), [(Sensitive::Password, "Hund2024")], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_about_passwords_is_none() {
+        for text in [
+            "das Passwort ist falsch",
+            "Das Passwort ist 8-stellig",
+            "Das Passwort ist 12stellig und SHA256-gehasht",
+            "Das Passwort ist SHA256-gehasht",
+            "Das Passwort für den Router ist abgelaufen",
+            "Das Passwort lautet anders als am 3.5.2024",
+            "mi contraseña es segura",
+            "mi contraseña es de 12 caracteres",
+            "la contraseña: obligatoria",
+            "le mot de passe est d'au moins 8 caractères",
+            "le mot de passe : obligatoire",
+            "il a donné le mot de la fin: v2.0",
+            "la parola è Covid19",
+            "la parola: 2024",
+            "parola mea de onoare",
+            "minha senha é forte",
+            "Het wachtwoord is 8-cijferig",
+            "hasło to podstawa",
+            "lösenordet är 8-siffrigt",
+            "şifre unutuldu",
+            "пароль от почты забыт",
+            "пароль: не менее 8 символов",
+            "パスワードは8文字以上",
+            "パスワードは1Passwordで管理しています",
+            "パスワードはSHA256でハッシュ化",
+            "密码是AES256加密的",
+            "密码为必填项",
+            "密码：至少8位",
+            "كلمة المرور مطلوبة",
+            "पासवर्ड गलत है",
+            "Change the password for the team at 5: 10:30am is late",
+            "password for step 2: 8-12 characters",
+            "订单号：4111111111111111",
+            "Die Bestellung 4111111111111111 kam an",
+            "价格¥4111111111111111",
+        ] {
+            assert_eq!(found(text), [], "{text}");
+        }
+    }
+}
