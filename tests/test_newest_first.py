@@ -180,3 +180,20 @@ def test_what_is_near_in_meaning_marks_nothing(engine: memspan.Engine, clock: Fa
     shown = str(session.assemble().to_openai()["messages"])
     assert first in shown
     assert "newer_on" not in shown
+
+
+def test_nothing_is_marked_in_another_language(engine: memspan.Engine, clock: FakeClock) -> None:
+    user = engine.user("u")
+    told(
+        user,
+        clock,
+        "Mein Hund frisst nur Huhn.",
+        "Meine Katze frisst nur Fisch.",
+        "Der Kredit endet im Mai.",
+        "Der Mietvertrag endet im Juni.",
+        "Das Abo endet im Juli.",
+        "Meine Tochter ist in der dritten Klasse.",
+        "Mein Sohn ist in der ersten Klasse.",
+    )
+    for question in ("Was frisst mein Hund?", "Wann endet der Kredit?", "In welcher Klasse ist meine Tochter?"):
+        assert not marked(user, question), question

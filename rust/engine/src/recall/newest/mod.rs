@@ -17,7 +17,8 @@
 //! Of those that hold and have one score as it is shown, the newer stands first, too, and nothing is marked.
 //!
 //! It forgets nothing and leaves nothing out: near is not the same, and the reader decides. A question about the past, or
-//! about a time, is answered without this step.
+//! about a time, is answered without this step. So is one in another language, and no text in one is raised or marked: these rules compare
+//! English words.
 
 mod asked;
 mod denied;
@@ -38,6 +39,7 @@ use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::words::Words;
 use crate::memory::{Kind, Outline, is_of_another_thing};
+use crate::text::typos::is_abroad;
 use crate::units::score::SCORE_ONE;
 
 /// Parts of 1 in which scores are shown.
@@ -48,6 +50,9 @@ const SHOWN: i64 = 1000;
 /// `answers` says whether a hit answers it by itself.
 pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], answers: impl Fn(&Contender<'_>) -> bool) {
     settle(hits);
+    if is_abroad(question.text()) {
+        return;
+    }
     let asked = Asked::of(question, own);
     let words: Vec<OnceCell<Words<'_>>> = hits.iter().map(|_| OnceCell::new()).collect();
     let seen: Vec<Option<Seen<'_, '_>>> = hits.iter().zip(&words).map(|(hit, words)| Seen::of(hit, words)).collect();
@@ -131,7 +136,8 @@ fn right_before_wrong(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
     let wrong = first(Asked::is_wrong)?;
     let most = seen[wrong].as_ref()?.score;
     let is_behind = |one: &Seen| one.score <= most && asked.is_right(one);
-    if seen.iter().flatten().any(is_behind) { first(Asked::is_right).map(|right| (right, wrong)) } else { None }
+    let right = if seen.iter().flatten().any(is_behind) { first(Asked::is_right)? } else { return None };
+    seen[right].as_ref().is_some_and(|one| !one.is_abroad()).then_some((right, wrong))
 }
 
 /// The first that is of now, and the best of all where that is not ([`Asked::keeps_manner`]), though both say the same of one thing: "I live
@@ -142,7 +148,7 @@ fn plain_before_aside(asked: &Asked, seen: &[Option<Seen>], answers: impl Fn(usi
         return None; // as mostly, and no other text is cut into words
     }
     let is_plain = |one: &Seen| one.score <= best.score && asked.may_replace(one, best) && !asked.keeps_manner(best, one);
-    let is_it = |one: &Seen| is_plain(one) && asked.is_of_same(one, best) && asked.is_of_one(one, best);
+    let is_it = |one: &Seen| is_plain(one) && asked.is_of_same(one, best) && asked.is_of_one(one, best) && !one.is_abroad();
     let plain = (0..seen.len()).find(|at| *at != aside && seen[*at].as_ref().is_some_and(is_it) && answers(*at))?;
     answers(aside).then_some((plain, aside))
 }
@@ -173,7 +179,8 @@ fn two_newest(
     // Beside an identifier the rest of a question may be too little to tell by whether one answers it, as the word for another state is.
     let is_newer = |(at, new): &(usize, &Seen<'_, '_>)| {
         let may_replace = answers(older) && answers(*at) || asked.restates(new, old);
-        may_replace && asked.is_of_same(new, old) && asked.is_of_one(new, old) && !asked.has_both(new, old)
+        let is_it = may_replace && asked.is_of_same(new, old) && asked.is_of_one(new, old) && !asked.has_both(new, old);
+        is_it && !new.is_abroad() && !old.is_abroad()
     };
     let may_answer = |_: &(usize, &Seen<'_, '_>)| answers(older) || asked.may_restate();
     let mut newest = newer.filter(may_be).take_while(may_answer).filter(is_newer).map(|(at, _)| at);

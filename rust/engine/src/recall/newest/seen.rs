@@ -12,6 +12,7 @@ use super::lasts;
 use super::manner::Manner;
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::text::analyze;
+use crate::text::typos::is_abroad;
 
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
@@ -35,6 +36,7 @@ pub(super) struct Seen<'w, 'h> {
     told: OnceCell<Told<'w>>,
     begin: OnceCell<Option<&'h str>>,
     manner: OnceCell<Manner>,
+    abroad: OnceCell<bool>,
 }
 
 impl<'w, 'h> Seen<'w, 'h> {
@@ -61,7 +63,13 @@ impl<'w, 'h> Seen<'w, 'h> {
             told: OnceCell::new(),
             begin: OnceCell::new(),
             manner: OnceCell::new(),
+            abroad: OnceCell::new(),
         })
+    }
+
+    /// Whether it is in another language, as far as its small words tell.
+    pub(super) fn is_abroad(&self) -> bool {
+        *self.abroad.get_or_init(|| is_abroad(self.text))
     }
 
     /// The names and identifiers of the question that it has. Where there are many, the text is analysed once.
