@@ -5,14 +5,14 @@
 //! letter, and at the full stops of scripts without spaces. Not here: what a unit says.
 
 use crate::interrupt::{self, Steps};
+use crate::units::abbreviations;
 
 /// Sentences are joined up to so many bytes.
 const JOINED_BYTES: usize = 80;
 /// A longer sentence is cut between words.
 const LONGEST_BYTES: usize = 320;
-/// Words whose full stop ends no sentence.
-const ABBREVIATIONS: [&str; 18] =
-    ["e.g", "i.e", "mr", "mrs", "ms", "dr", "st", "vs", "etc", "no", "fig", "sec", "approx", "dept", "inc", "ltd", "jr", "sr"];
+/// More words whose full stop ends no sentence: where a unit ends too late, nothing is lost.
+const ABBREVIATIONS: [&str; 7] = ["etc", "fig", "sec", "dept", "inc", "ltd", "jr"];
 
 /// The units of a text, in order.
 #[must_use]
@@ -79,18 +79,21 @@ fn ends_sentence(line: &str, start: usize, at: usize, character: char) -> bool {
             let mut after = rest.chars();
             let spaced = after.next().is_none_or(char::is_whitespace);
             let small = rest.trim_start().chars().next().is_some_and(char::is_lowercase);
-            spaced && !(character == '.' && (small || is_abbreviation(&line[start..at])))
+            spaced && !(character == '.' && (small || is_abbreviation(&line[start..at], rest)))
         }
         _ => false,
     }
 }
 
 /// The word before a full stop is an abbreviation, a single letter, or the number of a list item.
-fn is_abbreviation(before: &str) -> bool {
+fn is_abbreviation(before: &str, behind: &str) -> bool {
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let alone = word.len() == before.trim_start().len();
     let folded = word.trim_start_matches(['(', '"']).to_ascii_lowercase();
+    let is_article = folded == "art" && behind.trim_start().starts_with(|sign: char| sign.is_ascii_digit()); // "see art. 5"
     ABBREVIATIONS.contains(&folded.as_str())
+        || abbreviations::goes_on(before, behind)
+        || is_article
         || folded.chars().count() == 1 && folded.chars().all(char::is_alphabetic)
         || alone && folded.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -125,6 +128,7 @@ mod tests {
         assert_eq!(split("one\ntwo\r\n\n- three\n## four"), "one | two | three | four");
         assert_eq!(sentences("See e.g. Dr. Smith. Then go.").len(), 2);
         assert_eq!(sentences("1. First thing. 2. Second").len(), 2);
+        assert_eq!(sentences("Am 3. Mai bei Fr. Klein, Hauptstr. 5, f\u{FC}r ca. 500 Euro, siehe art. 7. Dann nicht mehr.").len(), 2);
         assert_eq!(sentences("\u{6211}\u{4eec}\u{3002}\u{597d}\u{3002}").len(), 2);
     }
 

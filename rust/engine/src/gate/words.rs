@@ -1,6 +1,7 @@
 //! Sentences and words of a message, with their place in it.
 
 use super::signs::{begins_word, is_apostrophe, is_of_word, joins, straight};
+use crate::units::abbreviations;
 use crate::units::calendar::is_short_month;
 
 /// A word, a number, or one of `?` and `!`.
@@ -184,11 +185,11 @@ pub struct Span {
     pub end: usize,
 }
 
-const ABBREVIATIONS: [&str; 17] =
-    ["mr", "mrs", "ms", "dr", "dra", "st", "e.g", "i.e", "vs", "no", "approx", "etc", "inc", "prof", "sr", "sra", "srta"];
+/// More abbreviations, behind which only a word of [`SUBJECTS`] begins a sentence.
+const ABBREVIATIONS: [&str; 2] = ["etc", "inc"];
 /// Abbreviations at the end of a firm's name, behind which a word with a capital begins a sentence.
 const OF_FIRMS: [&str; 4] = ["ltd", "co", "corp", "bros"];
-/// Those of them behind which the same sentence goes on, whatever follows.
+/// Abbreviations behind which the same sentence goes on, whatever follows.
 const GO_ON: [&str; 5] = ["e.g", "i.e", "vs", "no", "approx"];
 /// Words with a capital that begin a sentence also behind an abbreviation: "... at Acme Inc. | My name is ...".
 const SUBJECTS: [&str; 12] = ["I", "I'm", "I've", "I'd", "I'll", "My", "We", "We're", "We've", "We'd", "We'll", "Our"];
@@ -228,7 +229,8 @@ fn is_abbreviation(text: &str, start: usize, at: usize) -> bool {
     let behind = || text[at + 1..].trim_start();
     let is_firm = || OF_FIRMS.contains(&word.as_str()) && behind().starts_with(char::is_lowercase);
     let is_doctor = || word == "med" && text[start..at].to_ascii_lowercase().ends_with("dr. med"); // "Dr. med. Weber"
-    (initial || ABBREVIATIONS.contains(&word.as_str())) && !over() || is_month() || is_firm() || is_doctor()
+    let is_short = || ABBREVIATIONS.contains(&word.as_str()) || abbreviations::goes_on(&text[start..at], &text[at + 1..]);
+    (initial || is_short()) && !over() || is_month() || is_firm() || is_doctor()
 }
 
 /// Whether a text begins with a word that begins a sentence. The "I." of "J. I. Case" begins none.
@@ -285,6 +287,9 @@ mod tests {
             ("3.5\u{2026}4 or so", 1),
             ("It is on Dec. 3 at 9. I may.", 2),
             ("So we did. 3 came.", 2),
+            ("My birthday is on 3. Mai 1990. I may.", 2),
+            ("My wife is Fr. Klein, at Hauptstr. 5, for ca. 500.", 1),
+            ("My son is Max. 3 of us came. My art. 2 kids", 4),
             ("Hi! \u{1F389}\nYes", 2),
         ] {
             assert_eq!(sentences(text).len(), count, "{text}");
