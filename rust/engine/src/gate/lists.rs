@@ -78,8 +78,9 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 mod tests {
     use crate::gate::{
         answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, frames, guards, habits, health,
-        introduction, languages, left, lexicon, limit, manner, medicine, named, orders, others, otherwise, over, pastes, person, plain,
-        prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, things, together, told, tools, values,
+        introduction, languages, left, lexicon, limit, manner, medicine, named, off_record, orders, others, otherwise, over, pastes,
+        person, plain, prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, things, together, told, tools,
+        values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -108,6 +109,7 @@ mod tests {
             manner::LISTS,
             medicine::LISTS,
             named::LISTS,
+            off_record::LISTS,
             orders::LISTS,
             others::LISTS,
             otherwise::LISTS,

@@ -192,17 +192,20 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let is_other = !guards::is_english(said.text, &own, asked) && !is_read(said.text, &own);
     let mixed = is_other.then(|| Mixed::of(said.text, &own)).flatten();
     if is_other && mixed.is_none() {
-        return bare_correction(said, &own, earlier).unwrap_or_else(|| of_no_english(said, &own));
+        let claims = bare_correction(said, &own, earlier).unwrap_or_else(|| of_no_english(said, &own));
+        return on_record(said, &sentences(said.text), &own, claims);
     }
     let mut claims = Vec::new();
     let mut rest: Vec<Span> = Vec::new();
-    let (mut spoken, mut last) = (Vec::new(), None);
+    let (mut heard, mut spoken, mut last) = (Vec::new(), Vec::new(), None);
     let (spans, quoted) = quoted::cut(said.text, sentences(said.text).into_iter().take(MAX_SENTENCES).collect(), &own);
     let of_others = [quoted, others::parts(said.text, &spans, &own)].concat();
     for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
         let of_mixed = || mixed.as_ref().and_then(|mixed| mixed.kept_out(said.text, span, &own));
-        if let Some((reason, certain)) = kept_out(said, span, &of_others).or_else(of_mixed) {
+        let out = kept_out(said, span, &of_others);
+        heard.extend(Some(span).filter(|_| out.is_none())); // also in another language
+        if let Some((reason, certain)) = out.or_else(of_mixed) {
             let health = if certain { None } else { health_of(said, span, &own) };
             claims.push(health.unwrap_or_else(|| discarded(text, (span.start, span.end), reason)));
             continue;
@@ -240,7 +243,12 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     remainder(said, &own, &rest, &mut claims);
     claims.extend(mentioned(said, &spoken, &own, &claims));
     claims.sort_by_key(|claim| claim.span);
-    if let Some(end) = off_record::end(said.text, &spoken, &own) {
+    on_record(said, &heard, &own, claims)
+}
+
+/// The claims of a message without those that somebody asks in it not to keep. `heard` are its sentences in the user's own words.
+fn on_record(said: &Utterance<'_>, heard: &[Span], own: &[Word], mut claims: Vec<Claim>) -> Vec<Claim> {
+    if let Some(end) = off_record::end(said.text, heard, own) {
         let out = |claim: &Claim| discarded(&said.text[claim.span.0..claim.span.1], claim.span, "a request not to keep it");
         claims.iter_mut().filter(|claim| claim.span.0 < end).for_each(|claim| *claim = out(claim));
     }

@@ -9,18 +9,55 @@
 //! ```
 //!
 //! Quotations, code, conditions, questions, rules ("our rule: do not store that") and the words of others ask for nothing.
+//!
+//! In other languages a request is a clause of its own ("bitte nicht speichern", "no lo guardes"), and keeps all of its message out: their
+//! pronouns do not tell what they point at.
 
 use super::guards::is_code;
+use super::lists::lists;
 use super::sentence::Sentence;
 use super::words::{Span, Word, among, starts, within};
+use std::sync::LazyLock;
 
-/// Whether a text has the beginning of a word by which such a request is made; most do not, and none of these is cut into words. The letters
-/// of ASCII are compared without their case.
+lists! { "off_record":
+    /// Requests of other languages not to keep something.
+    NOT_TO_KEEP,
+    /// Words of other languages that may stand beside such a request: "please", "this".
+    BESIDE,
+    /// Words of other languages by which a sentence supposes something, or tells what somebody said.
+    SUPPOSES,
+}
+
+/// Whether a text has the beginning of a word by which such a request is made, or of a request in another language; most do not, and none
+/// of these is cut into words. The letters of ASCII are compared without their case.
 pub(super) fn may_ask(text: &str) -> bool {
     const VERBS: [[u8; 4]; 7] = [*b"stor", *b"save", *b"reco", *b"reme", *b"memo", *b"writ", *b"note"];
     let verbs = VERBS.map(u32::from_ne_bytes);
     let is_verb = |four: &[u8; 4]| verbs.contains(&(u32::from_ne_bytes(*four) | u32::from_ne_bytes([b' '; 4])));
-    text.as_bytes().windows(4).filter_map(<[u8]>::first_chunk).any(is_verb)
+    text.as_bytes().windows(4).filter_map(<[u8]>::first_chunk).any(is_verb) || may_ask_elsewhere(text)
+}
+
+/// Whether a text has the first bytes of a request in another language.
+fn may_ask_elsewhere(text: &str) -> bool {
+    static BEGINNINGS: LazyLock<(u64, Vec<u64>)> = LazyLock::new(|| {
+        let mut all: Vec<u64> = NOT_TO_KEEP.iter().filter_map(|request| request.as_bytes().first_chunk()).map(small).collect();
+        all.sort_unstable();
+        all.dedup();
+        (all.iter().fold(0, |bits, eight| bits | bit(*eight)), all)
+    });
+    let (bits, beginnings) = &*BEGINNINGS;
+    let begins = |eight: u64| bits & bit(eight) != 0 && beginnings.binary_search(&eight).is_ok();
+    text.as_bytes().windows(8).filter_map(<[u8]>::first_chunk).map(small).any(begins)
+}
+
+/// Eight bytes, letters of ASCII in lowest case.
+fn small(eight: &[u8; 8]) -> u64 {
+    u64::from_ne_bytes(*eight) | u64::from_ne_bytes([b' '; 8])
+}
+
+/// A bit for eight bytes, which few others share.
+fn bit(eight: u64) -> u64 {
+    1 << (eight.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
 }
 
 /// Up to which byte nothing of a message is kept; `None` where nobody asks for it. `spans` are its sentences in the user's own words.
@@ -29,6 +66,7 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
     if MARKS.iter().any(|mark| text.contains(mark)) {
         return None;
     }
+    let may_be_elsewhere = may_ask_elsewhere(text);
     let ends = spans.iter().filter_map(|span| {
         let (sentence, words) = (&text[span.start..span.end], within(own, *span));
         let supposes = ["if", "when", "whenever", "says", "said", "told", "tell", "tells", "?"];
@@ -39,13 +77,30 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
         let of = |at: usize| of_request(s, at, leads);
         let off = |at: &usize| has_sign(s, *at, &[',', ':', ';', '-', '\u{2013}', '\u{2014}']);
         let off_record = || starts(words, 0, "off the record").filter(off).map(|_| usize::MAX);
-        is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of))).flatten()
+        let in_another = || may_be_elsewhere && (0..words.len()).any(|at| of_another_language(s, at));
+        let elsewhere = || in_another().then_some(usize::MAX);
+        is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of)).or_else(elsewhere)).flatten()
     });
     let end = ends.max()?;
     let is_denied = |at: usize| at.checked_sub(1).is_some_and(|before| ["don't", "not"].contains(&&*own[before].lower));
     let asks = |phrase: &str| (0..own.len()).any(|at| starts(own, at, phrase).is_some() && !is_denied(at));
     let remembers = || ["remember that", "remember this", "save this", "do remember"].into_iter().any(asks);
     (end < usize::MAX || !remembers()).then_some(end)
+}
+
+/// Whether a request of another language not to keep something begins at a word: it is a clause, with words beside it at most.
+fn of_another_language(s: &Sentence<'_>, at: usize) -> bool {
+    const SIGNS: [char; 12] = [',', ';', '.', '-', '\u{2013}', '\u{2014}', '(', ')', '\n', '\u{3002}', '\u{FF0C}', '\u{60C}'];
+    const QUOTES: [char; 5] = ['\u{AB}', '\u{BB}', '\u{201E}', '\u{300C}', '\u{300E}'];
+    let Some(end) = s.behind(at, &NOT_TO_KEEP) else { return false };
+    let over = |at: usize| s.words.get(at).is_none_or(Word::is_mark) || has_sign(s, at, &SIGNS) || has_sign(s, at, &[':', '\u{FF1A}']);
+    let is_beside = |at: &usize| among(&BESIDE, s.word(*at));
+    let behind = (end..s.words.len()).find(|at| over(*at) || !is_beside(at)).unwrap_or(s.words.len());
+    let begins = (0..=at).rev().find(|at| *at == 0 || has_sign(s, *at, &SIGNS) || !is_beside(&(at - 1)));
+    let is_clause = begins.is_some_and(|begin| begin == 0 || has_sign(s, begin, &SIGNS)) && over(behind);
+    let (from, to) = (s.words[0].start, s.words[s.words.len() - 1].end);
+    let is_quoted = s.text[from..to].contains(QUOTES) || s.text[..from].ends_with(QUOTES) || s.text[to..].starts_with(QUOTES);
+    is_clause && !s.words.iter().any(|word| among(&SUPPOSES, &word.lower)) && !is_quoted
 }
 
 /// Whether one of some signs stands before a word that is not the first.
@@ -80,4 +135,20 @@ fn of_request(s: &Sentence<'_>, at: usize, leads: bool) -> Option<usize> {
     let is_back = points == "that" && !is_told && s.word(end) != "but" && !in_memory;
     let whole = if is_back { s.words[begin].start } else { usize::MAX };
     (is_said && (over || in_memory) && !(is_back && leads && begin == 0)).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+
+    #[test]
+    fn a_request_of_any_language_is_met() {
+        for request in &NOT_TO_KEEP {
+            assert!(request.len() >= 8 && may_ask(&format!("I take Prozac. {request}")), "{request}");
+            let text = format!("My PIN is 4471, {request}");
+            assert_eq!(end(&text, &[Span { start: 0, end: text.len() }], &words(&text)), Some(usize::MAX), "{request}");
+        }
+        assert!(!may_ask("I live in Lisbon, and I was here in the nicht of the gardens."));
+    }
 }

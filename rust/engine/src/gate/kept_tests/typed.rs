@@ -28,6 +28,12 @@ fn nothing_is_kept_of_what_is_not_to_be() {
         "Please don't save this: I'm seeing a therapist.",
         "my alarm code is changed, don't store it here: croquete99",
         "Off the record: I'm quitting my job at Acme.",
+        "My PIN is 4471. Bitte nicht speichern.",
+        "Merk dir das nicht: I take Prozac every day.",
+        "I take Prozac every day, no lo guardes por favor.",
+        "I'm allergic to latex. Ne garde pas cela.",
+        "I'm allergic to latex. \u{41D}\u{435} \u{441}\u{43E}\u{445}\u{440}\u{430}\u{43D}\u{44F}\u{439} \u{44D}\u{442}\u{43E}.",
+        "My PIN is 4471\u{3002}\u{4E0D}\u{8981}\u{4FDD}\u{5B58}\u{3002}",
     ] {
         assert!(told(text).is_empty(), "{text}: {:?}", told(text));
     }
@@ -35,9 +41,25 @@ fn nothing_is_kept_of_what_is_not_to_be() {
         "We don't store it in the fridge, my kids are Ann and Bob",
         "I'm pregnant, don't forget that",
         "I don't remember that, my son is Max",
+        "I'm allergic to latex. Ich kann das nicht speichern.",
+        "I'm allergic to latex. Niet opslaan lukt niet in Word.",
+        "I'm allergic to latex. \u{AB}Nicht speichern\u{BB}",
+        "I'm allergic to latex. No guardes rencor.",
+        "I'm allergic to latex. Wenn du willst, nicht speichern.",
     ] {
         assert!(!told(text).is_empty(), "{text}");
     }
+}
+
+/// A model that reads other languages than the gate does is told so by the reason.
+#[test]
+fn a_message_in_another_language_may_ask_not_to_be_kept() {
+    let reasons = |text: &str| -> Vec<String> {
+        let claims = judge(&Utterance { text, speaker: Speaker::User, before: "", after: "", at: AT });
+        claims.into_iter().map(|claim| claim.reason).collect()
+    };
+    assert_eq!(reasons("Meine PIN ist 4471. Bitte nicht speichern."), ["a request not to keep it"]);
+    assert_ne!(reasons("Meine PIN ist 4471. Ich kann sie nicht speichern."), ["a request not to keep it"]);
 }
 
 #[test]
