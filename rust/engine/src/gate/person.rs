@@ -33,6 +33,8 @@ lists! { "person":
     NAMES,
     /// Words behind "call me" that name nobody: "call me back", "call me old-fashioned".
     NO_CALL,
+    /// Times of other languages, with a small letter or in a script without capitals: "call me ma\u{F1}ana".
+    OTHER_TIMES,
     /// Nouns behind "I work for a" that are nobody: "a living", "a while".
     NO_EMPLOYER,
     /// Words of what people join beside their work: "the running club".
@@ -42,7 +44,8 @@ lists! { "person":
 pub(super) fn name(s: &Sentence<'_>) -> Option<Reading> {
     let at = NAMES.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let thing = ["a", "an"].contains(&s.word(at)) || s.word(at) == "the" && s.words.get(at + 1).is_some_and(|word| !word.capital);
-    if s.negated(at) || among(&NO_CALL, s.word(at)) || thing && !s.words[at].capital {
+    let is_time = s.word(at - 1) == "me" && s.words.get(at).is_some_and(|word| !word.capital && among(&OTHER_TIMES, &word.lower));
+    if s.negated(at) || is_time || among(&NO_CALL, s.word(at)) || thing && !s.words[at].capital {
         return None;
     }
     let (value, end) = s.value(at)?;

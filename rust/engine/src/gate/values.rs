@@ -47,6 +47,12 @@ lists! { "values":
     GONE,
     /// Attributes of which a place or a time is the value.
     OF_PLACE,
+    /// Adjectives of other languages that say how something is: "kaputt".
+    OTHER_STATES,
+    /// Words of other languages behind which a place or a state follows ("im Urlaub"), and no name of English.
+    OTHER_PREPOSITIONS,
+    /// Words of other languages for what somebody is: trades, peoples, and what they eat.
+    OTHER_TRADES,
 }
 
 /// Of what kind a value is.
@@ -293,7 +299,15 @@ fn passes(attribute: &str, own: &[Word]) -> bool {
     let shown = among(&["playing", "showing", "streaming", "airing"], word(0))
         || word(0) == "on" && (own.len() == 1 || among(&SHOWN_ON, word(1)) || is_time(&own[1..]));
     let set = word(0) == "set" && (among(&STATES, word(1)) || word(1).ends_with("ly"));
-    is_favorite && shown || set || is_looks(attribute, own)
+    is_favorite && shown || set || is_looks(attribute, own) || is_state_elsewhere(attribute, own)
+}
+
+/// "kaputt", "im Urlaub", "en el taller": how something is in another language. A date has digits ("am 3. Mai"), and a cat may be called Moe.
+fn is_state_elsewhere(attribute: &str, own: &[Word]) -> bool {
+    let (first, counts) = (&own[0], own.iter().any(|word| word.lower.bytes().any(|byte| byte.is_ascii_digit())));
+    let leads = !first.capital && own.len() > 1 && among(&OTHER_PREPOSITIONS, &first.lower) && !counts;
+    let is_plain = own.len() == 1 && among(&OTHER_STATES, &first.lower) && !(first.capital && is_of_living(attribute));
+    (leads || is_plain) && !is_quality(attribute)
 }
 
 /// A color of what has another value: "my car is red".
@@ -322,7 +336,12 @@ const HONORIFICS: [&str; 6] = ["mr", "mrs", "ms", "dr", "prof", "professor"];
 /// Whether words with a capital say what somebody is, and do not name them: "Cuban", "French-Canadian", "Costa Rican".
 pub(super) fn is_no_name(word: &str) -> bool {
     let peoples = |word: &str| word.contains('-') && word.split('-').all(|part| among(&NO_NAMES, part));
-    among(&NO_NAMES, word) || peoples(word) || among(&CONDITIONS, word) || among(&TITLES, word) || among(&ZODIAC, word)
+    among(&NO_NAMES, word)
+        || peoples(word)
+        || among(&CONDITIONS, word)
+        || among(&TITLES, word)
+        || among(&ZODIAC, word)
+        || among(&OTHER_TRADES, word)
 }
 
 /// "tight", "very unclear", "hard to say": an adjective alone. "Late afternoon" is a time.
