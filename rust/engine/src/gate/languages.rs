@@ -23,6 +23,11 @@ const BESIDE: &str = "beside words of another language, which may be about it";
 /// Words at most of a sentence that tell nothing of its language: "Hi there!"
 const SHORT: usize = 3;
 
+/// Words at most of a name in other letters and behind it: "\u{110}\u{E0} N\u{1EB5}ng now".
+const MOST_VALUE: usize = 4;
+/// Letters at most of a name in a script that has no capitals and may part no words.
+const MOST_LETTERS: usize = 8;
+
 /// A message with sentences in English and in another language.
 pub(super) struct Mixed {
     /// The beginnings of its sentences in English.
@@ -66,7 +71,26 @@ impl Mixed {
 fn is_english(text: &str, span: Span, own: &[Word]) -> bool {
     let words = within(own, span);
     let certain = guards::certain(&text[span.start..span.end], words);
-    certain > 1 || certain == 1 && rules::read(&Sentence { text, words }).is_some()
+    let s = &Sentence { text, words };
+    certain > 1 || certain == 1 && rules::read(s).is_some() || gives_other_letters(s)
+}
+
+/// Whether English words give a slot a name in letters of another script, or with marks: "I live in \u{141}\u{F3}d\u{17A}". Its letters tell
+/// nothing of the language of the sentence. Of a name in a script without capitals only a slot tells that it is one.
+pub(super) fn gives_other_letters(s: &Sentence<'_>) -> bool {
+    const NAMED: [&str; 2] = ["name", "home"];
+    let is_other = |word: &Word| word.lower.chars().any(|letter| letter.is_alphabetic() && !letter.is_ascii());
+    let Some(first) = s.words.iter().position(is_other).filter(|first| *first > 1) else { return false };
+    let (opening, value) = (&s.words[..first], &s.words[first]);
+    if s.words[first..].iter().filter(|word| !word.is_mark()).count() > MOST_VALUE
+        || guards::certain(&s.text[opening[0].start..value.start], opening) == 0
+    {
+        return false;
+    }
+    let is_small = s.text[value.start..].starts_with(char::is_lowercase);
+    let Some(slot) = rules::read(s).and_then(|reading| reading.slot).filter(|_| !is_small) else { return false };
+    let goes_on = s.text[value.end..s.words[s.words.len() - 1].end].contains(['\u{3001}', '\u{FF0C}', '\u{3002}', '\u{60C}']);
+    value.capital || NAMED.contains(&slot.as_str()) && value.lower.chars().count() <= MOST_LETTERS && !goes_on
 }
 
 /// Why nothing of a message is stored that has no English. Guards that need no English say of each sentence why no model may claim it

@@ -309,7 +309,8 @@ fn is_read(text: &str, own: &[Word]) -> bool {
             || corrects::correction(&sentence).is_some()
             || shift::Shift::of(&sentence).is_some()
     };
-    guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read)
+    let in_other_letters = || sentences(text).len() == 1 && languages::gives_other_letters(&Sentence { text, words: own });
+    guards::may_be_english(text, own) && sentences(text).iter().take(MAX_SENTENCES).any(read) || in_other_letters()
 }
 
 /// The claim of a message that is an opening and a value of a known form, which no word of English need be: "sorry, X4471229".

@@ -179,3 +179,54 @@ fn a_name_that_says_of_what_something_is_measured_may_be_long() {
         assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}: {:?}", kept(text));
     }
 }
+
+#[test]
+fn how_something_is_in_another_language_takes_no_slot() {
+    for text in [
+        "My phone is kaputt.",
+        "My phone is Kaputt.",
+        "My boss is im Urlaub.",
+        "My car is en el taller.",
+        "My wife is \u{C4}rztin.",
+        "My wife is m\u{FC}de.",
+        "Call me ma\u{F1}ana.",
+        "Call me sp\u{E4}ter, bitte.",
+        "Call me am Montag.",
+        "Call me \u{660E}\u{65E5}.",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}");
+    }
+    for (text, slot) in [
+        ("My boss is tom.", "boss"),
+        ("My wife is zo\u{EB}.", "wife"),
+        ("My cat is Moe.", "cat"),
+        ("Call me Morgen.", "name"),
+        ("My hometown is el paso.", "hometown"),
+        ("My birthday is on 3. Mai 1990.", "birthday"),
+    ] {
+        assert_eq!(one(text).slot.as_deref(), Some(slot), "{text}");
+    }
+}
+
+#[test]
+fn a_name_in_other_letters_is_read_behind_english_words() {
+    for (text, slot, says) in [
+        ("I live in \u{141}\u{F3}d\u{17A}.", "home", "The user lives in \u{141}\u{F3}d\u{17A}."),
+        ("I live in \u{6771}\u{4EAC} now.", "home", "The user lives in \u{6771}\u{4EAC}."),
+        ("My name is \u{418}\u{432}\u{430}\u{43D}.", "name", "The user's name is \u{418}\u{432}\u{430}\u{43D}."),
+        ("My boss is \u{C7}a\u{11F}r\u{131}.", "boss", "The user's boss is \u{C7}a\u{11F}r\u{131}."),
+        ("Hi there! Call me \u{674E}\u{96F7}.", "name", "The user's name is \u{674E}\u{96F7}."),
+    ] {
+        let claim = one(text);
+        assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some(slot), says), "{text}");
+    }
+    for text in [
+        "My boss is \u{432} \u{43E}\u{442}\u{43F}\u{443}\u{441}\u{43A}\u{435}.",
+        "My boss is \u{51FA}\u{5F35}\u{4E2D}.",
+        "\u{42F} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41B}\u{43E}\u{43D}\u{434}\u{43E}\u{43D}\u{435}.",
+        "I to m\u{F3}j d\u{F3}m \u{17C}\u{F3}\u{142}ty.",
+        "Do I live in \u{6771}\u{4EAC}?",
+    ] {
+        assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}");
+    }
+}
