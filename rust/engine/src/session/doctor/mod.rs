@@ -72,7 +72,11 @@ fn check_order(report: &mut Report, head: &SessionsHead, partition: Partition, d
     let least = times.fold(None, |order, at| Some(SaidOrder::and(order, at)));
     if let Some((said, least)) = head.said.zip(least) {
         if said.newest_at < least.newest_at || said.most_behind < least.most_behind {
-            report.note(partition, "head", format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"));
+            report.note(
+                partition,
+                "head",
+                format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"),
+            );
         }
     }
 }

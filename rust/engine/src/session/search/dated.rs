@@ -86,7 +86,10 @@ impl Dated {
         let reach = edge(time.since, most_behind.saturating_neg(), 1)?..edge(longer.until, most_behind, end)?;
         if most_behind == 0 {
             let until = edge(time.until, 0, end)?;
-            return Ok(Self { within: Documents::between(reach.start, until), behind: Documents::between(reach.start, reach.end.max(until)) });
+            return Ok(Self {
+                within: Documents::between(reach.start, until),
+                behind: Documents::between(reach.start, reach.end.max(until)),
+            });
         }
         let certain = edge(time.since, most_behind, 1)?..edge(time.until, most_behind.saturating_neg(), end)?;
         let certain = if certain.is_empty() { reach.start..reach.start } else { certain };
@@ -223,7 +226,8 @@ mod tests {
                 let mut side = || (random.below(10) > 0).then(|| random.below(210) as i64 * BEHIND / 10);
                 let time = Range { since: side(), until: side() };
                 let dated = Dated::of(&pages, OWN, &head, time).unwrap();
-                let expected = |time: Range| -> Vec<u32> { (1..=200).filter(|number| time.contains(times[*number as usize - 1])).collect() };
+                let expected =
+                    |time: Range| -> Vec<u32> { (1..=200).filter(|number| time.contains(times[*number as usize - 1])).collect() };
                 let there = |documents: &Documents| -> Vec<u32> { numbers(documents).into_iter().filter(|number| *number != 50).collect() };
                 let without = |mut all: Vec<u32>| {
                     all.retain(|number| *number != 50);

@@ -136,7 +136,20 @@ impl<'p, P: Pages> View<'p, P> {
         let outdated = Outdated { stamps: epoch.stamps.clone(), pinned: epoch.epoch.pinned.clone() };
         let (switch, recounted, counter) = (epoch.switch, epoch.recounted, CachedCounter::new(epoch.model.encoding));
         let likely_turn = warm.first_turn;
-        Self { pages, place, extent, switch, recounted, counter, now, outdated, warm, read: RefCell::default(), likely_turn, block_will_stay: false }
+        Self {
+            pages,
+            place,
+            extent,
+            switch,
+            recounted,
+            counter,
+            now,
+            outdated,
+            warm,
+            read: RefCell::default(),
+            likely_turn,
+            block_will_stay: false,
+        }
     }
 
     /// A view that nothing was read for before.
