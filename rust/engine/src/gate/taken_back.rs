@@ -178,7 +178,7 @@ fn in_place_of(s: &Sentence<'_>, back: Back, order: &Claim) -> Option<Reading> {
     let slot = |words: &[Word]| orders::order(words).map(|order| order.slot);
     let speaks_of_it = speaks_of_it || slot(rest.words).is_some_and(|own| slot(&ordered) == Some(own));
     // "Undo that, and write tests for the parser first" asks for work.
-    let is_work = matches!(back, Back::Acts(_)) && begins && !["mind", "minds"].contains(&s.word(at - 1));
+    let is_work = matches!(back, Back::Acts(_)) && !["mind", "minds"].contains(&s.word(at - 1));
     let lasts = || is_lasting(rest.words) || rest.words.iter().any(|word| ["again", "instead"].contains(&word.lower.as_str()));
     let is_told = is_work && !lasts()
         || ["i", "i'm", "i've", "we", "he", "she", "they", "the", "it", "it's", "what", "why", "how"].contains(&rest.word(0));

@@ -368,8 +368,7 @@ pub(super) fn write_item(w: &mut Writer, item: &Item) {
 
 /// `[version, start or nil, length, newer at or nil, disputed, origin, called]`; the last three only as far as one of them is set.
 fn write_form(w: &mut Writer, form: Form) {
-    let has_called = form.called.is_some();
-    let has_origin = has_called || form.origin != Origin::Unsaid;
+    let (has_called, has_origin) = (form.called.is_some(), form.called.is_some() || form.origin != Origin::Unsaid);
     w.nested(4 + u32::from(form.disputed || has_origin) + u32::from(has_origin) + u32::from(has_called));
     w.uint(form.version.into());
     w.maybe_int(form.span.map(|span| span.0 as i64));
@@ -401,9 +400,8 @@ fn read_form<'b>(r: &mut Reader<'b>, key: &'b [u8]) -> Result<Form> {
     }
     let (start, length) = (r.maybe_int()?, r.uint()?);
     let span = start.map(|start| (start as u64, length));
-    let (newer_at, disputed, origin) = (r.maybe_int()?, r.bool()?, read_origin(&mut r, key)?);
-    let called = r.maybe_int()?.map(|called| called as u64);
-    Ok(Form { version: version as u8, span, newer_at, disputed, origin, called })
+    let (newer_at, disputed, origin, called) = (r.maybe_int()?, r.bool()?, read_origin(&mut r, key)?, r.maybe_int()?);
+    Ok(Form { version: version as u8, span, newer_at, disputed, origin, called: called.map(|called| called as u64) })
 }
 
 /// See [`write_item`]; one that is a memory or a message comes back without attributes and text, which the caller fills in.

@@ -11,14 +11,15 @@ const FILLER: [&str; 101] = [
     "and", "or", "but", "if", "than", "then", "so", "also", "any", "some", "please", "tell", "again", "ever",
 ];
 
-static PACKED: [u64; FILLER.len()] = packed();
+static PACKED: [u64; FILLER.len()] = packed(&FILLER);
 
-/// Each word as a number, in order.
-const fn packed() -> [u64; FILLER.len()] {
-    let mut all = [0; FILLER.len()];
+/// Each of some words as a number, in order. None has more than eight bytes.
+pub(super) const fn packed<const COUNT: usize>(words: &[&str; COUNT]) -> [u64; COUNT] {
+    let mut all = [0; COUNT];
     let mut count = 0;
-    while count < FILLER.len() {
-        let (number, mut at) = (pack(FILLER[count].as_bytes()), count);
+    while count < COUNT {
+        assert!(words[count].len() <= size_of::<u64>());
+        let (number, mut at) = (pack(words[count].as_bytes()), count);
         while at > 0 && all[at - 1] > number {
             all[at] = all[at - 1];
             at -= 1;
@@ -40,7 +41,12 @@ const fn pack(word: &[u8]) -> u64 {
 
 /// Whether a folded word is filler of an English question.
 pub(crate) fn is_filler(word: &[u8]) -> bool {
-    word.len() <= size_of::<u64>() && PACKED.binary_search(&pack(word)).is_ok()
+    is_one_of(&PACKED, word)
+}
+
+/// Whether a word is one of those that were [`packed`].
+pub(super) fn is_one_of(packed: &[u64], word: &[u8]) -> bool {
+    word.len() <= size_of::<u64>() && packed.binary_search(&pack(word)).is_ok()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! Words follow UAX#29 (Unicode Text Segmentation, word boundaries, with the tailoring of the table), folding follows the
 //! Unicode Standard section 3.13, stemming steps 1a, 1b and 5 of Porter, "An algorithm for suffix stripping", 1980.
 
+mod abroad;
 mod analyze;
 use crate::units::term_key::TermKey;
 mod chars;
@@ -44,6 +45,7 @@ mod golden;
 #[cfg(test)]
 mod properties;
 
+pub(crate) use abroad::is_abroad;
 pub(crate) use analyze::{analyze, with_analyzer};
 pub use document::{Analysis, TermCount};
 pub use exact::{exact_identifiers, has_identifier};

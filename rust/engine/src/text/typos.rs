@@ -16,6 +16,7 @@
 //! corrector", 2007.
 
 use super::TermClass;
+use super::abroad::is_abroad;
 use super::filler::is_filler;
 use super::porter::stem;
 use crate::Result;
@@ -26,26 +27,6 @@ const MOST_TRIED: usize = 8;
 /// Words of a question that are looked for to tell whether any text has them.
 const MOST_LOOKED_UP: usize = 256;
 const SHORTEST: usize = 4;
-/// Small words of German, Dutch, French, Spanish, Italian, Portuguese, Swedish, Polish, Turkish and Hindi in Latin letters that are none of
-/// English, nor what is often typed for one.
-#[rustfmt::skip]
-const ABROAD: [&str; 207] = [
-    "ist", "sind", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "mein", "meine", "meiner", "dein", "deine", "der",
-    "das", "dem", "ich", "und", "oder", "nicht", "wird", "wurde", "bei", "zu", "mit", "het", "een", "wat", "waar", "mijn", "wanneer",
-    "le", "les", "est", "et", "quel", "quelle", "mon", "mes", "ou", "qui", "quand", "du", "des", "une", "dans", "el", "los", "las", "una",
-    "que", "es", "mi", "mis", "cual", "donde", "cuando", "como", "cuanto", "quien", "del", "il", "qual", "dove", "mio", "di", "minha",
-    "meu", "welchen", "welchem", "wohin", "woher", "wogegen", "wem", "sein", "seine", "ihr", "ihre", "ein", "eine", "einen", "einem",
-    "einer", "habe", "haben", "hatte", "auf", "aus", "auch", "kein", "keine", "nach", "von", "vom", "zum", "zur", "unser", "unsere",
-    "steht", "liegt", "wohnt", "gibt", "hoe", "heb", "heeft", "hebben", "onze", "jouw", "zijn", "niet", "ik", "wij", "hij", "zij",
-    "welke", "waarom", "bij", "naar", "voor", "werkt", "woont", "staat", "nous", "vous", "avec", "pour", "combien", "cette", "leur",
-    "ses", "pourquoi", "aime", "habite", "tengo", "tiene", "por", "muy", "cuesta", "vive", "estoy", "nuestro", "che", "sono", "quanto",
-    "della", "dello", "nella", "gli", "questo", "perche", "quale", "onde", "fica", "quem", "quando", "nao", "uma", "seu", "sua", "voce",
-    "jag", "vem", "vad", "och", "inte", "det", "ett", "hur", "heter", "kto", "gdzie", "kiedy", "jaki", "jaka", "jakie", "czy", "jest",
-    "moja", "moj", "nie", "sie", "czyja", "dla", "nerede", "hangi", "benim", "kac", "icin", "nasil", "bir", "degil", "neden", "nedir",
-    "hai", "hain", "kaha", "kahan", "kaun", "kya", "kab", "kyun", "mera", "meri", "nahi", "aap",
-];
-/// Small words of English that one of these languages has, too.
-const SHARED: [&str; 16] = ["a", "am", "an", "as", "at", "do", "had", "he", "i", "in", "is", "me", "of", "on", "so", "was"];
 /// Above it a word is not a word.
 const LONGEST: usize = 24;
 
@@ -128,22 +109,6 @@ fn replaced(question: &str, tried: &[Tried<'_>], spellings: &[Spelling], counts:
     }
     text.push_str(&question[copied..]);
     (!changes.is_empty()).then_some(Repaired { text, changes })
-}
-
-/// Whether a text has more small words of other languages, or words with accents, than small words of English alone. A capital within it
-/// begins a name: "Las Vegas", "Zo\u{eb}".
-pub(crate) fn is_abroad(text: &str) -> bool {
-    let (mut abroad, mut english, mut lower) = (0, 0, String::new());
-    for (at, word) in text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()).take(MOST_LOOKED_UP).enumerate() {
-        lower.clear();
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-        let is_small = word.starts_with(char::is_lowercase);
-        let is_accented = is_small && word.contains(|letter| ('\u{c0}'..='\u{24f}').contains(&letter));
-        abroad += usize::from(is_accented || (is_small || at == 0) && ABROAD.contains(&lower.as_str()));
-        english += usize::from(is_filler(lower.as_bytes()) && (word == "I" || !SHARED.contains(&lower.as_str())));
-    }
-    abroad > english
 }
 
 /// Words of letters alone between white space, with the marks of a sentence around them and `'s` behind: where each begins.
@@ -299,26 +264,6 @@ mod tests {
         assert_eq!(read("Where does Amja live?").as_deref(), Some("Where does anja live?"));
         assert_eq!(read("Is the gadren of the caf\u{e9} open?").as_deref(), Some("Is the garden of the caf\u{e9} open?"));
         assert_eq!(read("gadren perro").as_deref(), Some("garden perro"), "no word of any language");
-    }
-
-    #[test]
-    fn a_text_is_abroad_by_its_small_words() {
-        for text in ["Was frisst mein Hund?", "Welchen Code hat die Garage?", "code du garage", "Waar woont mijn zus?", "Jag bor i Lund"] {
-            assert!(is_abroad(text), "{text}");
-        }
-        for text in [
-            "Where does Zo\u{eb} live?",
-            "Loves Las Vegas and Los Angeles",
-            "I drive a Mercedes",
-            "Jos\u{e9} likes M\u{e1}laga",
-            "Does Ursula von der Leyen know the answer to it?",
-            "dentist",
-            "Was it open?",
-            "",
-        ] {
-            assert!(!is_abroad(text), "{text}");
-        }
-        assert!(SHARED.iter().all(|word| is_filler(word.as_bytes())) && ABROAD.iter().all(|word| !is_filler(word.as_bytes())));
     }
 
     #[test]

@@ -280,6 +280,7 @@ fn has_another_number(new: &[Token], old: &[Token]) -> bool {
 
 /// Whether two orders differ in how much of one thing they ask for: "use 2 spaces from now on" and "use 4 spaces".
 fn counts_otherwise(new: &[Token], old: &[Token]) -> bool {
+    const BEFORE: [&str; 9] = ["under", "over", "with", "least", "most", "than", "within", "about", "to"]; // not "run step 2 first"
     let bare = |tokens: &[Token]| {
         let lasting = [("from", "on"), ("going", "forward")]
             .iter()
@@ -291,7 +292,8 @@ fn counts_otherwise(new: &[Token], old: &[Token]) -> bool {
     let counted = |tokens: &[Token]| tokens.get(same).is_some_and(is_counted);
     let (Some(behind), Some(other)) = (new.get(same + 1..), old.get(same + 1..)) else { return false };
     let is_unit = |token: &Token| !token.value && token.form.len() > 2;
-    same > 0 && counted(new) && counted(old) && forms(behind).eq(forms(other)) && behind.first().is_some_and(is_unit)
+    let is_amount = same == 1 || same > 1 && BEFORE.contains(&new[same - 1].form.as_str());
+    is_amount && counted(new) && counted(old) && forms(behind).eq(forms(other)) && behind.first().is_some_and(is_unit)
 }
 
 /// Whether a word begins with a digit.

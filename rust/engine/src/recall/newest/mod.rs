@@ -39,7 +39,7 @@ use super::own::Own;
 use super::ranking::memories::newest as weights;
 use super::words::Words;
 use crate::memory::{Kind, Outline, is_of_another_thing};
-use crate::text::typos::is_abroad;
+use crate::text::is_abroad;
 use crate::units::score::SCORE_ONE;
 
 /// Parts of 1 in which scores are shown.

@@ -12,7 +12,7 @@ use super::lasts;
 use super::manner::Manner;
 use crate::embedding::{self, APOSTROPHE, Tokens};
 use crate::text::analyze;
-use crate::text::typos::is_abroad;
+use crate::text::is_abroad;
 
 /// More names and identifiers than these are looked for by one analysis.
 const MOST_SOUGHT: usize = 8;
