@@ -435,6 +435,13 @@ fn tells_of_the_turn(call: &[u8], other: &[u8]) -> bool {
     has(call) && !has(other) && call[8..100] == other[8..100]
 }
 
+/// Whether the counters of a scope's sessions differ only in the order in which messages were said, since 0.16.0: maintenance counts it of
+/// the messages that are there, and the writes counted those that are gone, too.
+fn has_another_order(head: &[u8], other: &[u8]) -> bool {
+    const COUNTERS: std::ops::Range<usize> = 8..11; // an array of four, sessions and documents
+    head[8] == 0x94 && head[COUNTERS] == other[COUNTERS]
+}
+
 /// What a later version keeps beside its texts, maintenance adds to those of an earlier one.
 #[test]
 fn the_same_writes_give_the_same_bytes() {
@@ -458,7 +465,8 @@ fn the_same_writes_give_the_same_bytes() {
         // Since 0.16.0 a merged memory has the newest time of those that it is made of, and theirs ends then.
         let dated =
             [Table::Memory as u8, Table::Attributes as u8, Table::History as u8].contains(&table) && has_another_time(&made.1, &golden.1);
-        let is_same = made == golden || made.0 == golden.0 && (longer || rendered || says || answered || later || dated);
+        let ordered = table == Table::SessionsHead as u8 && has_another_order(&made.1, &golden.1);
+        let is_same = made == golden || made.0 == golden.0 && (longer || rendered || says || answered || later || dated || ordered);
         assert!(is_same, "the value at {:02x?} differs from that at {:02x?}", made.0, golden.0);
     }
     assert_eq!(made.len(), golden.len());

@@ -17,7 +17,7 @@ use super::guards::is_code;
 use super::lists::lists;
 use super::sentence::Sentence;
 use super::words::{Span, Word, among, starts, within};
-use std::sync::LazyLock;
+use crate::process::Lazy;
 
 lists! { "off_record":
     /// Requests of other languages not to keep something.
@@ -39,20 +39,20 @@ pub(super) fn may_ask(text: &str) -> bool {
 
 /// Whether a text has the first bytes of a request in another language.
 fn may_ask_elsewhere(text: &str) -> bool {
-    static BEGINNINGS: LazyLock<(u64, Vec<u64>)> = LazyLock::new(|| {
-        let mut all: Vec<u64> = NOT_TO_KEEP.iter().filter_map(|request| request.as_bytes().first_chunk()).map(small).collect();
+    static BEGINNINGS: Lazy<(u64, Vec<u64>)> = Lazy::new(|| {
+        let mut all: Vec<u64> = NOT_TO_KEEP.iter().filter_map(|request| request.as_bytes().first_chunk().copied()).map(small).collect();
         all.sort_unstable();
         all.dedup();
         (all.iter().fold(0, |bits, eight| bits | bit(*eight)), all)
     });
     let (bits, beginnings) = &*BEGINNINGS;
     let begins = |eight: u64| bits & bit(eight) != 0 && beginnings.binary_search(&eight).is_ok();
-    text.as_bytes().windows(8).filter_map(<[u8]>::first_chunk).map(small).any(begins)
+    text.as_bytes().windows(8).filter_map(|eight| eight.first_chunk().copied()).map(small).any(begins)
 }
 
 /// Eight bytes, letters of ASCII in lowest case.
-fn small(eight: &[u8; 8]) -> u64 {
-    u64::from_ne_bytes(*eight) | u64::from_ne_bytes([b' '; 8])
+fn small(eight: [u8; 8]) -> u64 {
+    u64::from_ne_bytes(eight) | u64::from_ne_bytes([b' '; 8])
 }
 
 /// A bit for eight bytes, which few others share.

@@ -28,17 +28,22 @@ const SHARED: [&str; 16] = ["a", "am", "an", "as", "at", "do", "had", "he", "i",
 static PACKED: [u64; ABROAD.len()] = packed(&ABROAD);
 
 /// Whether a text has more small words of other languages, or words with accents, than small words of English alone. A capital within it
-/// begins a name: "Las Vegas", "Zo\u{eb}".
+/// begins a name, and so does a small word between two capitals belong to one: "Las Vegas", "Zo\u{eb}", "Acqua di Gio".
 pub(crate) fn is_abroad(text: &str) -> bool {
     let (mut abroad, mut english, mut lower) = (0, 0, String::new());
-    for (at, word) in text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()).take(MOST_WORDS).enumerate() {
+    let mut words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()).take(MOST_WORDS).peekable();
+    let (mut is_first, mut is_behind_name) = (true, false);
+    while let Some(word) = words.next() {
         lower.clear();
         lower.push_str(word);
         lower.make_ascii_lowercase();
         let is_small = word.starts_with(char::is_lowercase);
-        let is_accented = is_small && word.contains(|letter| ('\u{c0}'..='\u{24f}').contains(&letter));
-        abroad += usize::from(is_accented || (is_small || at == 0) && is_one_of(&PACKED, lower.as_bytes()));
+        let is_accented = || word.contains(|letter| ('\u{c0}'..='\u{24f}').contains(&letter));
+        let mut is_of_name = || is_behind_name && words.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
+        let may_count = is_small && !is_of_name() || is_first;
+        abroad += usize::from(is_small && is_accented() || may_count && is_one_of(&PACKED, lower.as_bytes()));
         english += usize::from(is_filler(lower.as_bytes()) && (word == "I" || !SHARED.contains(&lower.as_str())));
+        (is_first, is_behind_name) = (false, !is_small);
     }
     abroad > english
 }
@@ -56,6 +61,8 @@ mod tests {
             "Where does Zo\u{eb} live?",
             "Loves Las Vegas and Los Angeles",
             "I drive a Mercedes",
+            "Wears Acqua di Gio",
+            "Rio de Janeiro",
             "Jos\u{e9} likes M\u{e1}laga",
             "Does Ursula von der Leyen know the answer to it?",
             "dentist",

@@ -70,14 +70,10 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partiti
 fn check_order(report: &mut Report, head: &SessionsHead, partition: Partition, documents: &Rows) {
     let times = documents.values().filter_map(|row| row.at);
     let least = times.fold(None, |order, at| Some(SaidOrder::and(order, at)));
-    if let Some((said, least)) = head.said.zip(least) {
-        if said.newest_at < least.newest_at || said.most_behind < least.most_behind {
-            report.note(
-                partition,
-                "head",
-                format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"),
-            );
-        }
+    if let Some((said, least)) = head.said.zip(least)
+        && (said.newest_at < least.newest_at || said.most_behind < least.most_behind)
+    {
+        report.note(partition, "head", format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"));
     }
 }
 

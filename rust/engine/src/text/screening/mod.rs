@@ -290,7 +290,7 @@ fn begins_token(bytes: &[u8], at: usize) -> bool {
     let byte = bytes[at];
     match byte {
         b'@' => true,
-        b'+' | b'(' | b'-' => !follows_word(bytes, at) && !at.checked_sub(1).is_some_and(|before| bytes[before] == byte),
+        b'+' | b'(' | b'-' => !follows_word(bytes, at) && at.checked_sub(1).is_none_or(|before| bytes[before] != byte),
         0x80.. => abroad::may_begin(bytes, at),
         _ => is_word(byte) && !follows_word(bytes, at),
     }

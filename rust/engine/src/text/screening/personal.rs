@@ -74,7 +74,7 @@ fn ends_free(bytes: &[u8], end: usize) -> bool {
 fn begins_free(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).map(|at| bytes[at]) else { return true };
     let joined = matches!(before, b'-' | b'.' | b'/' | b'#' | b'$' | b'%' | b'&' | b',' | b':');
-    !joined && !follows_word(bytes, at) && !(before >= 0x80 && abroad::ends_currency(&bytes[..at]))
+    !(joined || follows_word(bytes, at) || before >= 0x80 && abroad::ends_currency(&bytes[..at]))
 }
 
 /// A card, a social security number, or a phone number without its country.
