@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import memspan
+from memspan.cache import simulate
 
 MARCH = datetime(2024, 3, 5, 10, tzinfo=UTC)
 SAID = {"role": "user", "content": "the tea was good"}
@@ -44,12 +45,12 @@ def test_mappings_with_the_arguments_of_add(session: memspan.Session) -> None:
     [
         ({"message": SAID, "idd": "m-0"}, "has the arguments of add"),
         ({"message": SAID, "created_at": "2024-03-05"}, "created_at"),
-        ({"message": SAID | {"id": "m-0"}, "id": "m-0"}, "'id' among them"),
+        ({"message": SAID | {"id": "m-0", "author": "ann"}, "id": "m-0"}, "'author' among them"),
         ({"message": "tea"}, "one JSON object"),
         (SAID | {"id": "m-0"}, r"'id' among them.*NewMessage\(message, id=\.\.\.\)"),
         (SAID | {"created_at": MARCH}, "'created_at' among them"),
         (SAID | {"author": "ann", "id": 7}, "'id', 'author' among them"),
-        ({"role": "assistant", "content": "x", "created_at": "2024-03-05T10:00:00"}, "'created_at' among them"),
+        ({"role": "developer", "content": "x", "created_at": "2024-03-05T10:00:00"}, "'created_at' among them"),
         ({"role": "system", "content": "x", "id": "m-0"}, "'id' among them"),
         ({"role": "tool", "tool_call_id": "c", "content": "x", "id": "m-0"}, "'id' among them"),
         (MappingProxyType(SAID | {"author": "ann"}), "'author' among them"),
@@ -77,13 +78,29 @@ def test_arguments_inside_a_message_are_refused(session: memspan.Session, row: A
         {"role": "user", "content": "x", "id": None, "author": None, "created_at": None},
         {"role": "user", "content": "x", "name": "ann", "metadata": {"id": "m-0", "created_at": "2024"}},
         {"role": "user", "content": "x", "message": "y"},
+        {"role": "user", "content": "x", "id": ""},
+        {"role": "assistant", "content": "x", "created_at": "2024-03-05T10:00:00", "author": "bot"},
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_rows_of_vendors_are_taken(session: memspan.Session, message: Any) -> None:
     session.add(message)
     session.add_many([message])
     assert [one.given for one in session.messages] == [message] * 2
+
+
+def test_an_argument_may_stand_in_the_message_as_well(session: memspan.Session) -> None:
+    assert session.add(SAID | {"id": "m-0"}, id="m-0").action == "added"
+    assert session.add(SAID | {"id": "m-0"}, id="m-0").action == "duplicate"
+    assert session.messages[0].id == "m-0"
+
+
+def test_a_simulation_takes_rows_with_ids_and_times() -> None:
+    rows = [
+        SAID | {"id": "m-0", "created_at": "2024-03-05T10:00:00"},
+        {"role": "assistant", "content": "Noted.", "id": "m-1"},
+    ]
+    assert {one.calls for one in simulate(rows, model="gpt-4o")} == {1}
 
 
 def test_a_session_is_copied_by_its_messages(user: memspan.Scope, session: memspan.Session) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Replay", "Shown", "read_transcript", "replay"]
 
 
+_OF_STORES = ("id", "created_at", "author")  # fields by which an application keeps a message; no provider takes them
+
+
 @dataclass(frozen=True)
 class Shown:
     """One turn that was asked for.
@@ -105,7 +108,7 @@ def replay(session: Session, messages: Iterator[dict[str, Any]], turns: Sequence
     wanted: dict[int, Shown] = {}
     for message in messages:
         if message["role"] != "assistant":
-            session.add(message)
+            session.add({name: field for name, field in message.items() if name not in _OF_STORES})
         else:
             prompt = session.assemble()
             turn = session.add_response(message, prompt=prompt).number

@@ -304,7 +304,7 @@ class Transcript(SessionPart):
         return self._core.add_shortened(row, shortened(self._core, row, self._results, report), expect_index)
 
     def _screened_row(self, row: NewMessage, place: int | None = None) -> NewMessage:
-        _check_keys(row.message, place)
+        _check_keys(row, place)
         return replace(row, message=screened_message(row.message, self._store.policy)) if self._store.policy.transcripts else row
 
     aturn = awaitable(turn)
@@ -334,17 +334,22 @@ def _row_of(row: object, place: int) -> NewMessage:
     return NewMessage(**given)
 
 
-def _check_keys(message: object, place: int | None) -> None:
-    """Refuses a mapping that has arguments of `add` among its fields: a provider has no such fields, and they would do nothing."""
-    if not is_mapping(message):
+def _check_keys(row: NewMessage, place: int | None) -> None:
+    """Refuses a mapping that has arguments of `add` among its fields and not as these, since they would do nothing.
+
+    Rows of assistants come from their providers, and their fields are kept.
+    """
+    message = row.message
+    if not is_mapping(message) or message.get("role") not in ("user", "system", "developer", "tool"):
         return
-    found = [name for name in ("created_at", "author") if message.get(name) is not None]
-    own = message.get("id") if message.get("role") in ("user", "system", "developer", "tool") else None
-    if own is not None and not str(own).startswith(_OF_VENDORS):
-        found.insert(0, "id")
+    given = {"id": row.id, "created_at": row.created_at, "author": row.author}
+    found = [name for name, argument in given.items() if argument is None and message.get(name) not in (None, "")]
+    own = str(message.get("id"))
+    if "id" in found and (own.startswith(_OF_VENDORS) or own == message.get("tool_call_id")):
+        found.remove("id")
     if found:
         raise InvalidInput(
             f"adding a message: its fields are the provider's, and it has {', '.join(map(repr, found))} among them, which would do "
-            f"nothing: take them out, and give them to add(), or as NewMessage(message, {', '.join(f'{name}=...' for name in found)})",
+            f"nothing: take them out, and give them as arguments: NewMessage(message, {', '.join(f'{name}=...' for name in found)})",
             **({} if place is None else {"row": place}),
         )

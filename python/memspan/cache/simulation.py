@@ -165,7 +165,7 @@ class _Play:
             session = engine.user("simulation").session("s", model=self.model, system=self.system, budget=budget)
             for message in self.messages:
                 if message["role"] != "assistant":
-                    session.add(message)
+                    session.add({name: field for name, field in message.items() if name not in ("id", "created_at", "author")})
                     continue
                 prompt = session.assemble()
                 yield _blocks(prompt.render(), self.model)

@@ -83,8 +83,9 @@ impl<T> Shared<T> {
     }
 }
 
-/// Held by the thread that makes a [`Dear`] value.
-static MAKING: Lazy<Renewable<Mutex<()>>> = Lazy::new(Renewable::default);
+/// The places of [`Dear`] values among the locks that are held while one is made: two values that share one wait for each other.
+const LOCKS: usize = 16;
+static MAKING: Lazy<[Renewable<Mutex<()>>; LOCKS]> = Lazy::new(Default::default);
 
 /// A value of a static that is dear to make: of threads that come at once, one makes it, and the others wait for it. The child of a fork
 /// waits for nobody.
@@ -107,7 +108,8 @@ impl<T> Dear<T> {
     #[cold]
     fn made(&self, make: impl FnOnce() -> T) -> &T {
         install();
-        let _alone = lock(MAKING.get());
+        let place = std::ptr::from_ref(self).addr() / size_of::<Self>() % LOCKS;
+        let _alone = lock(MAKING[place].get());
         self.0.get_or_init(make)
     }
 }
@@ -124,7 +126,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     let _ = HELD.try_with(|held| held.borrow_mut().take().map(std::mem::forget));
     GATE.renew(RwLock::default());
-    MAKING.renew(Mutex::default());
+    MAKING.iter().for_each(|making| making.renew(Mutex::default()));
 }
 
 #[cfg(test)]

@@ -128,9 +128,12 @@ pub struct SaidOrder {
 }
 
 impl SaidOrder {
+    /// That of no document.
+    pub const NONE: Self = Self { newest_at: i64::MIN, most_behind: 0 };
+
     /// With one that is added next, and was said at a time.
     pub fn and(before: Option<Self>, at: i64) -> Self {
-        let Self { newest_at, most_behind } = before.unwrap_or(Self { newest_at: at, most_behind: 0 });
+        let Self { newest_at, most_behind } = before.unwrap_or(Self::NONE);
         Self { newest_at: newest_at.max(at), most_behind: most_behind.max(newest_at.saturating_sub(at)) }
     }
 }

@@ -144,7 +144,7 @@ pub(super) fn said_at<P: Pages>(pages: &P, partition: Partition, row: &Row<'_>) 
 /// The time of the message of a scope that was said last; of a scope of an older version, of the one that was added last.
 pub(super) fn newest_at<P: Pages>(pages: &P, partition: Partition, head: &SessionsHead) -> Result<Option<i64>> {
     match head.said {
-        Some(said) => Ok(Some(said.newest_at)),
+        Some(said) => Ok(Some(said.newest_at).filter(|_| said != SaidOrder::NONE)),
         None => Ok(time_of(pages, partition, head.last_document)?.map(|(_, at)| at)),
     }
 }

@@ -1,6 +1,6 @@
 //! Rows and vectors of messages that an older version added: made by maintenance, a step at a time. It also finds out in which order they were said.
 
-use super::super::key::{SessionKey, SessionsHead};
+use super::super::key::{SaidOrder, SessionKey, SessionsHead};
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::{speaker, text_of, vector, vectors};
 use super::dated::said_order;
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::index::vectors::UnitVector;
 use crate::memory::Core;
 use crate::store::keys::Partition;
-use crate::store::pages::PagesMut;
+use crate::store::pages::{Pages, PagesMut};
 
 /// Messages in one transaction: each costs a page or two.
 const STEP: usize = 128;
@@ -36,19 +36,22 @@ pub fn fill_rows(engine: &Core) -> Result<u64> {
     }
 }
 
-/// Finds out in which order the messages of a scope were said, where an older version did not count that.
+/// Counts anew in which order the messages of a scope were said: an older version did not count it, and messages that are gone count no longer.
 fn put_in_order(engine: &Core, partition: Partition) -> Result<()> {
-    let is_unknown = |head: &SessionsHead| head.said.is_none() && head.last_document > 0;
-    if !engine.store().read(|pages| Ok(is_unknown(&SessionsHead::read(pages, partition)?)))? {
+    if engine.store().read(|pages| ordered(pages, partition))?.is_none() {
         return Ok(());
     }
-    engine.write_to(partition, move |txn| {
-        let head = SessionsHead::read(&*txn, partition)?;
-        match said_order(&*txn, partition)?.filter(|_| is_unknown(&head)) {
-            Some(said) => SessionsHead { said: Some(said), ..head }.write(txn, partition),
-            None => Ok(()),
-        }
-    })
+    engine.write_to(partition, move |txn| ordered(&*txn, partition)?.map_or(Ok(()), |head| head.write(txn, partition)))
+}
+
+/// The counters of a scope with the order of the messages that it has; `None` where they have it, or there are none to count.
+fn ordered<P: Pages>(pages: &P, partition: Partition) -> Result<Option<SessionsHead>> {
+    let head = SessionsHead::read(pages, partition)?;
+    if head.last_document == 0 {
+        return Ok(None);
+    }
+    let said = Some(said_order(pages, partition)?.unwrap_or(SaidOrder::NONE));
+    Ok((head.said != said).then_some(SessionsHead { said, ..head }))
 }
 
 /// Writes rows and vectors of documents, as far as they are still there.

@@ -20,7 +20,7 @@ use crate::units::clip::clip;
 /// The attribute's name.
 const OF: &str = "of";
 /// So many messages before a result are looked at for its call: results of calls that were made together stand behind one another.
-const MOST_BEFORE: u64 = 32;
+const MOST_BEFORE: u64 = 128;
 /// The most bytes of a call's arguments, of all calls that an item names together.
 const MOST_BYTES: usize = 100;
 /// The most bytes of a tool's name.
