@@ -10,13 +10,10 @@ const MOST_BEHIND: usize = 8;
 /// Words before a participle that stands for an adjective: "the signed contract".
 const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this"];
 
-/// Words behind which a verb is in its plain form, and tells of what is to come: "can shut it down on Friday".
-const MODALS: [&str; 19] = [
-    "can", "could", "may", "might", "must", "should", "shall", "would", "will", "won't", "can't", "i'll", "we'll", "you'll", "he'll",
-    "she'll", "they'll", "it'll", "let's",
-];
+/// Words right behind which a verb is in its plain form, and tells of what is to come: "can shut it down on Friday". "Will" is a name as well.
+const MODALS: [&str; 7] = ["can", "could", "must", "should", "shall", "would", "will"];
 /// Verbs whose past is as their plain form.
-const UNCHANGED: [&str; 9] = ["quit", "cut", "hit", "read", "beat", "split", "shut", "hurt", "set"];
+const UNCHANGED: [&str; 10] = ["quit", "cut", "hit", "put", "read", "beat", "split", "shut", "hurt", "set"];
 
 /// Participles that say what something is, and not when.
 const NAMING: [&str; 3] = ["named", "called", "titled"];
@@ -75,12 +72,8 @@ pub(super) fn when(words: &[Word], here: usize) -> When {
         }
         let is_adjective = || in_ed && ARTICLES.contains(&before(1));
         // "The eye is to be done on Friday", "it will be shipped on Friday"
-        let of_modal = || MODALS.contains(&before(1)) || before(1).ends_with("ly") && MODALS.contains(&before(2));
+        let of_modal = || UNCHANGED.contains(&word(at)) && MODALS.contains(&before(1)) && !words[at - 1].capital;
         let of_present = || before(1) == "be" || of_modal() || in_ed && (among(&AHEAD, before(1)) || among(&AHEAD, before(2)));
-        // "We have to shut it down on Friday": the verb before it tells when.
-        if UNCHANGED.contains(&word(at)) && ["to", "do", "don't"].contains(&before(1)) {
-            return None;
-        }
         match is_past(at) && !is_adjective() {
             true if of_present() => Some(When::Ahead),
             // "They gave me an appointment on Thursday" and "I got tickets for Thursday" tell of what is to come.
