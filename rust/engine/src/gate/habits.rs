@@ -17,13 +17,13 @@ use crate::units::calendar::{WEEKDAYS, is_named};
 
 lists! { "habits":
     /// Verbs of what people do again and again.
-    pub(super) HABITS,
+    HABITS,
     /// Those of them whose object has no article then: "I eat a sandwich now" passes.
     BARE,
     /// Verbs of what is done once as well.
-    pub(super) TASKS,
+    TASKS,
     /// Verbs of what somebody does not do for others, or at all.
-    pub(super) REFUSED,
+    REFUSED,
     /// Words behind such a verb with which it says something else: "we don't make progress".
     IDIOMS,
     /// Those of [`TASKS`] that are a rule with "always".

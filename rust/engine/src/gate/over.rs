@@ -1,7 +1,6 @@
 //! Rules for what is over, and for what is denied: "I don't use Python any more", "I'm not vegan", "my name is not Bob".
 
 use super::family::is_all_of_it;
-use super::habits::{HABITS, REFUSED, TASKS};
 use super::health::{is_condition, is_degree, is_for_condition};
 use super::left::is_unsure;
 use super::lexicon::CLASSES;
@@ -18,9 +17,9 @@ lists! { "over":
     /// Verbs of what somebody does with something, or has: where they do not any more, what says that they do is over. Of others, as "I don't
     /// trust Acme any more", it says nothing.
     DOES,
-    /// Other verbs of what somebody likes, bears or does again and again. One that is not among them tells of an event: "I can't reach the
-    /// staging database any more".
-    LASTS,
+    /// How access to something is named, or what it does. Where it cannot be had any more, that is a fault: "I can't reach the staging database
+    /// any more".
+    ACCESS,
     /// How somebody begins who denies an allergy, which they name next.
     NO_ALLERGY,
     /// Words behind an allergy that say that it is none, or none any more.
@@ -74,7 +73,7 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     }
     if !among(&DOES, s.word(at)) {
         let stops = s.word(at).ends_with("ing") && at + 1 == s.words.len();
-        if over && !tells_what_lasts(s, at) {
+        if over && tells_of_a_fault(s, at) {
             reading = Reading { importance: 600, ..Reading::new(Category::Episodic, "not any more") };
         }
         return (over || stops).then_some(reading);
@@ -89,15 +88,13 @@ pub(super) fn no_longer(s: &Sentence<'_>) -> Option<Reading> {
     Some(reading)
 }
 
-/// Whether what somebody does not do any more is a taste or a habit, and not what came to pass once: "I don't trust Acme any more", "we
-/// don't deploy on Fridays any more". Of what somebody cannot do, a verb of work tells of a fault: "I can't build the sidecar any more".
-fn tells_what_lasts(s: &Sentence<'_>, at: usize) -> bool {
-    let is_one = |lists: &[&[&str]]| lists.iter().any(|list| among(list, s.word(at)));
-    match s.word(at - 1) {
-        "can't" => is_one(&[&LASTS]),
-        "don't" | "not" => is_one(&[&LASTS, &HABITS, &TASKS, &REFUSED]),
-        _ => true,
-    }
+/// Whether what somebody cannot do any more is a fault, and not a trait of theirs: "I can't build the sidecar any more" names the thing, and
+/// "I can't open jars any more" does not.
+fn tells_of_a_fault(s: &Sentence<'_>, at: usize) -> bool {
+    let behind = ACCESS.iter().filter_map(|phrase| starts(s.words, at, phrase)).max();
+    let is_named =
+        |at: usize| ["the", "this", "that", "my", "our"].contains(&s.word(at)) || s.words.get(at).is_some_and(|word| word.capital);
+    s.word(at - 1) == "can't" && behind.is_some_and(is_named)
 }
 
 /// The habit that a word ending in "ing" names: "smoke" of "smoking".
@@ -334,13 +331,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_any_more_is_an_event_unless_it_is_a_taste_or_a_habit() {
+    fn what_cannot_be_reached_any_more_is_an_event() {
         let category = |text: &str| stored(text).into_iter().find(|claim| claim.reason == "rule: not any more").map(|claim| claim.category);
         for text in [
             "I can't reach the staging database from my machine any more.",
             "I can't build the sidecar any more.",
             "I can't log into the vault anymore.",
-            "I don't get the build any more.",
+            "I can't open GitHub any more.",
+            "I can't get into my account anymore.",
             "We can't see the dashboard any more.",
         ] {
             assert_eq!(category(text), Some(Category::Episodic), "{text}: {:?}", stored(text));
@@ -354,6 +352,13 @@ mod tests {
             "I don't trust Siemens anymore.",
             "I don't buy from Acme any more.",
             "We don't deploy on Fridays any more.",
+            "I don't collect stamps any more.",
+            "I don't see the therapist any more.",
+            "I can't see well any more.",
+            "I can't jog anymore.",
+            "I can't open jars any more.",
+            "I can't keep pets any more.",
+            "I can't make the Monday call any more.",
         ] {
             assert_eq!(category(text), Some(Category::Preference), "{text}: {:?}", stored(text));
         }
