@@ -1,15 +1,16 @@
-//! Orders that their speaker takes back right behind them: "undo that, spaces again", "no, go back to spaces", "forget that, run them with
-//! -n 8". The message before it, or the sentence before it in its own, ends with the order that is meant.
+//! Orders that their speaker takes back right behind them: "forget that", "forget that, run them with -n 8 from now on". The message before
+//! it, or the sentence before it in its own, ends with the order that is meant.
 //!
 //! ```text
-//! forget that    of words: it ends the order, and what follows stands in its place
-//! undo that      of acts as well: only where what follows speaks of the order ("spaces again")
-//! go back to X   only where the order denies X ("tabs, not spaces")
-//! ignore what I said about X   anywhere in the sentence, where the order names X
+//! forget that    alone: it ends the order
+//! forget that, X; undo that, X; I changed my mind, X
+//!                only where X is an order that lasts, or has the slot of the order that it ends
+//! ignore what I said about X
+//!                at the begin or behind a sign, where the order names X
 //! ```
 //!
-//! What follows speaks of the order where it shares a word of content with it, or is an order of its own that points at what was said.
-//! "Undo that commit", "forget about the tests" and "go back to the previous file" end nothing.
+//! "Undo that" may be about work: what lasts behind it must share a word of content with the order as well. "Undo that commit", "forget about
+//! the tests", "undo that, you broke it again" and "go back to spaces" end nothing.
 
 use super::compose::claimed;
 use super::constraint::INSTRUCTS;
@@ -30,21 +31,17 @@ lists! { "taken_back":
     OF_WORDS,
     /// How somebody takes back what was said or done.
     OF_ACTS,
-    /// How somebody goes back to what was before.
-    BACK_TO,
     /// How somebody takes back what they said of something.
     ABOUT,
     /// Words that say nothing of an order.
     IDLE,
-    /// Words that point at what was said.
+    /// Words that point at what was said. An order that has one does not stand alone.
     POINTS,
 }
 
-/// Words of what somebody goes back to at most, and of what follows.
+/// Words at most of what an order names that is taken back, and of what follows.
 const MOST_BACK: usize = 3;
 const MOST_BEHIND: usize = 20;
-/// Words that deny what is behind them in an order.
-const DENIES: [&str; 11] = ["not", "never", "no", "don't", "without", "over", "of", "avoid", "stop", "than", "from"];
 /// The rule of an order that stands in the place of one that was taken back.
 const RULE: &str = "an order in the place of another one";
 
@@ -55,8 +52,6 @@ enum Back {
     Words(usize),
     /// What was said or done, and the word behind.
     Acts(usize),
-    /// What was before, and its first word.
-    To(usize),
     /// What was said of something, and its first word.
     About(usize),
 }
@@ -81,11 +76,9 @@ fn opening(s: &Sentence<'_>) -> Option<Back> {
     let is_over =
         |next: usize| next >= s.words.len() || s.parted(next) || has_colon(s.text, s.words[next - 1].end) || s.word(next) == "and";
     let over = |phrases: &[&str]| s.behind(at, phrases).filter(|next| is_over(*next) || s.words[*next].is_mark());
-    over(&OF_WORDS)
-        .map(Back::Words)
-        .or_else(|| over(&OF_ACTS).map(Back::Acts))
-        .or_else(|| s.behind(at, &BACK_TO).filter(|next| *next < s.words.len()).map(Back::To))
-        .or_else(|| (0..s.words.len()).find_map(|at| s.behind(at, &ABOUT)).filter(|next| *next < s.words.len()).map(Back::About))
+    let begins = |from: &usize| *from == at || s.parted(*from) || s.words[*from - 1].is_mark();
+    let about = || (at..s.words.len()).filter(begins).find_map(|from| s.behind(from, &ABOUT)).filter(|next| *next < s.words.len());
+    over(&OF_WORDS).map(Back::Words).or_else(|| over(&OF_ACTS).map(Back::Acts)).or_else(|| about().map(Back::About))
 }
 
 /// The claim of a sentence that takes back the order before it; `first` says whether it is the first of its message.
@@ -102,14 +95,12 @@ pub(super) fn taken_back(
     if text.ends_with('?') || guards::of_sentence(said.text, span, own) != Guard::Open {
         return None;
     }
-    let is_said = |claim: &&Claim| claim.category != Category::Discard;
+    let is_said = |claim: &&Claim| matches!(back, Back::Words(_) | Back::Acts(_)) || claim.category != Category::Discard;
     let is_beside = |claim: &&Claim| said.text.get(claim.span.1..span.start).is_some_and(|between| between.trim().is_empty());
     let before = if first { earlier().iter().rfind(is_said).cloned() } else { claims.last().filter(is_beside).cloned() };
-    let order = before.filter(is_order);
-    let reading = match order {
-        Some(order) => in_place_of(s, back, &order),
-        None => alone(s, back),
-    }?;
+    // "Forget that! Your last answer was wrong."
+    let is_alone = !first || said.text[span.end..].trim().is_empty();
+    let reading = before.filter(is_order).and_then(|order| in_place_of(s, back, &order, is_alone)).or_else(|| alone(s, back))?;
     let doubt = (reading.rule == LIFTED).then_some(LIFTED);
     Some(claimed(said, span, own, reading, doubt))
 }
@@ -138,58 +129,58 @@ fn alone(s: &Sentence<'_>, back: Back) -> Option<Reading> {
 }
 
 /// The reading of a sentence that takes this order back.
-fn in_place_of(s: &Sentence<'_>, back: Back, order: &Claim) -> Option<Reading> {
+fn in_place_of(s: &Sentence<'_>, back: Back, order: &Claim, is_alone: bool) -> Option<Reading> {
     let whole = order.text.trim_end_matches(['.', '!']).to_owned();
     let ordered = words(&order.text);
     let quoted = bare(&order.text, &ordered)?;
     let reading = |text: String, category| Reading { replaces: Some(whole.clone()), ..Reading::new(category, RULE) }.text(text);
-    let in_place = |text: &str| format!("{} (instead of \u{201C}{quoted}\u{201D})", capital(text.trim_end_matches(['.', '!'])));
     let taken = || {
         let text = format!("Taken back: \u{201C}{quoted}\u{201D}");
         Reading { rule: LIFTED, importance: 400, ..reading(text, Category::Episodic) }
     };
     let at = match back {
-        Back::To(at) | Back::About(at) => {
+        Back::About(at) => {
             let end = (at..s.words.len()).find(|end| s.words[*end].is_mark() || *end > at && s.parted(*end) || among(&IDLE, s.word(*end)));
             let end = end.unwrap_or(s.words.len());
             let value: Vec<&str> = (at..end).map(|at| s.word(at)).collect();
             let is_all = (1..=MOST_BACK).contains(&value.len()) && s.words[end..].iter().all(is_idle);
-            let is_to = matches!(back, Back::To(_));
-            if !is_all || !is_named(&ordered, &value, is_to) {
+            if !is_all || !is_named(&ordered, &value) {
                 return None;
             }
             // "Print is fine, ignore what I said about print" says what holds instead.
-            if !is_to && !s.words[..at].iter().any(|word| word.lower == value[0]) {
+            if !s.words[..at].iter().any(|word| word.lower == value[0]) {
                 return Some(taken());
             }
-            let text = if is_to { in_place(&format!("back to {}", s.between(at, end)?)) } else { s.between(0, s.words.len())? };
-            return Some(reading(text, order.category));
+            return Some(reading(s.between(0, s.words.len())?, order.category));
         }
         Back::Words(at) | Back::Acts(at) => at,
     };
     let rest = behind(s, at);
     if rest.words.iter().all(is_idle) {
-        return matches!(back, Back::Words(_)).then(taken);
+        return (matches!(back, Back::Words(_)) && is_alone).then(taken);
     }
-    let begins = among(&INSTRUCTS, rest.word(0)) || ["always", "never"].contains(&rest.word(0));
-    let points = rest.words.iter().any(|word| among(&POINTS, &word.lower));
-    let own = rules::read(&rest).filter(Reading::is_order);
-    let speaks_of_it = rest.words.iter().any(|word| is_content(word) && ordered.iter().any(|other| other.lower == word.lower));
-    let slot = |words: &[Word]| orders::order(words).map(|order| order.slot);
-    let speaks_of_it = speaks_of_it || slot(rest.words).is_some_and(|own| slot(&ordered) == Some(own));
-    // "Undo that, and write tests for the parser first" asks for work.
-    let is_work = matches!(back, Back::Acts(_)) && !["mind", "minds"].contains(&s.word(at - 1));
-    let lasts = || is_lasting(rest.words) || rest.words.iter().any(|word| ["again", "instead"].contains(&word.lower.as_str()));
-    let is_told = is_work && !lasts()
-        || ["i", "i'm", "i've", "we", "he", "she", "they", "the", "it", "it's", "what", "why", "how"].contains(&rest.word(0));
-    if rest.words.len() > MOST_BEHIND || is_told || !(speaks_of_it || begins && points) {
+    if rest.words.len() > MOST_BEHIND || !instructs(&rest) {
         return None;
     }
-    let said = rest.between(0, rest.words.len())?;
-    let stands = (begins || own.is_some()) && !points;
-    let mut reading = reading(if stands { capital(&said) } else { in_place(&said) }, order.category);
+    let slot = |words: &[Word]| orders::order(words).map(|order| order.slot);
+    let has_slot = slot(rest.words).is_some_and(|own| slot(&ordered) == Some(own));
+    let may_be_work = matches!(back, Back::Acts(_)) && !["mind", "minds"].contains(&s.word(at - 1));
+    let shares = || rest.words.iter().any(|word| is_content(word) && ordered.iter().any(|other| other.lower == word.lower));
+    if !(has_slot || is_lasting(rest.words) && (!may_be_work || shares())) {
+        return None;
+    }
+    let said = capital(rest.between(0, rest.words.len())?.trim_end_matches(['.', '!']));
+    let points = rest.words.iter().any(|word| among(&POINTS, &word.lower));
+    let said = if points { format!("{said} (instead of \u{201C}{quoted}\u{201D})") } else { said };
+    let mut reading = reading(said, order.category);
     reading.slot = orders::order(rest.words).and_then(|order| order.gives()).map(str::to_owned);
     Some(reading)
+}
+
+/// Whether words begin as an order: "you broke it again" and "bullet points are great" are complaints and judgements.
+fn instructs(s: &Sentence<'_>) -> bool {
+    let at = rules::preamble(s);
+    (among(&INSTRUCTS, s.word(at)) || ["always", "never"].contains(&s.word(at))) && !["is", "are", "was"].contains(&s.word(at + 1))
 }
 
 /// An order without the words that say that it lasts: "use tabs, not spaces" of "From now on use tabs, not spaces."
@@ -204,11 +195,9 @@ fn bare(text: &str, own: &[Word]) -> Option<String> {
     s.between(first, end).map(|text| text.trim_end_matches([',', ';', '.', '!']).to_owned())
 }
 
-/// Whether an order names something, or denies it: "spaces" of "use tabs, not spaces".
-fn is_named(ordered: &[Word], value: &[&str], denied: bool) -> bool {
-    let is_it = |at: usize| ordered[at..].iter().map(|word| word.lower.as_str()).take(value.len()).eq(value.iter().copied());
-    let is_denied = |at: usize| ordered[at.saturating_sub(3)..at].iter().any(|word| among(&DENIES, &word.lower));
-    (0..ordered.len()).any(|at| is_it(at) && (!denied || is_denied(at)))
+/// Whether an order names something: "spaces" of "use tabs, not spaces".
+fn is_named(ordered: &[Word], value: &[&str]) -> bool {
+    (0..ordered.len()).any(|at| ordered[at..].iter().map(|word| word.lower.as_str()).take(value.len()).eq(value.iter().copied()))
 }
 
 fn is_content(word: &Word) -> bool {
@@ -248,20 +237,11 @@ mod tests {
     fn an_order_is_taken_back_right_behind_it() {
         for (order, back, text) in [
             (
-                "Use tabs, not spaces, from now on.",
-                "undo that, spaces again",
-                "Spaces again (instead of \u{201C}Use tabs, not spaces\u{201D})",
-            ),
-            (
-                "use tabs not spaces from now on in Go files",
-                "No, go back to spaces.",
-                "Back to spaces (instead of \u{201C}use tabs not spaces from now on in Go files\u{201D})",
-            ),
-            (
                 "From now on run the tests with pytest -n 4.",
-                "Forget that, run them with -n 8.",
-                "Run them with -n 8 (instead of \u{201C}run the tests with pytest -n 4\u{201D})",
+                "Forget that, run them with -n 8 from now on.",
+                "Run them with -n 8 from now on (instead of \u{201C}run the tests with pytest -n 4\u{201D})",
             ),
+            ("Use tabs, not spaces, from now on.", "undo that, use spaces from now on", "Use spaces from now on"),
             ("Use 4 spaces from now on.", "I changed my mind: use 2 spaces from now on.", "Use 2 spaces from now on"),
             (
                 "Never use print for logging.",
@@ -269,7 +249,6 @@ mod tests {
                 "Actually print is fine in scripts, ignore what I said about print",
             ),
             ("Always answer in English.", "Forget that, answer in German.", "Answer in German"),
-            ("Never use mocks in tests.", "Scratch that, use mocks in tests again.", "Use mocks in tests again"),
         ] {
             let claims = last(&[order, back]);
             let [(said, category, replaces)] = &claims[..] else { panic!("{back}: {claims:?}") };
@@ -307,12 +286,28 @@ mod tests {
             "Undo that, and move the spaces to the end",
             "Ignore what I said about the invoice.",
             "I changed my mind, deploy to staging first.",
+            "undo that, spaces again",
+            "undo that, you used spaces again",
+            "No, go back to spaces.",
+            "Scratch that, use spaces.",
+            "Forget that, run it with -v.",
+            "I changed my mind, put them in one file.",
+            "I take it back, tabs are fine.",
+            "Forget that! Your last answer was wrong.",
+            "Undo that, never touch main from now on.",
+            "Never forget what I said about tabs.",
+            "You ignore what I said about tabs.",
+            "Remember tabs, and never mind what I said about tabs",
         ] {
             let claims = last(&[order, text]);
             assert!(claims.iter().all(|(_, _, replaces)| replaces.is_none()), "{text}: {claims:?}");
         }
         for order in ["I live in Porto.", "We met on Monday.", "What do spaces do?"] {
             let claims = last(&[order, "Forget that, spaces again."]);
+            assert!(claims.iter().all(|(_, _, replaces)| replaces.is_none()), "{order}: {claims:?}");
+        }
+        for order in ["Always run the tests before you commit. What's the time?", "Always run the tests. Here is the log: foo bar"] {
+            let claims = last(&[order, "Forget that."]);
             assert!(claims.iter().all(|(_, _, replaces)| replaces.is_none()), "{order}: {claims:?}");
         }
         let claims = last(&[order, "I like the new theme.", "Forget that."]);
