@@ -9,9 +9,9 @@ use super::lexicon::NO_ATTRIBUTE;
 use super::lists::lists;
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::signs::straight;
+use super::signs::{has_colon, straight};
 use super::values::{COLORS, PREPOSITIONS, THINGS, ValueKind, identifies, kind_of, present, spelled};
-use super::words::{Word, among, starts, words};
+use super::words::{Word, among, has, sentences, starts, words};
 use crate::units::calendar::{MONTHS, WEEKDAYS, is_named};
 
 lists! { "assign":
@@ -29,8 +29,12 @@ lists! { "assign":
     MEASURES,
     /// Words of things that have names of their own, which end a name where it is given a value: "make the hotel comfort inn".
     NAMED,
-    /// Words for settings that many things have. A name that has no other word does not say of what it is: "the batch size".
+    /// Settings that many things have, whose bare names do not say of what they are: "the batch size".
     SETTINGS,
+    /// Words of a sentence that says that a value is another one than before: "the port is now 6544".
+    OTHERWISE,
+    /// Words of somebody who corrects what they said.
+    CORRECTS,
     /// Words for what something is made to do, and does not become: "make the font match".
     HAPPENS,
     /// Words that judge, and give no value: "the price is fine".
@@ -76,17 +80,31 @@ struct Name<'a> {
 }
 
 /// Whether a text gives a setting of that name a value, and does not say of what: "The port is 6544." is of what was at hand where it was
-/// said. "The staging port" and "our port" say whose it is.
+/// said. "The staging port" and "our port" say whose it is, and "the new port" that it is the one of before.
 #[must_use]
 pub fn is_of_thing_at_hand(text: &str, name: &str) -> bool {
     const OWNERS: [&str; 7] = ["my", "our", "your", "his", "her", "their", "its"];
-    if !name.split(' ').all(|word| among(&SETTINGS, word)) {
+    if !among(&SETTINGS, name) {
         return false;
     }
     let (own, first) = (words(text), name.split(' ').next().unwrap_or_default());
-    let says_whose = |word: &Word| among(&OWNERS, &word.lower) || word.lower.ends_with("'s");
+    let says_whose = |word: &Word| among(&OWNERS, &word.lower) || word.lower == "new" || word.lower.ends_with("'s");
     let at = own.iter().position(|word| spelled(&word.lower) == first).filter(|at| *at > 0);
     at.is_some_and(|at| !own[at.saturating_sub(2)..at].iter().any(says_whose))
+}
+
+/// Whether the sentence of a message in which a claim stands merely states or sets a value, and neither says that it is another one than
+/// before nor corrects what was said: "the port is now 6544", "sorry, the port is 6544", "update: the port is 6544".
+#[must_use]
+pub fn merely_gives(text: &str, span: (usize, usize)) -> bool {
+    let spans = sentences(text);
+    let Some(at) = spans.iter().position(|sentence| span.0 < sentence.end) else { return false };
+    let of = |at: usize| text.get(spans[at].start..spans[at].end).map(words).unwrap_or_default();
+    let own = of(at);
+    let before = at.checked_sub(1).map(of).unwrap_or_default();
+    let says = |words: &[Word], phrases: &[&str]| phrases.iter().any(|phrase| has(words, phrase));
+    let is_update = own.first().is_some_and(|word| word.lower == "update" && has_colon(&text[spans[at].start..], word.end));
+    !is_update && !says(&own, &OTHERWISE) && ![&own, &before].iter().any(|words| says(words, &CORRECTS))
 }
 
 /// The value that something had before, as a sentence says: "8089" of "move the port from 8089 to 8090".
@@ -353,7 +371,6 @@ mod tests {
             ("The batch size is 100.", "batch size"),
             ("The replicas are 6.", "replicas"),
             ("Change the default branch to trunk, the old one is gone", "default branch"),
-            ("The new port is 6544.", "port"),
         ] {
             assert!(is_of_thing_at_hand(text, name), "{text}");
         }
@@ -367,8 +384,30 @@ mod tests {
             ("The party size is 4.", "party size"),
             ("The budget is 300.", "budget"),
             ("The user's port is 22.", "port"),
+            ("The new port is 6544.", "port"),
+            ("The memory limit is 2 GB.", "memory limit"),
+            ("The read timeout is 5s.", "read timeout"),
+            ("The font size is 12.", "font size"),
+            ("The color is blue.", "color"),
         ] {
             assert!(!is_of_thing_at_hand(text, name), "{text}");
+        }
+        for text in ["The port is 6544.", "move the port from 8089 to 8090", "Update the timeout to 15s.", "Here we go. Set the port to 1."]
+        {
+            assert!(merely_gives(text, (text.rfind(". ").map_or(0, |end| end + 2), text.len())), "{text}");
+        }
+        for text in [
+            "The port is 6544 now.",
+            "The port is now 6544.",
+            "The timeout was raised to 60s.",
+            "The port changed to 6544.",
+            "The new port is 6544.",
+            "Update: the port is 6544.",
+            "Correction: the port is 6544.",
+            "Actually the port is 6544.",
+            "Sorry. The port is 6544.",
+        ] {
+            assert!(!merely_gives(text, (text.rfind(". ").map_or(0, |end| end + 2), text.len())), "{text}");
         }
         assert_eq!(value_before("move the port from 8089 to 8090").as_deref(), Some("8089"));
         assert_eq!(value_before("change the port to 8090"), None);

@@ -78,7 +78,7 @@ mod tests;
 mod typed_tests;
 
 pub(crate) use assign::MOST_MEASURED;
-pub use assign::{is_of_thing_at_hand, value_before};
+pub use assign::{is_of_thing_at_hand, merely_gives, value_before};
 pub use attribute::has_several;
 pub use beings::is_living;
 pub use blocks::without_blocks;

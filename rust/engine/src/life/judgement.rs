@@ -341,6 +341,7 @@ impl Judgement {
             introduces: claim.reason == gate::INTRODUCTION,
             moved: self.moved(heard, claim),
             changed: changed(heard, claim),
+            merely_gives: claim.text.starts_with("The ") && gate::merely_gives(&heard.text, claim.span),
             was: heard.text.get(claim.span.0..claim.span.1).and_then(gate::value_before),
             by: heard.by.clone().filter(|_| heard.speaker == Speaker::User),
             near: Vec::new(),

@@ -36,6 +36,8 @@ pub struct Learning {
     pub moved: Option<Moved>,
     /// The change of which it tells.
     pub changed: Option<Change>,
+    /// Whether its sentence merely states or sets a value, and does not say that it is another one than before.
+    pub merely_gives: bool,
     /// The value that a thing had before, where it says so.
     pub was: Option<String>,
     /// The name of its speaker, where several share the scope. It ends nothing that another one said of themselves.
@@ -53,6 +55,8 @@ pub(super) struct Met {
     pub disputed: Vec<u32>,
     /// Whether a name is known that shares no word with the one that it gives.
     pub named: bool,
+    /// The holder of its slot that stays without it, because it is of another thing.
+    pub left: Option<u32>,
 }
 
 impl Met {
@@ -181,7 +185,8 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
         Some(own) => gate::lift_of(&own.text),
         None => gate::lift_of(&memory.text),
     });
-    let of_profile = leave_slot_of_another_kind(writer, memory, &said, learning, lift.as_ref())?;
+    let left = of_another_thing(writer, memory, &said, learning)?;
+    let of_profile = leave_slot_of_another_kind(writer, memory, &said, lift.as_ref())?;
     let named = learning.replaces.as_ref().or(learning.ends.as_ref());
     let slotted = holders(writer, memory, &said, lift.as_ref())?;
     let is_of_any = learning.moved.is_some() || learning.changed.is_some();
@@ -191,6 +196,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let mut moved = Vec::new();
     let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
     met.disputed.extend(of_profile);
+    met.left = left;
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
         if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;
@@ -213,7 +219,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     // Nor is it plain who is meant where two of one name have what is over.
     let by_name = |ended: &Memory| said.statement.denies_by_name(&Statement::of(&ended.text, ended.kind));
     if !met.disputed.is_empty() && met.ended.as_ref().is_some_and(by_name) {
-        met = Met { same: met.same, named: met.named, ..Met::default() };
+        met = Met { same: met.same, named: met.named, left: met.left, ..Met::default() };
     }
     // Of two such plans it is not plain which one is meant.
     moved.sort_unstable_by_key(|known: &Memory| known.number);
@@ -312,15 +318,44 @@ fn value_of<P: PagesMut>(writer: &PartitionWriter<'_, P>, slot: &Slot) -> Result
     Ok(record::current(&*writer.pages, writer.partition, *number)?.filter(|known| !known.is_expired(writer.clock)))
 }
 
-/// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
-/// wish that does not say that it lasts takes no place of an order that does, unless it ends it. "Change the city to Rome" takes no place
-/// of the user's own city: it may be about another one, and disputes the memory that is returned. An order that may hold beside the older one
-/// leaves it there. The port of one thing takes no place of the port of another one, of which another session spoke.
-fn leave_slot_of_another_kind<P: PagesMut>(
+/// The holder of a claim's slot, where it is of another thing: the port of one thing ends no port of another one, of which another session
+/// spoke. The newer of both has the slot.
+fn of_another_thing<P: PagesMut>(
     writer: &mut PartitionWriter<'_, P>,
     memory: &mut Memory,
     said: &Said,
     learning: &Learning,
+) -> Result<Option<u32>> {
+    let Some(slot) = memory.slot.as_deref().filter(|_| learning.merely_gives).map(|name| writer.slot(name)).transpose()? else {
+        return Ok(None);
+    };
+    let Some(known) = value_of(writer, &slot)?.filter(|_| !slot.multi) else { return Ok(None) };
+    let (claim, other) = said.beside(&known);
+    if !is_of_another_thing(memory, claim, &known, &other, learning) || claim.stands_to(&other) == Relation::Same {
+        return Ok(None);
+    }
+    let is_older = known.trust > memory.trust || writer.is_newer(&known, memory)?;
+    if is_older {
+        memory.slot = None;
+    }
+    Ok((!is_older).then_some(known.number))
+}
+
+/// Takes the slot from a memory that stays.
+pub(super) fn leave_slot<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, number: u32) -> Result<()> {
+    let Some(known) = record::current(&*writer.pages, writer.partition, number)? else { return Ok(()) };
+    writer.leave_slot(&known)?;
+    writer.index_anew(&known, &Memory { slot: None, ..known.clone() })
+}
+
+/// Takes a claim's slot away where the slot has a value of another kind: "the flight is at 14:20" stands beside "the flight is TP1234". A
+/// wish that does not say that it lasts takes no place of an order that does, unless it ends it. "Change the city to Rome" takes no place
+/// of the user's own city: it may be about another one, and disputes the memory that is returned. An order that may hold beside the older one
+/// leaves it there.
+fn leave_slot_of_another_kind<P: PagesMut>(
+    writer: &mut PartitionWriter<'_, P>,
+    memory: &mut Memory,
+    said: &Said,
     lift: Option<&Lift>,
 ) -> Result<Option<u32>> {
     let Some(slot) = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?.filter(|slot| !slot.multi) else { return Ok(None) };
@@ -332,7 +367,7 @@ fn leave_slot_of_another_kind<P: PagesMut>(
     let may_follow = claim.may_follow(&other);
     let order = |memory: &Memory| gate::order_of(&memory.text);
     let both_hold = !ends && order(memory).zip(order(&known)).is_some_and(|(new, older)| new.stands_beside(&older));
-    if is_weaker || is_of_thing || both_hold || !may_follow || is_of_another_thing(memory, claim, &known, &other, learning) {
+    if is_weaker || is_of_thing || both_hold || !may_follow {
         memory.slot = None;
     }
     Ok((is_of_thing && may_follow).then_some(known.number))
@@ -382,6 +417,8 @@ fn compare(met: &Met, memory: &Memory, claim: &Statement, known: &Memory, learni
     let comparable = known.slot == memory.slot || known.slot.is_none() || memory.slot.is_none();
     match claim.stands_to(&other) {
         Relation::Same if known.slot == memory.slot && same_event(memory, known) => Effect::SaysTheSame,
+        // The port of another thing had the slot meanwhile.
+        Relation::Same if known.slot.is_none() && replaces && is_of_another_thing(memory, claim, known, &other, learning) => Effect::Ends,
         Relation::Same => Effect::Nothing,
         _ if !claim.may_follow(&other) => Effect::Nothing,
         _ if replaces && !denies(learning) && gives_same_attribute(memory, claim, known, &other) => Effect::Ends,
@@ -399,7 +436,8 @@ fn is_of_another_thing(memory: &Memory, claim: &Statement, known: &Memory, other
     let sessions = memory.provenance.session.as_ref().zip(known.provenance.session.as_ref());
     let Some(name) = memory.slot.as_ref().or(claim.attribute.as_ref()) else { return false };
     let is_same_name = known.slot.as_ref() == Some(name) || other.attribute.as_ref() == Some(name);
-    sessions.is_some_and(|(new, old)| new != old)
+    learning.merely_gives
+        && sessions.is_some_and(|(new, old)| new != old)
         && is_same_name
         && learning.was.as_ref().is_none_or(|was| !other.speaks_of(was))
         && gate::is_of_thing_at_hand(&memory.text, name)

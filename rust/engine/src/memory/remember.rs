@@ -191,7 +191,7 @@ impl Prepared {
             if let Some(doubt) = doubt {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
-            memory.provenance.disputes = met.disputed;
+            memory.provenance.disputes = std::mem::take(&mut met.disputed);
         }
         let weaker = match duplicate(writer, &memory)? {
             Some(known) if outlives(&known, &memory) => return told_again(writer, known, &memory),
@@ -201,6 +201,9 @@ impl Prepared {
             }
             None => met.ended,
         };
+        if let Some(known) = met.left {
+            learn::leave_slot(writer, known)?;
+        }
         let slot = memory.slot.as_deref().map(|name| writer.slot(name)).transpose()?;
         let replaced = match self.standing(writer, &memory, slot.as_ref(), weaker)? {
             Standing::Behind(current) => return file_as_history(writer, memory, current),

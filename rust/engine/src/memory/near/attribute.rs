@@ -45,12 +45,11 @@ pub(crate) fn holds_beside(new: &str, old: &str, asks_where: bool) -> bool {
     slot_key(&name) == slot_key(&other) && gate::holds_beside(&name, [&new, &old], asks_where)
 }
 
-/// Whether a text without a slot gives a setting of the thing at hand a value, beside an older one that has the slot of its name: it was
-/// left beside that because another session spoke of it.
-pub(crate) fn is_of_another_thing(new: &str, old: &str, slot: &str) -> bool {
-    gate::is_of_thing_at_hand(old, slot)
-        && gate::is_of_thing_at_hand(new, slot)
-        && attribute(new).is_some_and(|(name, _)| slot_key(&name) == slot)
+/// Whether two texts give settings of things at hand a value by one name. The older one has no slot: it was left beside the newer because
+/// another session spoke of it.
+pub(crate) fn is_of_another_thing(new: &str, old: &str) -> bool {
+    let Some(((name, _), (other, _))) = attribute(new).zip(attribute(old)) else { return false };
+    name == other && gate::is_of_thing_at_hand(new, &name) && gate::is_of_thing_at_hand(old, &name)
 }
 
 #[cfg(test)]

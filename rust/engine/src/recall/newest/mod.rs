@@ -97,7 +97,7 @@ pub(super) fn lift(question: &Question, own: &Own, hits: &mut [Contender<'_>], a
 /// of it, nor does "I'm allergic to latex" of "I'm allergic to penicillin", nor the port of another thing.
 fn says_newer(asked: &Asked, seen: &[Option<Seen>], newer: usize, older: usize) -> bool {
     let (Some(new), Some(old)) = (&seen[newer], &seen[older]) else { return false };
-    let of_another = || new.slot.is_none() && old.slot.is_some_and(|slot| is_of_another_thing(new.text, old.text, slot));
+    let of_another = || old.slot.is_none() && is_of_another_thing(new.text, old.text);
     !asked.are_several(new, old) && !of_another() && old.others(asked).iter().all(|other| new.others(asked).contains(other))
 }
 
