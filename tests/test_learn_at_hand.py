@@ -55,6 +55,11 @@ def test_a_setting_takes_no_place_of_what_another_session_spoke_of(tmp_path: Pat
             {"The port is 8089.", "The port is 6545."},
         ),
         ([["The staging port is 6543."], ["The staging port is 6544."]], {"The staging port is 6544."}),
+        ([["The port is 6543."], ["The port is now 6544."]], {"The port is 6544."}),
+        ([["The timeout is 30s."], ["The timeout was raised to 60s."]], {"The timeout is 60s."}),
+        ([["The port is 6543."], ["Correction: the port is 6544."]], {"The port is 6544."}),
+        ([["The memory limit is 2 GB."], ["The memory limit is 4 GB."]], {"The memory limit is 4 GB."}),
+        ([["Set the font size to 12."], ["Set the font size to 14."]], {"The font size is 14."}),
         ([["Our default branch is master."], ["Our default branch is main."]], {"Our default branch is main."}),
         ([["change the party size to 4"], ["change the party size to 6"]], {"The party size is 6."}),
     ],
@@ -66,9 +71,8 @@ def test_a_setting_takes_the_place_where_it_is_of_the_same_thing(tmp_path: Path,
 @pytest.mark.parametrize(
     ("order", "back", "held"),
     [
-        ("Use tabs, not spaces, from now on.", "undo that, spaces again", True),
-        ("use tabs not spaces from now on in Go files", "No, go back to spaces.", True),
-        ("From now on run the tests with pytest -n 4.", "Forget that, run them with -n 8.", True),
+        ("Use tabs, not spaces, from now on.", "undo that, use spaces from now on", True),
+        ("From now on run the tests with pytest -n 4.", "Forget that, run them with -n 8 from now on.", True),
         ("Use 4 spaces from now on.", "I changed my mind: use 2 spaces from now on.", True),
         ("Always run black before you commit.", "From now on run ruff format before you commit, not black.", True),
         ("Use tabs from now on.", "Forget that.", False),
@@ -88,10 +92,29 @@ def test_an_order_ends_where_it_is_taken_back(tmp_path: Path, order: str, back: 
         "Go back to the previous file.",
         "Undo that.",
         "Forget that, show me the diff.",
+        "No, go back to spaces.",
+        "undo that, you used spaces again",
+        "You ignore what I said about tabs.",
+        "I changed my mind, put it in utils.py.",
     ],
 )
 def test_an_order_stands_where_something_else_is_undone(tmp_path: Path, text: str) -> None:
     assert ("Use tabs, not spaces, from now on.", True) in talked(tmp_path / "store", ["Use tabs, not spaces, from now on.", text])
+
+
+def test_the_newer_of_two_settings_has_the_slot(tmp_path: Path) -> None:
+    clock = memspan.testing.FakeClock()
+    with memspan.open(tmp_path / "store", clock=clock) as engine:
+        user = engine.user("dev")
+        for number, limit in enumerate((50, 80, 50)):
+            session = user.session(f"s-{number}", model="gpt-4o")
+            session.add({"role": "user", "content": f"Change the limit to {limit}."})
+            user.learn(session)
+            clock.advance(timedelta(days=2))
+            assert user.slots["limit"].text == f"The limit is {limit}."
+        known = {memory.text: memory.slot for memory in user.memories()}
+        assert known == {"The limit is 50.": "limit", "The limit is 80.": None}
+        assert engine.check().sound
 
 
 def test_the_port_of_another_thing_marks_no_port_as_outdated(tmp_path: Path) -> None:
