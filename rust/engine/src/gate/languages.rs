@@ -6,9 +6,11 @@
 //! others health is read alone, as of what a model is asked to reword.
 
 use super::compose::discarded;
+use super::elsewhere::OTHER_STATES;
 use super::lists::lists;
+use super::person::OTHER_TIMES;
 use super::sentence::Sentence;
-use super::words::{Span, Word, sentences, within};
+use super::words::{Span, Word, among, sentences, within};
 use super::{Claim, MAX_SENTENCES, Utterance, guards, is_fenced, rules};
 
 lists! { "languages":
@@ -76,9 +78,11 @@ fn is_english(text: &str, span: Span, own: &[Word]) -> bool {
 }
 
 /// Whether English words give a slot a name in letters of another script, or with marks: "I live in \u{141}\u{F3}d\u{17A}". Its letters tell
-/// nothing of the language of the sentence. Of a name in a script without capitals only a slot tells that it is one.
+/// nothing of the language of the sentence. Of a name in a script without capitals only a slot tells that it is one. Behind "call me" stands
+/// a time as often as a name, and nothing tells them apart.
 pub(super) fn gives_other_letters(s: &Sentence<'_>) -> bool {
     const NAMED: [&str; 2] = ["name", "home"];
+    const CHOSEN: [&str; 4] = ["nickname", "username", "handle", "alias"];
     let is_other = |word: &Word| word.lower.chars().any(|letter| letter.is_alphabetic() && !letter.is_ascii());
     let Some(first) = s.words.iter().position(is_other).filter(|first| *first > 1) else { return false };
     let (opening, value) = (&s.words[..first], &s.words[first]);
@@ -89,8 +93,18 @@ pub(super) fn gives_other_letters(s: &Sentence<'_>) -> bool {
     }
     let is_small = s.text[value.start..].starts_with(char::is_lowercase);
     let Some(slot) = rules::read(s).and_then(|reading| reading.slot).filter(|_| !is_small) else { return false };
+    let chosen =
+        s.word(first - 1) == "me" || CHOSEN.iter().any(|one| slot == *one || slot.strip_suffix(*one).is_some_and(|of| of.ends_with(' ')));
+    if chosen || among(&OTHER_TIMES, &value.lower) || among(&OTHER_STATES, &value.lower) || slot == "home" && is_nowhere(&value.lower) {
+        return false;
+    }
     let goes_on = s.text[value.end..s.words[s.words.len() - 1].end].contains(['\u{3001}', '\u{FF0C}', '\u{3002}', '\u{60C}']);
     value.capital || NAMED.contains(&slot.as_str()) && value.lower.chars().count() <= MOST_LETTERS && !goes_on
+}
+
+/// Whether a word in small letters for a place is not the name of one: "at school", "next door", "undecided".
+fn is_nowhere(word: &str) -> bool {
+    ["\u{672A}\u{5B9A}", "\u{5916}\u{56FD}", "\u{9694}\u{58C1}"].contains(&word) || word.ends_with(['\u{5BB6}', '\u{6821}', '\u{820D}'])
 }
 
 /// Why nothing of a message is stored that has no English. Guards that need no English say of each sentence why no model may claim it

@@ -22,6 +22,7 @@ mod compose;
 mod constraint;
 mod corrects;
 mod dates;
+mod elsewhere;
 mod family;
 mod frames;
 mod guards;

@@ -11,11 +11,13 @@
 //! Quotations, code, conditions, questions, rules ("our rule: do not store that") and the words of others ask for nothing.
 //!
 //! In other languages a request is a clause of its own ("bitte nicht speichern", "no lo guardes"), and keeps all of its message out: their
-//! pronouns do not tell what they point at.
+//! pronouns do not tell what they point at. Beside English it is the last clause of its sentence, or opens the message: elsewhere English
+//! mostly tells of such words as of a text.
 
-use super::guards::is_code;
+use super::guards::{certain, is_code};
 use super::lists::lists;
 use super::sentence::Sentence;
+use super::values::is_no_name;
 use super::words::{Span, Word, among, starts, within};
 use crate::process::Lazy;
 
@@ -26,6 +28,8 @@ lists! { "off_record":
     BESIDE,
     /// Words of other languages by which a sentence supposes something, or tells what somebody said.
     SUPPOSES,
+    /// Words of English by which a sentence tells of a text: what somebody wrote, the label of a button, the title of a song.
+    OF_TEXTS,
 }
 
 /// Whether a text has the beginning of a word by which such a request is made, or of a request in another language; most do not, and none
@@ -77,7 +81,7 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
         let of = |at: usize| of_request(s, at, leads);
         let off = |at: &usize| has_sign(s, *at, &[',', ':', ';', '-', '\u{2013}', '\u{2014}']);
         let off_record = || starts(words, 0, "off the record").filter(off).map(|_| usize::MAX);
-        let in_another = || may_be_elsewhere && (0..words.len()).any(|at| of_another_language(s, at));
+        let in_another = || may_be_elsewhere && (0..words.len()).any(|at| of_another_language(s, at, leads));
         let elsewhere = || in_another().then_some(usize::MAX);
         is_plain.then(|| off_record().or_else(|| (0..words.len()).find_map(of)).or_else(elsewhere)).flatten()
     });
@@ -88,8 +92,9 @@ pub(super) fn end(text: &str, spans: &[Span], own: &[Word]) -> Option<usize> {
     (end < usize::MAX || !remembers()).then_some(end)
 }
 
-/// Whether a request of another language not to keep something begins at a word: it is a clause, with words beside it at most.
-fn of_another_language(s: &Sentence<'_>, at: usize) -> bool {
+/// Whether a request of another language not to keep something begins at a word: it is a clause, with words beside it at most. `leads` says
+/// whether its sentence is the first of its message.
+fn of_another_language(s: &Sentence<'_>, at: usize, leads: bool) -> bool {
     const SIGNS: [char; 12] = [',', ';', '.', '-', '\u{2013}', '\u{2014}', '(', ')', '\n', '\u{3002}', '\u{FF0C}', '\u{60C}'];
     const QUOTES: [char; 5] = ['\u{AB}', '\u{BB}', '\u{201E}', '\u{300C}', '\u{300E}'];
     let Some(end) = s.behind(at, &NOT_TO_KEEP) else { return false };
@@ -97,10 +102,37 @@ fn of_another_language(s: &Sentence<'_>, at: usize) -> bool {
     let is_beside = |at: &usize| among(&BESIDE, s.word(*at));
     let behind = (end..s.words.len()).find(|at| over(*at) || !is_beside(at)).unwrap_or(s.words.len());
     let begins = (0..=at).rev().find(|at| *at == 0 || has_sign(s, *at, &SIGNS) || !is_beside(&(at - 1)));
-    let is_clause = begins.is_some_and(|begin| begin == 0 || has_sign(s, begin, &SIGNS)) && over(behind);
+    let Some(begin) = begins.filter(|begin| (*begin == 0 || has_sign(s, *begin, &SIGNS)) && over(behind)) else { return false };
     let (from, to) = (s.words[0].start, s.words[s.words.len() - 1].end);
     let is_quoted = s.text[from..to].contains(QUOTES) || s.text[..from].ends_with(QUOTES) || s.text[to..].starts_with(QUOTES);
-    is_clause && !s.words.iter().any(|word| among(&SUPPOSES, &word.lower)) && !is_quoted
+    let says_how = begin == 2 && s.word(0) == "in" && is_no_name(s.word(1)); // "In Italian, non salvare"
+    let tells = s.words.iter().any(|word| among(&SUPPOSES, &word.lower) || among(&OF_TEXTS, &word.lower));
+    !tells && !says_how && !is_quoted && !is_beside_its_verb(s, at, end) && is_asked_beside_english(s, (begin, behind), leads)
+}
+
+/// Whether the verb of a request stands beside it without a "not", as on buttons: "Speichern, nicht speichern".
+fn is_beside_its_verb(s: &Sentence<'_>, at: usize, end: usize) -> bool {
+    const NOT: [&str; 5] = ["nicht", "niet", "inte", "ikke", "jangan"];
+    let request = s.words[at..end].iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" ");
+    let is_verb = |word: &str| {
+        let letters = word.chars().count();
+        let is_long = letters > 3 || letters > 1 && !word.is_ascii();
+        is_long && word != request && !among(&NOT, word) && (request.starts_with(word) || request.ends_with(word))
+    };
+    s.words[..at].iter().chain(&s.words[end..]).any(|word| is_verb(&word.lower))
+}
+
+/// Whether the clause between two words is asked, and not told of, where the rest of its sentence is English.
+fn is_asked_beside_english(s: &Sentence<'_>, (begin, behind): (usize, usize), leads: bool) -> bool {
+    let is_english =
+        |words: &[Word]| words.first().is_some_and(|first| certain(&s.text[first.start..words[words.len() - 1].end], words) > 0);
+    if !is_english(&s.words[..begin]) && !is_english(&s.words[behind..]) {
+        return true;
+    }
+    let is_last = s.words[behind..].iter().all(Word::is_mark);
+    let is_bracketed = has_sign(s, begin, &['(']) || begin == 0 && s.text[..s.words[0].start].ends_with('(');
+    let others = || (0..begin).chain(behind..s.words.len()).any(|at| s.behind(at, &NOT_TO_KEEP).is_some()); // "no guardes, no anotes": a lesson
+    (is_last || leads && begin == 0) && !is_bracketed && !others()
 }
 
 /// Whether one of some signs stands before a word that is not the first.

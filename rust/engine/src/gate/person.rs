@@ -33,8 +33,8 @@ lists! { "person":
     NAMES,
     /// Words behind "call me" that name nobody: "call me back", "call me old-fashioned".
     NO_CALL,
-    /// Times of other languages, with a small letter or in a script without capitals: "call me ma\u{F1}ana".
-    OTHER_TIMES,
+    /// Times of other languages, with a small letter or in another script: "call me ma\u{F1}ana".
+    pub(super) OTHER_TIMES,
     /// Nouns behind "I work for a" that are nobody: "a living", "a while".
     NO_EMPLOYER,
     /// Words of what people join beside their work: "the running club".
@@ -44,7 +44,8 @@ lists! { "person":
 pub(super) fn name(s: &Sentence<'_>) -> Option<Reading> {
     let at = NAMES.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let thing = ["a", "an"].contains(&s.word(at)) || s.word(at) == "the" && s.words.get(at + 1).is_some_and(|word| !word.capital);
-    let is_time = s.word(at - 1) == "me" && s.words.get(at).is_some_and(|word| !word.capital && among(&OTHER_TIMES, &word.lower));
+    let tells = |word: &Word| !word.capital || word.lower.chars().any(|letter| letter > '\u{24F}'); // Morgen is a name as well
+    let is_time = s.word(at - 1) == "me" && s.words.get(at).is_some_and(|word| tells(word) && among(&OTHER_TIMES, &word.lower));
     if s.negated(at) || is_time || among(&NO_CALL, s.word(at)) || thing && !s.words[at].capital {
         return None;
     }

@@ -11,6 +11,7 @@
 
 use super::assign::{JUDGEMENTS, KINDS};
 use super::beings::{is_being, is_living};
+use super::elsewhere::{is_state_elsewhere, is_trade_elsewhere};
 use super::health::{CONDITIONS, is_degree};
 use super::lexicon::{NUMBERS, STATES};
 use super::lists::lists;
@@ -47,12 +48,6 @@ lists! { "values":
     GONE,
     /// Attributes of which a place or a time is the value.
     OF_PLACE,
-    /// Adjectives of other languages that say how something is: "kaputt".
-    OTHER_STATES,
-    /// Words of other languages behind which a place or a state follows ("im Urlaub"), and no name of English.
-    OTHER_PREPOSITIONS,
-    /// Words of other languages for what somebody is: trades, peoples, and what they eat.
-    OTHER_TRADES,
 }
 
 /// Of what kind a value is.
@@ -299,15 +294,7 @@ fn passes(attribute: &str, own: &[Word]) -> bool {
     let shown = among(&["playing", "showing", "streaming", "airing"], word(0))
         || word(0) == "on" && (own.len() == 1 || among(&SHOWN_ON, word(1)) || is_time(&own[1..]));
     let set = word(0) == "set" && (among(&STATES, word(1)) || word(1).ends_with("ly"));
-    is_favorite && shown || set || is_looks(attribute, own) || is_state_elsewhere(attribute, own)
-}
-
-/// "kaputt", "im Urlaub", "en el taller": how something is in another language. A date has digits ("am 3. Mai"), and a cat may be called Moe.
-fn is_state_elsewhere(attribute: &str, own: &[Word]) -> bool {
-    let (first, counts) = (&own[0], own.iter().any(|word| word.lower.bytes().any(|byte| byte.is_ascii_digit())));
-    let leads = !first.capital && own.len() > 1 && among(&OTHER_PREPOSITIONS, &first.lower) && !counts;
-    let is_plain = own.len() == 1 && among(&OTHER_STATES, &first.lower) && !(first.capital && is_of_living(attribute));
-    (leads || is_plain) && !is_quality(attribute)
+    is_favorite && shown || set || is_looks(attribute, own) || is_state_elsewhere(attribute, own) && !is_quality(attribute)
 }
 
 /// A color of what has another value: "my car is red".
@@ -324,7 +311,7 @@ fn is_of_somebody(own: &[Word]) -> bool {
         return !titled && !own.iter().any(|word| ["called", "named"].contains(&word.lower.as_str()));
     }
     let said: Vec<&str> = own.iter().map(|word| word.lower.as_str()).collect();
-    let alone = is_no_name(&said.join(" "));
+    let alone = is_no_name(&said.join(" ")) || own.len() == 1 && is_trade_elsewhere(said[0], own[0].capital);
     let second = own.get(1).map_or("", |word| word.lower.as_str());
     let does = !own[0].capital && own[0].lower != "the" && takes_many(&own[0].lower, second);
     alone || does || own.last().is_some_and(|word| among(&TITLES, &word.lower)) && own.len() <= 3
@@ -341,7 +328,7 @@ pub(super) fn is_no_name(word: &str) -> bool {
         || among(&CONDITIONS, word)
         || among(&TITLES, word)
         || among(&ZODIAC, word)
-        || among(&OTHER_TRADES, word)
+        || is_trade_elsewhere(word, true)
 }
 
 /// "tight", "very unclear", "hard to say": an adjective alone. "Late afternoon" is a time.
@@ -363,12 +350,13 @@ fn says_how_much(own: &[Word]) -> bool {
     near.is_some_and(|at| !own[..at].iter().any(is_state))
 }
 
-fn last(attribute: &str) -> &str {
+/// The last word of an attribute.
+pub(super) fn last(attribute: &str) -> &str {
     attribute.rsplit(' ').next().unwrap_or(attribute)
 }
 
 /// Whether an attribute is somebody, also where a name stands behind: "sister Ann".
-fn is_of_living(attribute: &str) -> bool {
+pub(super) fn is_of_living(attribute: &str) -> bool {
     attribute.split(' ').any(is_being)
 }
 

@@ -1,7 +1,7 @@
 //! Where a full stop ends no sentence: behind an abbreviation, and behind the number of a day before its month ("3. Mai"). Of English and
 //! of languages that are written beside it.
 
-use super::calendar::{MONTHS, is_short_month};
+use super::calendar::{MONTHS, is_named, is_short_month};
 
 /// Abbreviations behind which a sentence goes on, whatever follows.
 const SHORT: [&str; 39] = [
@@ -10,18 +10,28 @@ const SHORT: [&str; 39] = [
     "depto", "zob", "cca",
 ];
 /// Those behind which it goes on with a number.
-const NUMBERED: [&str; 20] = [
+const NUMBERED: [&str; 18] = [
     "max", "min", "m\u{E1}x", "m\u{ED}n", "ca", "env", "nr", "num", "n\u{FA}m", "tel", "t\u{E9}l", "ust", "pag", "p\u{E1}g", "blz", "kl",
-    "godz", "abs", "art", "incl",
+    "godz", "incl",
 ];
-/// Those of them that have a capital within a sentence: without one they are words of English.
-const WITH_CAPITAL: [&str; 2] = ["abs", "art"];
 /// Those of them that are names with a capital within a sentence.
-const NAMES: [&str; 2] = ["max", "min"];
+const NAMES: [&str; 3] = ["max", "min", "ca"];
 /// Those behind which it goes on with a name. They have a capital.
-const NAMED: [&str; 11] = ["hr", "hrn", "fr", "frl", "sig", "av", "avda", "avd", "ing", "lic", "pza"];
-/// Those of streets, behind which their name or their number follows.
+const NAMED: [&str; 7] = ["hr", "hrn", "fr", "frl", "ing", "lic", "pza"];
+/// Those of streets, behind which their number or their name follows; behind one with a capital only where it is told where it is, by one of
+/// [`AT`] before it or by a number behind its name.
 const STREETS: [&str; 5] = ["str", "ul", "av", "avda", "avd"];
+/// Words before a street.
+const AT: [&str; 14] = ["on", "at", "in", "to", "near", "from", "en", "na", "an", "der", "la", "de", "przy", "p\u{E5}"];
+/// Words behind which such a word is what something is called.
+const CALLS: [&str; 7] = ["is", "called", "named", "a", "an", "type", "element"];
+/// Words before the number of a day.
+const BEFORE_DAY: [&str; 9] = ["on", "am", "den", "der", "the", "til", "le", "el", "dnia"];
+/// Verbs behind a month that is a name: "2. Mai is my wife".
+const VERBS: [&str; 28] = [
+    "is", "was", "are", "were", "has", "had", "have", "lives", "lived", "works", "worked", "likes", "loves", "hates", "plays", "wants",
+    "needs", "goes", "went", "comes", "came", "will", "can", "does", "did", "s", "isn", "and",
+];
 /// Months of other languages as they stand behind the number of a day.
 const OTHER_MONTHS: [&str; 102] = [
     "januar",
@@ -139,7 +149,8 @@ pub(crate) fn goes_on(before: &str, behind: &str) -> bool {
     }
     let last = tokens.find(|token| !token.is_empty());
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
-        return word.len() <= 2 && last.is_some() && is_of_month(behind);
+        let is_day = |last: &str| BEFORE_DAY.contains(&last) || is_named(last);
+        return word.len() <= 2 && last.is_some_and(|last| is_of_month(behind, is_day(&last.trim_end_matches(',').to_lowercase())));
     }
     let lower = word.to_lowercase();
     let listed = |list: &[&str]| list.contains(&lower.as_str());
@@ -148,23 +159,32 @@ pub(crate) fn goes_on(before: &str, behind: &str) -> bool {
     }
     let next = |is: fn(char) -> bool| behind.starts_with(is);
     let (capital, shouted) = (word.starts_with(char::is_uppercase), !word.chars().any(char::is_lowercase));
-    let is_street = listed(&STREETS) || lower.ends_with("str");
-    let is_plain = last.is_none() || if listed(&WITH_CAPITAL) { capital } else { !(capital && listed(&NAMES)) };
+    let before = last.unwrap_or_default().to_lowercase();
+    let (is_short, is_compound) =
+        (listed(&STREETS) && !CALLS.contains(&before.as_str()), capital && lower.len() > 4 && lower.ends_with("str"));
+    let is_plain = last.is_none() || !(capital && listed(&NAMES));
     let counts = lower == "min" && last.is_some_and(|last| last.starts_with(|sign: char| sign.is_ascii_digit())); // "10 min. 3 of us left"
-    let is_numbered = (is_street || listed(&NUMBERED) && is_plain && !counts) && next(|sign| sign.is_ascii_digit());
-    let is_named = (capital && listed(&NAMED) || is_street) && next(char::is_uppercase);
-    !shouted && (is_numbered || is_named)
+    let is_numbered = (is_short || is_compound || listed(&NUMBERED) && is_plain && !counts) && next(|sign| sign.is_ascii_digit());
+    let has_number = behind.split(' ').nth(1).is_some_and(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
+    let is_told = !capital && is_short || listed(&STREETS) && (has_number || AT.contains(&before.as_str()));
+    let has_name = (capital && listed(&NAMED) || is_told) && next(char::is_uppercase);
+    !shouted && (is_numbered || has_name)
 }
 
-/// Whether a text begins with a month, or with "of" and one. "May I ask" begins with none.
-fn is_of_month(text: &str) -> bool {
+/// Whether a text begins with a month, or with "of" and one. "May I ask" begins with none, and "Mai is my wife" only where the words before
+/// the number say that it is a day.
+fn is_of_month(text: &str, is_day: bool) -> bool {
     const SUBJECTS: [&str; 7] = ["i", "we", "you", "he", "she", "they", "it"];
     let (word, rest) = text.split_at(text.find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len()));
     let (word, rest) = (word.to_lowercase(), rest.trim_start_matches(' '));
-    let next = rest.split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    if word == "of" {
+        return text.starts_with('o') && is_of_month(rest, true);
+    }
+    let next = rest.split(|letter: char| !letter.is_alphabetic()).find(|next| !next.is_empty()).unwrap_or_default().to_lowercase();
     let is_short = is_short_month(&word) && rest.starts_with(|sign: char| sign == '.' || sign.is_ascii_digit());
     let named = MONTHS.contains(&word.as_str()) || OTHER_MONTHS.contains(&word.as_str());
-    word == "of" || (is_short || named) && !(word == "may" && SUBJECTS.contains(&next.as_str()))
+    let is_name = !is_day && VERBS.contains(&next.as_str()) || word == "may" && SUBJECTS.contains(&next.as_str());
+    (is_short || named) && !is_name
 }
 
 #[cfg(test)]
@@ -193,7 +213,12 @@ mod tests {
             "the tel| 555 0100",
             "p. ex| Anna",
             "z.B| Anna",
-            "under Art| 5",
+            "is at Lange Str| 5",
+            "pay on the 3| Mai is too late",
+            "on Monday, 3| Mai is free",
+            "the flat in ul| Polna 5",
+            "My address is Av| Col\u{F3}n 5",
+            "the size is 5 av| 3",
             "Dr| Lee",
         ] {
             assert!(on(text), "{text}");
@@ -212,6 +237,23 @@ mod tests {
             "in 1990| April came",
             "my abs| 3 times",
             "I bank with ING| Tom does",
+            "I have 2| Mai is my wife",
+            "My son is 7| August was hot",
+            "We get up at 6| June's up first",
+            "My shoe size is 42| Of course I run",
+            "on the 3| of us",
+            "I live in San Jose, Ca| 3 kids live with me",
+            "My boss is Art| 5 people report to him",
+            "My friend is Sig| He lives in Porto",
+            "The type is str| 3 fields use it",
+            "The field is a str| Call me Tom",
+            "The method is toStr| Call me Tom",
+            "My instrument is a Str| 5 people play it",
+            "Use to_str| 5 fields use it",
+            "The element is ul| Never use ol",
+            "My son is called Av| Call me Tom",
+            "I live at Hauptstr| My boss is Tom",
+            "I live on Elm Av| My boss is Tom",
         ] {
             assert!(!on(text), "{text}");
         }

@@ -34,6 +34,7 @@ fn nothing_is_kept_of_what_is_not_to_be() {
         "I'm allergic to latex. Ne garde pas cela.",
         "I'm allergic to latex. \u{41D}\u{435} \u{441}\u{43E}\u{445}\u{440}\u{430}\u{43D}\u{44F}\u{439} \u{44D}\u{442}\u{43E}.",
         "My PIN is 4471\u{3002}\u{4E0D}\u{8981}\u{4FDD}\u{5B58}\u{3002}",
+        "I take Prozac every day, n\u{e3}o grave isso.",
     ] {
         assert!(told(text).is_empty(), "{text}: {:?}", told(text));
     }
@@ -46,6 +47,14 @@ fn nothing_is_kept_of_what_is_not_to_be() {
         "I'm allergic to latex. \u{AB}Nicht speichern\u{BB}",
         "I'm allergic to latex. No guardes rencor.",
         "I'm allergic to latex. Wenn du willst, nicht speichern.",
+        "I'm allergic to latex, n\u{e3}o grave.",
+        "I'm allergic to latex. The placeholder, nicht speichern, is wrong.",
+        "I'm allergic to latex. The app is German (nicht speichern).",
+        "I'm allergic to latex. In Italian, non salvare.",
+        "I'm allergic to latex. Speichern, nicht speichern.",
+        "I'm allergic to latex. Kaydet, kaydetme.",
+        "I'm allergic to latex. He replied, jangan simpan.",
+        "I'm allergic to latex. My homework: no guardes, no anotes.",
     ] {
         assert!(!told(text).is_empty(), "{text}");
     }

@@ -215,7 +215,6 @@ fn a_name_in_other_letters_is_read_behind_english_words() {
         ("I live in \u{6771}\u{4EAC} now.", "home", "The user lives in \u{6771}\u{4EAC}."),
         ("My name is \u{418}\u{432}\u{430}\u{43D}.", "name", "The user's name is \u{418}\u{432}\u{430}\u{43D}."),
         ("My boss is \u{C7}a\u{11F}r\u{131}.", "boss", "The user's boss is \u{C7}a\u{11F}r\u{131}."),
-        ("Hi there! Call me \u{674E}\u{96F7}.", "name", "The user's name is \u{674E}\u{96F7}."),
     ] {
         let claim = one(text);
         assert_eq!((claim.slot.as_deref(), claim.text.as_str()), (Some(slot), says), "{text}");
@@ -226,6 +225,13 @@ fn a_name_in_other_letters_is_read_behind_english_words() {
         "\u{42F} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41B}\u{43E}\u{43D}\u{434}\u{43E}\u{43D}\u{435}.",
         "I to m\u{F3}j d\u{F3}m \u{17C}\u{F3}\u{142}ty.",
         "Do I live in \u{6771}\u{4EAC}?",
+        "Hi there! Call me \u{674E}\u{96F7}.",
+        "Call me \u{417}\u{430}\u{432}\u{442}\u{440}\u{430}.",
+        "My nickname is \u{41C}\u{443}\u{440}\u{430}.",
+        "My boss is \u{411}\u{43E}\u{43B}\u{435}\u{43D}.",
+        "I live in \u{672A}\u{5B9A}.",
+        "I live in \u{4F60}\u{5BB6}.",
+        "I live in \u{5B66}\u{6821}.",
     ] {
         assert!(kept(text).iter().all(|claim| claim.slot.is_none()), "{text}");
     }

@@ -173,8 +173,55 @@ fn is_without_spaces(sign: char) -> bool {
     sign >= '\u{E00}' && sign.is_alphanumeric() && !('\u{1E00}'..='\u{1EFF}').contains(&sign)
 }
 
-/// Whether a value behind a verb of another language says what passwords are like: "8-stellig", "12stellig", "SHA256-gehasht", "8-12".
+/// Algorithms and encodings.
+const ALGORITHMS: [&str; 21] = [
+    "base64", "base32", "utf8", "utf-8", "utf16", "utf-16", "md5", "sha1", "sha2", "sha3", "sha224", "sha256", "sha384", "sha512", "sha-",
+    "wpa2", "wpa3", "wpa-", "aes128", "aes256", "aes-",
+];
+
+/// Whether a value begins with an algorithm or an encoding: "base64-kodiert", "WPA2-PSK". No digit follows, as it does in "Sha2024!".
+pub fn is_algorithm(value: &[u8]) -> bool {
+    let goes_on = |name: &&str| !value.get(name.len()).is_some_and(|next| next.is_ascii_digit() && !name.ends_with('-'));
+    ALGORITHMS.iter().any(|name| begins(value, name) && goes_on(name))
+}
+
+/// Whether some bytes begin with a word in small letters, whatever their case.
+fn begins(bytes: &[u8], word: &str) -> bool {
+    bytes.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a value says where a password is kept: "见1Password", "seeKeePass", "Bitwarden", "KeePass参照". The master password
+/// of such a manager may hold its name, and more.
+pub fn is_reference(text: &str, start: usize, end: usize) -> bool {
+    const SEE: [&str; 4] = ["见", "見", "see", "See"];
+    const MANAGERS: [&str; 6] = ["1password", "keepass", "bitwarden", "lastpass", "dashlane", "nordpass"];
+    let value = &text[start..end];
+    let seen = SEE.iter().find_map(|see| value.strip_prefix(see));
+    let is_seen =
+        seen.is_some_and(|rest| !value.is_ascii() || rest.starts_with(|next: char| next.is_ascii_uppercase() || "-_".contains(next)));
+    let named = seen.unwrap_or(value).as_bytes();
+    let only = |name: &&str| !named[name.len()..].iter().any(u8::is_ascii_punctuation) && named[name.len()..].len() < 2;
+    is_seen
+        || ["参照", "參照"].iter().any(|see| value.ends_with(see) || text[end..].starts_with(see))
+        || MANAGERS.iter().filter(|name| begins(named, name)).any(|name| only(&name))
+}
+
+/// Whether a word right before a number calls it a number of something that is not a card and not of social security: "编号4111".
+pub fn is_numbered(context: &str) -> bool {
+    const LABELS: [&str; 6] = ["号", "號", "番号", "번호", "コード", "№"];
+    /// Cards, accounts, and what is social.
+    const OTHERWISE: [&str; 15] =
+        ["卡", "カード", "クレジット", "카드", "карт", "Карт", "账", "帐", "帳", "口座", "社", "사회", "保险", "保險", "保険"];
+    let label = context.trim_end_matches([' ', ':', '：', '\u{A0}', '\u{3000}', 'は', '是']);
+    LABELS.iter().any(|word| label.ends_with(word)) && !OTHERWISE.iter().any(|word| label.contains(word))
+}
+
+/// Whether a value behind a verb of another language says what passwords are like: "8-stellig", "12stellig", "SHA256-gehasht", "8-12",
+/// "base64-kodiert".
 pub fn is_form(value: &[u8]) -> bool {
+    if is_algorithm(value) {
+        return true;
+    }
     let Some(tail) = value.iter().rposition(|byte| !(byte.is_ascii_lowercase() || *byte >= 0x80)).map(|at| at + 1) else { return false };
     let (head, tail) = value.split_at(tail);
     let is_joined = head.iter().any(|byte| matches!(byte, b'-' | b':'));
@@ -200,7 +247,8 @@ pub fn password(text: &str, at: usize) -> Option<Finding> {
     let found = valued(text, (start, sign > 0), true)?;
     let behind = text[found.end..].trim_start_matches(['.', '!', '?']);
     let goes_on = behind.starts_with(is_without_spaces) && !ENDS.iter().any(|end| behind.starts_with(end));
-    (sign > 0 || !goes_on && !is_form(&bytes[found.start..found.end])).then_some(found)
+    let value = &bytes[found.start..found.end];
+    (if sign > 0 { !is_algorithm(value) } else { !goes_on && !is_form(value) }).then_some(found)
 }
 
 /// A card in digits of full width, of Arabic or of Devanagari.
@@ -355,6 +403,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_a_card_behind_its_own_label() {
+        for text in ["信用卡号4111111111111111", "カード番号：4111111111111111", "카드번호 4111111111111111", "карта № 4111111111111111"]
+        {
+            assert_eq!(found(text), [(Sensitive::PaymentCard, "4111111111111111")], "{text}");
+        }
+        for text in ["社会保障番号：536-90-4399", "“536-90-4399”"] {
+            assert_eq!(found(text), [(Sensitive::SocialSecurity, "536-90-4399")], "{text}");
+        }
+        assert_eq!(found("電話番号：408-971-8523"), [(Sensitive::Phone, "408-971-8523")]);
+        for text in ["密码：Sha2024!", "password: seesaw99", "password: 1Password#2024", "密码是Keepass#77"] {
+            assert_eq!(found(text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_said_about_passwords_is_none() {
         for text in [
             "das Passwort ist falsch",
@@ -390,6 +453,20 @@ mod tests {
             "Change the password for the team at 5: 10:30am is late",
             "password for step 2: 8-12 characters",
             "订单号：4111111111111111",
+            "Das Passwort ist base64-kodiert",
+            "Das Passwort ist MD5-Hash",
+            "Пароль — WPA2-PSK",
+            "senha: base64",
+            "密码：SHA-256哈希",
+            "密码: 见1Password",
+            "パスワード: 1Password参照",
+            "The password for the demo: see1Password",
+            "password：LastPass2",
+            "会員番号4111111111111111",
+            "编号：4111111111111111",
+            "商品コード：536-90-4399",
+            "송장번호 4111111111111111",
+            "накладная №4111111111111111",
             "Die Bestellung 4111111111111111 kam an",
             "价格¥4111111111111111",
         ] {

@@ -92,7 +92,11 @@ fn number(text: &str, at: usize) -> Option<Finding> {
         if let Some(end) = social_security(bytes, at) {
             let context = context();
             let says_so = has_cue(&context, &["ssn", "social", "social security"]);
-            return if says_so || !is_an_id(&context) { separated(Sensitive::SocialSecurity, end) } else { None };
+            return if says_so || !(is_an_id(&context) || abroad::is_numbered(&context)) {
+                separated(Sensitive::SocialSecurity, end)
+            } else {
+                None
+            };
         }
     }
     local_phone(text, at)
@@ -102,7 +106,7 @@ fn number(text: &str, at: usize) -> Option<Finding> {
 pub fn named_card(text: &str, at: usize) -> bool {
     let context = before(text, at, CUE_BYTES);
     let says_card = || has_cue(&context, &["card", "visa", "mastercard", "amex", "credit", "debit", "cc", "pay", "charge", "pan"]);
-    !is_an_id(&context) || says_card()
+    !(is_an_id(&context) || abroad::is_numbered(&context)) || says_card()
 }
 
 fn card(bytes: &[u8], at: usize) -> Option<usize> {

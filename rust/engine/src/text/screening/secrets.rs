@@ -242,7 +242,9 @@ fn password(text: &str, at: usize) -> Option<Finding> {
     if let Some((start, lead)) = plain.filter(|(_, lead)| is_abroad || *lead == Lead::Abroad) {
         let (is_sign, is_word) = (lead == Lead::Sign, name == abroad::PAROLA);
         let found = valued(text, (start, is_sign && !is_word), strong)?;
-        return (is_sign || !is_word && !abroad::is_form(&bytes[found.start..found.end])).then_some(found);
+        let value = &bytes[found.start..found.end];
+        let is_told = if is_sign { is_abroad && abroad::is_algorithm(value) } else { is_word || abroad::is_form(value) };
+        return (!is_told).then_some(found);
     }
     let plain = plain.and_then(|(start, lead)| valued(text, (start, lead == Lead::Sign), strong));
     // A pass is a ticket as well, of which people say what it costs.
@@ -284,7 +286,8 @@ pub fn valued(text: &str, (start, explicit): (usize, bool), strong: bool) -> Opt
     }
     let secret = if strong { looks_like_password(value, explicit) } else { looks_random(value) };
     let finding = Finding { what: Sensitive::Password, start, end: start + value.len() };
-    (secret && text.is_char_boundary(finding.end)).then_some(finding)
+    let is_found = secret && text.is_char_boundary(finding.end);
+    (is_found && !(strong && abroad::is_reference(text, start, finding.end))).then_some(finding)
 }
 
 fn is_of_value(byte: u8) -> bool {
