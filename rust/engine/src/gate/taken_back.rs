@@ -45,14 +45,14 @@ const MOST_BEHIND: usize = 20;
 /// The rule of an order that stands in the place of one that was taken back.
 const RULE: &str = "an order in the place of another one";
 
-/// What takes an order back.
+/// A way to take an order back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Back {
-    /// What was said, and the word behind.
+    /// That which was said, and the word behind.
     Words(usize),
-    /// What was said or done, and the word behind.
+    /// That which was said or done, and the word behind.
     Acts(usize),
-    /// What was said of something, and its first word.
+    /// That which was said of something, and its first word.
     About(usize),
 }
 
@@ -119,7 +119,7 @@ fn behind<'a>(s: &Sentence<'a>, mut at: usize) -> Sentence<'a> {
     Sentence { text: s.text, words: &s.words[at..] }
 }
 
-/// "Scratch that, use docstrings from now on" behind what is no order: the order alone.
+/// "Scratch that, use docstrings from now on" behind another statement: the order alone.
 fn alone(s: &Sentence<'_>, back: Back) -> Option<Reading> {
     let (Back::Words(at) | Back::Acts(at)) = back else { return None };
     let rest = behind(s, at);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::gate::{Heard, Speaker, judge_among};
 
-    /// What the last of some messages of a user claims, with what it replaces.
+    /// The claims of the last of some messages of a user, each with the text that it replaces.
     fn last(messages: &[&str]) -> Vec<(String, Category, Option<String>)> {
         let heard = |(at, text): (usize, &&str)| Heard {
             index: at as u64,

@@ -1,4 +1,4 @@
-//! What stands around a secret in other languages and scripts: letters that belong to its word, white space, quotation marks, colons; names
+//! The surroundings of a secret in other languages and scripts: letters that belong to its word, white space, quotation marks, colons; names
 //! of passwords in other scripts; cards in other digits.
 //!
 //! The names in Latin letters stand beside the English ones ([`super::secrets`]).
@@ -52,9 +52,9 @@ pub fn plain_letter(letter: char) -> Option<char> {
 
 /// Names of passwords in other scripts.
 const SCRIPTS: [&str; 10] = ["пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", "كلمة المرور", "كلمة السر", "पासवर्ड"];
-/// What stands between such a name and its value in place of a colon.
+/// Words between such a name and its value, in place of a colon.
 const VERBS: [&str; 11] = ["是", "为", "為", "は", "는", "은", "هي", "है", "—", "–", "это "];
-/// What may follow at once on a value in a script without spaces: "is" at the end of a sentence, and "was changed to".
+/// Words that may follow at once on a value in a script without spaces: "is" at the end of a sentence, and "was changed to".
 const ENDS: [&str; 6] = ["です", "だ", "に変", "입니다", "이에요", "예요"];
 /// Verbs between a name in Latin letters and its value.
 const COPULAS: [&[u8]; 8] = [b"ist ", b"lautet ", b"es ", b"est ", "è ".as_bytes(), "é ".as_bytes(), "är ".as_bytes(), b"hai "];

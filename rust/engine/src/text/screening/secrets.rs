@@ -336,7 +336,7 @@ fn secret_name(text: &str, at: usize) -> Option<(String, usize)> {
     Some((name, end))
 }
 
-/// What stands between a name and its value.
+/// That which stands between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lead {
     /// A sign, which says that it is one.
