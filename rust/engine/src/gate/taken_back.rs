@@ -6,7 +6,7 @@
 //! forget that, X; undo that, X; I changed my mind, X
 //!                only where X is an order that lasts, or has the slot of the order that it ends
 //! ignore what I said about X
-//!                at the begin or behind a sign, where the order names X
+//!                at the beginning or behind a sign, where the order names X
 //! ```
 //!
 //! "Undo that" may be about work: what lasts behind it must share a word of content with the order as well. "Undo that commit", "forget about

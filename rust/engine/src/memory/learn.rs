@@ -196,7 +196,7 @@ pub(super) fn meet<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, memory: &mu
     let mut moved = Vec::new();
     let mut met = if learning.introduces { introduced(writer, memory, &said)? } else { Met::default() };
     met.disputed.extend(of_profile);
-    met.left = left;
+    met.left = left.filter(|_| memory.slot.is_some());
     for number in learning.near.iter().copied().chain(slotted.into_iter().flatten()).chain(batch).chain(recent) {
         if lift.is_none() && !is_of_any && writer.claims.rules_out(number, &said, memory.slot.as_ref(), named) {
             continue;

@@ -191,7 +191,7 @@ impl Prepared {
             if let Some(doubt) = doubt {
                 return quarantine::file(writer, self.memory(writer), doubt);
             }
-            memory.provenance.disputes = std::mem::take(&mut met.disputed);
+            memory.provenance.disputes = met.disputed;
         }
         let weaker = match duplicate(writer, &memory)? {
             Some(known) if outlives(&known, &memory) => return told_again(writer, known, &memory),

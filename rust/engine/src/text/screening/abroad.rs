@@ -190,7 +190,7 @@ fn begins(bytes: &[u8], word: &str) -> bool {
     bytes.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether a value says where a password is kept: "见1Password", "seeKeePass", "Bitwarden", "KeePass参照". The master password
+/// Whether a value says where a password is kept: "见1Password", "seeKeePass", "Bitwarden", `KeePass参照`. The master password
 /// of such a manager may hold its name, and more.
 pub fn is_reference(text: &str, start: usize, end: usize) -> bool {
     const SEE: [&str; 4] = ["见", "見", "see", "See"];
@@ -203,7 +203,7 @@ pub fn is_reference(text: &str, start: usize, end: usize) -> bool {
     let only = |name: &&str| !named[name.len()..].iter().any(u8::is_ascii_punctuation) && named[name.len()..].len() < 2;
     is_seen
         || ["参照", "參照"].iter().any(|see| value.ends_with(see) || text[end..].starts_with(see))
-        || MANAGERS.iter().filter(|name| begins(named, name)).any(|name| only(&name))
+        || MANAGERS.iter().filter(|name| begins(named, name)).any(|name| only(name))
 }
 
 /// Whether a word right before a number calls it a number of something that is not a card and not of social security: "编号4111".
