@@ -1,5 +1,5 @@
-//! Values in other languages beside English: "my phone is kaputt", "my wife is \u{c4}rztin", "my boss is im Urlaub". Each says how something or
-//! somebody is, and is not its name.
+//! Values in other languages beside English: "my phone is kaputt", "my wife is \u{c4}rztin", "my boss is im Urlaub". Each says how
+//! something or somebody is, and is not its name.
 
 use super::lists::lists;
 use super::values::{is_of_living, last};
@@ -24,8 +24,8 @@ lists! { "elsewhere":
     CHOSEN,
 }
 
-/// "kaputt", "im Urlaub", "en el taller": how something is in another language. A date has digits ("am 3. Mai"), a cat may be called Moe, and
-/// a film "Kaputt".
+/// "kaputt", "im Urlaub", "en el taller": how something is in another language. A date has digits ("am 3. Mai"), a cat may be called
+/// Moe, and a film "Kaputt".
 pub(super) fn is_state_elsewhere(attribute: &str, own: &[Word]) -> bool {
     let (first, counts) = (&own[0], own.iter().any(|word| word.lower.bytes().any(|byte| byte.is_ascii_digit())));
     let has_article = || among(&OTHER_ARTICLES, &own[1].lower);

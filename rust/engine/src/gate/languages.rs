@@ -77,9 +77,9 @@ fn is_english(text: &str, span: Span, own: &[Word]) -> bool {
     certain > 1 || certain == 1 && rules::read(s).is_some() || gives_other_letters(s)
 }
 
-/// Whether English words give a slot a name in letters of another script, or with marks: "I live in \u{141}\u{F3}d\u{17A}". Its letters tell
-/// nothing of the language of the sentence. Of a name in a script without capitals only a slot tells that it is one. Behind "call me" stands
-/// a time as often as a name, and nothing tells them apart.
+/// Whether English words give a slot a name in letters of another script, or with marks: "I live in \u{141}\u{F3}d\u{17A}". Its letters
+/// tell nothing of the language of the sentence. Of a name in a script without capitals only a slot tells that it is one. Behind "call me"
+/// stands a time as often as a name, and nothing tells them apart.
 pub(super) fn gives_other_letters(s: &Sentence<'_>) -> bool {
     const NAMED: [&str; 2] = ["name", "home"];
     const CHOSEN: [&str; 4] = ["nickname", "username", "handle", "alias"];

@@ -131,7 +131,8 @@ fn is_asked_beside_english(s: &Sentence<'_>, (begin, behind): (usize, usize), le
     }
     let is_last = s.words[behind..].iter().all(Word::is_mark);
     let is_bracketed = has_sign(s, begin, &['(']) || begin == 0 && s.text[..s.words[0].start].ends_with('(');
-    let others = || (0..begin).chain(behind..s.words.len()).any(|at| s.behind(at, &NOT_TO_KEEP).is_some()); // "no guardes, no anotes": a lesson
+    // "No guardes, no anotes" is a lesson.
+    let others = || (0..begin).chain(behind..s.words.len()).any(|at| s.behind(at, &NOT_TO_KEEP).is_some());
     (is_last || leads && begin == 0) && !is_bracketed && !others()
 }
 

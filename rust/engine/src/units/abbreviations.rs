@@ -18,8 +18,8 @@ const NUMBERED: [&str; 18] = [
 const NAMES: [&str; 3] = ["max", "min", "ca"];
 /// Those behind which it goes on with a name. They have a capital.
 const NAMED: [&str; 7] = ["hr", "hrn", "fr", "frl", "ing", "lic", "pza"];
-/// Those of streets, behind which their number or their name follows; behind one with a capital only where it is told where it is, by one of
-/// [`AT`] before it or by a number behind its name.
+/// Those of streets, behind which their number or their name follows; behind one with a capital only where it is told where it is, by one
+/// of [`AT`] before it or by a number behind its name.
 const STREETS: [&str; 5] = ["str", "ul", "av", "avda", "avd"];
 /// Words before a street.
 const AT: [&str; 14] = ["on", "at", "in", "to", "near", "from", "en", "na", "an", "der", "la", "de", "przy", "p\u{E5}"];
@@ -149,7 +149,8 @@ pub(crate) fn goes_on(before: &str, behind: &str) -> bool {
     }
     let last = tokens.find(|token| !token.is_empty());
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
-        let is_day = |last: &str| BEFORE_DAY.contains(&last) || is_named(last);
+        let says_am = last == Some("am") && tokens.find(|token| !token.is_empty()).is_some_and(|subject| subject.eq_ignore_ascii_case("i"));
+        let is_day = |last: &str| BEFORE_DAY.contains(&last) && !says_am || is_named(last);
         return word.len() <= 2 && last.is_some_and(|last| is_of_month(behind, is_day(&last.trim_end_matches(',').to_lowercase())));
     }
     let lower = word.to_lowercase();
@@ -215,6 +216,7 @@ mod tests {
             "z.B| Anna",
             "is at Lange Str| 5",
             "pay on the 3| Mai is too late",
+            "der Termin am 3| Mai is fixed",
             "on Monday, 3| Mai is free",
             "the flat in ul| Polna 5",
             "My address is Av| Col\u{F3}n 5",
@@ -238,6 +240,7 @@ mod tests {
             "my abs| 3 times",
             "I bank with ING| Tom does",
             "I have 2| Mai is my wife",
+            "I am 29| Mei is my wife",
             "My son is 7| August was hot",
             "We get up at 6| June's up first",
             "My shoe size is 42| Of course I run",

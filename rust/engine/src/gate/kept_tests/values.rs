@@ -225,7 +225,7 @@ fn a_name_in_other_letters_is_read_behind_english_words() {
         "\u{42F} \u{436}\u{438}\u{432}\u{443} \u{432} \u{41B}\u{43E}\u{43D}\u{434}\u{43E}\u{43D}\u{435}.",
         "I to m\u{F3}j d\u{F3}m \u{17C}\u{F3}\u{142}ty.",
         "Do I live in \u{6771}\u{4EAC}?",
-        "Hi there! Call me \u{674E}\u{96F7}.",
+        "Call me \u{674E}\u{96F7}.",
         "Call me \u{417}\u{430}\u{432}\u{442}\u{440}\u{430}.",
         "My nickname is \u{41C}\u{443}\u{440}\u{430}.",
         "My boss is \u{411}\u{43E}\u{43B}\u{435}\u{43D}.",
