@@ -203,7 +203,7 @@ pub fn is_reference(text: &str, start: usize, end: usize) -> bool {
     let only = |name: &&str| !named[name.len()..].iter().any(u8::is_ascii_punctuation) && named[name.len()..].len() < 2;
     is_seen
         || ["参照", "參照"].iter().any(|see| value.ends_with(see) || text[end..].starts_with(see))
-        || MANAGERS.iter().filter(|name| begins(named, name)).any(|name| only(name))
+        || MANAGERS.iter().filter(|name| begins(named, name)).any(only)
 }
 
 /// Whether a word right before a number calls it a number of something that is not a card and not of social security: "编号4111".
