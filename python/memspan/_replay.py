@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from memspan._session.transcript import bare
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from memspan.working import Prompt
 
 __all__ = ["Replay", "Shown", "read_transcript", "replay"]
-
-
-_OF_STORES = ("id", "created_at", "author")  # fields by which an application keeps a message; no provider takes them
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def replay(session: Session, messages: Iterator[dict[str, Any]], turns: Sequence
     wanted: dict[int, Shown] = {}
     for message in messages:
         if message["role"] != "assistant":
-            session.add({name: field for name, field in message.items() if name not in _OF_STORES})
+            session.add(bare(message))
         else:
             prompt = session.assemble()
             turn = session.add_response(message, prompt=prompt).number

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from memspan.lease import Lease
     from memspan.working import Format
 
-_ARGUMENTS = ("message", "id", "author", "created_at", "format")
+_BESIDE = ("id", "created_at", "author")
+"""The arguments of `add` that a row of an application's own often has among its fields."""
+
+_ARGUMENTS = ("message", *_BESIDE, "format")
 
 _OF_VENDORS = ("msg_", "chatcmpl-")
 """How ids begin that vendors give to messages of every role. An assistant's message may have any."""
@@ -318,6 +321,11 @@ class Transcript(SessionPart):
     atool_result = awaitable(tool_result)
 
 
+def bare(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message without the fields that are arguments of `add`, for a session that nobody keeps."""
+    return {name: field for name, field in message.items() if name not in _BESIDE}
+
+
 def _row_of(row: object, place: int) -> NewMessage:
     """A row of `add_many`: a message, or the arguments of `add`."""
     if isinstance(row, NewMessage):
@@ -342,8 +350,7 @@ def _check_keys(row: NewMessage, place: int | None) -> None:
     message = row.message
     if not is_mapping(message) or message.get("role") not in ("user", "system", "developer", "tool"):
         return
-    given = {"id": row.id, "created_at": row.created_at, "author": row.author}
-    found = [name for name, argument in given.items() if argument is None and message.get(name) not in (None, "")]
+    found = [name for name in _BESIDE if getattr(row, name) is None and message.get(name) not in (None, "")]
     own = str(message.get("id"))
     if "id" in found and (own.startswith(_OF_VENDORS) or own == message.get("tool_call_id")):
         found.remove("id")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import memspan
 from memspan._fence import guarded, is_list, is_mapping
+from memspan._session.transcript import bare
 from memspan._values import dataclass
 from memspan.cache.rules import rules
 from memspan.exceptions import InvalidInput
@@ -165,7 +166,7 @@ class _Play:
             session = engine.user("simulation").session("s", model=self.model, system=self.system, budget=budget)
             for message in self.messages:
                 if message["role"] != "assistant":
-                    session.add({name: field for name, field in message.items() if name not in ("id", "created_at", "author")})
+                    session.add(bare(message))
                     continue
                 prompt = session.assemble()
                 yield _blocks(prompt.render(), self.model)

@@ -334,6 +334,7 @@ impl Judgement {
 
     fn memory(&self, placed: &Placed, id: Option<String>, session: Option<&str>) -> Result<NewMemory> {
         let (heard, claim) = (self.message(placed), &placed.claim);
+        let merely_gives = claim.text.starts_with("The ") && gate::merely_gives(&heard.text, claim.span);
         let learning = Learning {
             replaces: claim.replaces.clone(),
             ends: claim.ends.clone(),
@@ -341,8 +342,8 @@ impl Judgement {
             introduces: claim.reason == gate::INTRODUCTION,
             moved: self.moved(heard, claim),
             changed: changed(heard, claim),
-            merely_gives: claim.text.starts_with("The ") && gate::merely_gives(&heard.text, claim.span),
-            was: heard.text.get(claim.span.0..claim.span.1).and_then(gate::value_before),
+            merely_gives,
+            was: heard.text.get(claim.span.0..claim.span.1).filter(|_| merely_gives).and_then(gate::value_before),
             by: heard.by.clone().filter(|_| heard.speaker == Speaker::User),
             near: Vec::new(),
         };

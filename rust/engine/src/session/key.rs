@@ -132,9 +132,8 @@ impl SaidOrder {
     pub const NONE: Self = Self { newest_at: i64::MIN, most_behind: 0 };
 
     /// With one that is added next, and was said at a time.
-    pub fn and(before: Option<Self>, at: i64) -> Self {
-        let Self { newest_at, most_behind } = before.unwrap_or(Self::NONE);
-        Self { newest_at: newest_at.max(at), most_behind: most_behind.max(newest_at.saturating_sub(at)) }
+    pub fn and(self, at: i64) -> Self {
+        Self { newest_at: self.newest_at.max(at), most_behind: self.most_behind.max(self.newest_at.saturating_sub(at)) }
     }
 }
 
@@ -151,9 +150,8 @@ impl SessionsHead {
 
     /// Counts a document that is added, and was said at a time; its number.
     pub fn counts(&mut self, at: i64) -> u32 {
-        if self.last_document == 0 || self.said.is_some() {
-            self.said = Some(SaidOrder::and(self.said, at));
-        }
+        let before = if self.last_document == 0 { Some(SaidOrder::NONE) } else { self.said };
+        self.said = before.map(|said| said.and(at));
         self.last_document += 1;
         self.last_document
     }

@@ -69,8 +69,8 @@ pub(crate) fn check<P: Pages>(pages: &P, report: &mut Report, partition: Partiti
 /// The counters must say no less of the order in which messages were said than these say themselves; of those that are gone they say more.
 fn check_order(report: &mut Report, head: &SessionsHead, partition: Partition, documents: &Rows) {
     let times = documents.values().filter_map(|row| row.at);
-    let least = times.fold(None, |order, at| Some(SaidOrder::and(order, at)));
-    if let Some((said, least)) = head.said.zip(least)
+    let least = times.fold(SaidOrder::NONE, SaidOrder::and);
+    if let Some(said) = head.said
         && (said.newest_at < least.newest_at || said.most_behind < least.most_behind)
     {
         report.note(partition, "head", format!("its messages were said in another order than it counts: {least:?}, and it has {said:?}"));

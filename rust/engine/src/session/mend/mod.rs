@@ -210,7 +210,8 @@ pub(crate) fn heads<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed
         pages.delete(name)?;
     }
     let head = readable(SessionsHead::read(&*pages, partition))?.unwrap_or_default();
-    let said = readable(said_order(&*pages, partition))?.flatten();
-    let head = SessionsHead { sessions: head.sessions.max(newest), last_document: head.last_document.max(newest_document), said };
+    let (sessions, last_document) = (head.sessions.max(newest), head.last_document.max(newest_document));
+    let said = readable(said_order(&*pages, partition))?.filter(|_| last_document > 0);
+    let head = SessionsHead { sessions, last_document, said };
     if head == SessionsHead::default() { Ok(()) } else { head.write(pages, partition) }
 }

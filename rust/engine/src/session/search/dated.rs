@@ -149,11 +149,11 @@ pub(super) fn newest_at<P: Pages>(pages: &P, partition: Partition, head: &Sessio
     }
 }
 
-/// In which order the messages of a scope were said; `None` where it has none.
-pub(in crate::session) fn said_order<P: Pages>(pages: &P, partition: Partition) -> Result<Option<SaidOrder>> {
-    let mut order: Option<SaidOrder> = None;
+/// In which order the messages of a scope were said.
+pub(in crate::session) fn said_order<P: Pages>(pages: &P, partition: Partition) -> Result<SaidOrder> {
+    let mut order = SaidOrder::NONE;
     each_row(pages, partition, 0..u32::MAX, &mut |_, row| {
-        order = Some(SaidOrder::and(order, said_at(pages, partition, &row)?));
+        order = order.and(said_at(pages, partition, &row)?);
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(order)
@@ -221,7 +221,7 @@ mod tests {
                 (0..200).map(|at| at * BEHIND / 10 + if jitter > 0 { random.below(jitter as u64) as i64 } else { 0 }).collect();
             let (mut pages, head) = scope(&times);
             pages.remove(row::key(OWN, 50).as_slice()); // it was taken back
-            assert_eq!(said_order(&scope(&times).0, OWN).unwrap(), head.said);
+            assert_eq!(Some(said_order(&scope(&times).0, OWN).unwrap()), head.said);
             for _ in 0..20 {
                 let mut side = || (random.below(10) > 0).then(|| random.below(210) as i64 * BEHIND / 10);
                 let time = Range { since: side(), until: side() };

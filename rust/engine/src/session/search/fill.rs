@@ -1,6 +1,6 @@
 //! Rows and vectors of messages that an older version added: made by maintenance, a step at a time. It also finds out in which order they were said.
 
-use super::super::key::{SaidOrder, SessionKey, SessionsHead};
+use super::super::key::{SessionKey, SessionsHead};
 use super::super::transcript::message::MessageRecord;
 use super::super::transcript::words::{speaker, text_of, vector, vectors};
 use super::dated::said_order;
@@ -50,7 +50,7 @@ fn ordered<P: Pages>(pages: &P, partition: Partition) -> Result<Option<SessionsH
     if head.last_document == 0 {
         return Ok(None);
     }
-    let said = Some(said_order(pages, partition)?.unwrap_or(SaidOrder::NONE));
+    let said = Some(said_order(pages, partition)?);
     Ok((head.said != said).then_some(SessionsHead { said, ..head }))
 }
 
