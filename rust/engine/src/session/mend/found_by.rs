@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::key::SessionKey;
+use super::super::key::{SessionKey, SessionsHead};
 use super::super::record::SessionRecord;
 use super::super::stored_epoch::StoredEpoch;
 use super::super::transcript::blob;
@@ -47,7 +47,7 @@ pub(crate) fn forget_words<P: PagesMut>(pages: &mut P, partition: Partition) -> 
 
 /// Makes the next of these documents findable, in the order of their numbers.
 pub(crate) fn find_anew<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, some: &[(u32, (u32, u64))]) -> Result<()> {
-    let mut words = words::Words::default();
+    let (mut words, mut head) = (words::Words::default(), SessionsHead::read(&*pages, partition)?);
     for &(number, (session, index)) in some {
         interrupt::check()?;
         let place = SessionKey { partition, session };
@@ -55,8 +55,10 @@ pub(crate) fn find_anew<P: PagesMut>(pages: &mut P, partition: Partition, seed: 
         let message = record.whole(&*pages, place)?;
         let found_by = Findable::new(&message, record.author.as_deref(), seed);
         words.add_again(pages, place, (number, index, record.said_at()), found_by)?;
+        head.said = head.said.map(|said| said.and(record.said_at()));
     }
-    words.apply(pages, partition)
+    words.apply(pages, partition)?;
+    head.write(pages, partition)
 }
 
 /// Counts the references of every blob of a scope anew, and removes those that nothing refers to.

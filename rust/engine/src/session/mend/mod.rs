@@ -23,10 +23,9 @@ mod turns;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::key::{SessionKey, SessionsHead};
+use super::key::{SaidOrder, SessionKey, SessionsHead};
 use super::ledger::Call;
 use super::record::{self, SessionRecord, SessionState};
-use super::search::said_order;
 use super::transcript::message::{MessageRecord, MessageState};
 use super::writer::{KnownId, put_id};
 use super::{doctor, key, task};
@@ -191,7 +190,8 @@ fn tasks<P: PagesMut>(pages: &mut P, place: SessionKey, seed: Seed) -> Result<()
     Ok(())
 }
 
-/// Names lead to sessions that are there, and the counters are above every number that was given.
+/// Names lead to sessions that are there, and the counters are above every number that was given. They count no order of the messages yet:
+/// [`find_anew`] does.
 pub(crate) fn heads<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed, newest_document: u32) -> Result<()> {
     let (range, mut names) = (Key::new(partition, Table::SessionByName).prefix_range(), Vec::new());
     pages.scan(&range.start, &range.end, &mut |key, _| {
@@ -211,7 +211,7 @@ pub(crate) fn heads<P: PagesMut>(pages: &mut P, partition: Partition, seed: Seed
     }
     let head = readable(SessionsHead::read(&*pages, partition))?.unwrap_or_default();
     let (sessions, last_document) = (head.sessions.max(newest), head.last_document.max(newest_document));
-    let said = readable(said_order(&*pages, partition))?.filter(|_| last_document > 0);
+    let said = (last_document > 0).then_some(SaidOrder::NONE);
     let head = SessionsHead { sessions, last_document, said };
     if head == SessionsHead::default() { Ok(()) } else { head.write(pages, partition) }
 }

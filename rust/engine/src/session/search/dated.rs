@@ -150,7 +150,7 @@ pub(super) fn newest_at<P: Pages>(pages: &P, partition: Partition, head: &Sessio
 }
 
 /// In which order the messages of a scope were said.
-pub(in crate::session) fn said_order<P: Pages>(pages: &P, partition: Partition) -> Result<SaidOrder> {
+pub(super) fn said_order<P: Pages>(pages: &P, partition: Partition) -> Result<SaidOrder> {
     let mut order = SaidOrder::NONE;
     each_row(pages, partition, 0..u32::MAX, &mut |_, row| {
         order = order.and(said_at(pages, partition, &row)?);

@@ -25,7 +25,6 @@ mod sight;
 mod tests;
 mod typos;
 
-pub(super) use dated::said_order;
 pub use fill::fill_rows;
 pub(super) use later::{Later, Statement, with_later};
 pub(super) use row::Row;
