@@ -319,6 +319,32 @@ print(len(list(user.memories())), len(user.recall("more 0")))
         assert engine.user("u").remember("The disk has room again").action == "added"
 
 
+def test_a_store_serves_a_process_that_may_open_nothing_more(store: Path) -> None:
+    written(store)
+    code = f"""
+import memspan, os, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+engine = memspan.open({str(store)!r})
+user, taken = engine.user("u"), []
+user.recall("more")
+try:
+    while True:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+try:
+    engine.maintain(compact=True)
+except memspan.StoreError as error:
+    print(type(error).__name__, "ulimit -n" in str(error), user.remember("more of it").action, len(user.recall("more")) > 0)
+for descriptor in taken:
+    os.close(descriptor)
+engine.maintain(compact=True)
+print(engine.check().sound)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["StoreIo", "True", "added", "True", "True"]
+
+
 def test_the_process_that_runs_the_tests_was_not_limited() -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use super::files::{own, read_text};
 use super::identity::StoreId;
 use super::presence::libc_name;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Field, Result};
 
 /// The layout of the bytes that this engine writes; `docs/format.md` has one chapter a version.
 pub const FORMAT_VERSION: u32 = 8;
@@ -433,9 +433,23 @@ pub fn io_error(doing: &str, path: &Path, error: &std::io::Error) -> Error {
             ErrorKind::StoreIo,
             "a symbolic link stands in the place of the file, and none is followed there: put the file itself in its place",
         ),
+        _ if error.raw_os_error().is_some_and(is_descriptors) => {
+            (ErrorKind::StoreIo, "close files or sockets that this process does not need, or raise its limit (ulimit -n), and try again")
+        }
         _ => (ErrorKind::StoreIo, "see what the operating system says of this path and try again"),
     };
     Error::new(kind, format!("{doing} at {}: the operating system refused: {error}: {next}", path.display()))
         .with("path", path.display().to_string())
         .with("errno", i64::from(error.raw_os_error().unwrap_or(0)))
+}
+
+/// Whether an error of the operating system says that there are too many open files.
+fn is_descriptors(errno: i32) -> bool {
+    matches!(errno, libc::EMFILE | libc::ENFILE)
+}
+
+/// Whether the operating system refused because there are too many open files.
+pub fn is_of_descriptors(error: &Error) -> bool {
+    let is_it = |errno: i64| i32::try_from(errno).is_ok_and(is_descriptors);
+    error.fields().iter().any(|(name, value)| *name == "errno" && matches!(value, Field::Int(errno) if is_it(*errno)))
 }

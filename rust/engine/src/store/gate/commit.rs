@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{MOST_REOPENINGS, Opened, Store};
 use crate::store::environment::{Environment, WriteTransaction};
-use crate::store::folder::GenerationNumber;
+use crate::store::folder::{GenerationNumber, is_of_descriptors};
 use crate::store::group_commit::{Committer, Decision};
 use crate::store::meta;
 use crate::store::reserve::Reach;
@@ -38,9 +38,10 @@ impl Committer for Store {
 
 impl Store {
     /// LMDB refuses every write after it failed to write a meta page, until the environment is opened anew. So the
-    /// next call that needs it opens it anew after any failure of the disk.
+    /// next call that needs it opens it anew after any failure of the disk. A process that may open nothing more keeps what it has open.
     pub(super) fn start_afresh(&self, error: &Error) {
-        if matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown) {
+        let is_of_disk = matches!(error.kind(), ErrorKind::StoreFull | ErrorKind::StoreIo | ErrorKind::OutcomeUnknown);
+        if is_of_disk && !is_of_descriptors(error) {
             self.suspend();
         }
     }
