@@ -857,3 +857,60 @@ def test_a_thing_of_nobody_may_be_the_users(user: memspan.Scope, memspan_clock: 
         user.remember(text)
         memspan_clock.advance(days=1)
     assert user.recall("how much is my rent?")[0].memory.text == "The rent is 9,800 kronor."
+
+
+SHORT = ("signed!", "71.5 kg", "offer: 78k", "passed!!!")
+
+
+@pytest.mark.parametrize("question", ["What did I say in February 2025?", "What did I say between 3 and 20 February 2025?"])
+def test_a_word_or_two_answers_what_was_said_at_a_time(store: Path, question: str) -> None:
+    said = datetime(2025, 2, 3, tzinfo=UTC)
+    with memspan.open(store, clock=FakeClock(datetime(2025, 9, 20, tzinfo=UTC))) as engine:
+        user = engine.user("u")
+        for place, text in enumerate((*SHORT, "ok", "thanks!", "yes please", "lol")):
+            session = user.session(f"s-{place}", model="gpt-4o")
+            session.add({"role": "user", "content": text}, created_at=said + timedelta(days=place))
+            session.add({"role": "assistant", "content": "ok"}, created_at=said + timedelta(days=place, minutes=1))
+        asking = user.session("now", model="gpt-4o")
+        asking.add({"role": "user", "content": question})
+        shown = _sent(asking.assemble())
+        assert [text for text in SHORT if text not in shown] == []
+        assert not any(f">{text}<" in shown for text in ("ok", "thanks!", "yes please", "lol"))
+
+
+def test_the_model_is_shown_where_it_shares_a_word_or_is_near(user: memspan.Scope) -> None:
+    before = user.session("before", model="gpt-4o")
+    before.add_many(
+        [
+            {"role": "user", "content": "Henrik left, Aisha's running the team these days."},
+            {"role": "assistant", "content": "Noted."},
+        ]
+    )
+    for topic, reply in (
+        ("soup", "A lentil soup with lemon is quick and warms you up."),
+        ("keys", "You could ask the manager of the building for a spare key."),
+        ("parties", "It depends on how many people you invite."),
+        ("luck", "Good luck with the interview tomorrow."),
+        ("trains", "The train to Ghent leaves every half hour."),
+        ("focus", "Work on one thing at a time."),
+    ):
+        before.add_many([{"role": "user", "content": f"Tell me more of {topic}, please."}, {"role": "assistant", "content": reply}])
+    asking = user.session("now", model="gpt-4o")
+    asking.add({"role": "user", "content": "Who is my manager at the team?"})
+    prompt = asking.assemble()
+    shown = re.findall(r'by=\\"(\w+)\\" on=[^>]*>([^<]*)<', _sent(prompt))
+    assert ("user", "Henrik left, Aisha's running the team these days.") in shown
+    assert ("assistant", "You could ask the manager of the building for a spare key.") in shown
+    assert not {"Good luck with the interview tomorrow.", "The train to Ghent leaves every half hour."} & {text for _, text in shown}
+    assert "near" in str(prompt.why("before#11"))
+    asking = user.session("soup", model="gpt-4o")
+    asking.add({"role": "user", "content": "Which soup was it that you told me of?"})
+    assert "lentil" in _sent(asking.assemble())
+
+
+def test_why_says_that_a_message_is_too_short(user: memspan.Scope) -> None:
+    before = user.session("before", model="gpt-4o")
+    before.add_many([{"role": "user", "content": "signed!"}, {"role": "assistant", "content": "Congratulations on the new flat."}])
+    asking = user.session("now", model="gpt-4o")
+    asking.add({"role": "user", "content": "Which bicycle shop repairs gears?"})
+    assert "a word or two" in str(asking.assemble().why("before#0"))

@@ -424,10 +424,10 @@ pub(super) const TELLERS: [&str; 31] = [
 ];
 
 /// Words of those who only let the other one go on, beside those that acknowledge.
-pub(super) const GOING_ON: [&str; 38] = [
+pub(super) const GOING_ON: [&str; 42] = [
     "now", "yes", "yeah", "yep", "yup", "no", "nope", "nah", "please", "go", "going", "on", "ahead", "continue", "keep", "more", "next",
     "again", "why", "sure", "do", "so", "then", "and", "really", "right", "proceed", "s\u{ed}", "oui", "ja", "nein", "non", "weiter",
-    "bitte", "sigue", "continua", "da", "vai",
+    "bitte", "sigue", "continua", "da", "vai", "lol", "haha", "hahaha", "lmao",
 ];
 
 /// Words that acknowledge, beside [`COURTESY_WORDS`]. A text of these alone is not a hit of a search.

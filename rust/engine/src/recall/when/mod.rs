@@ -239,12 +239,19 @@ fn expression(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)
     }
 }
 
+/// The day of "3 and 20 February", whose month is that of the next, and its one word.
+fn number_alone(words: &[Word<'_>], at: usize) -> Option<(i64, usize)> {
+    let of_month = |at: usize| words.get(at).and_then(Word::of_month);
+    let has_month = of_month(at + 2).is_some() && words.get(at + 3).is_some_and(|word| word.month().is_some());
+    of_month(at).filter(|_| has_month).map(|(of_month, _)| (of_month, 1))
+}
+
 /// The range that begins at a word behind "between" or "from", and how many words it has. A day without a month ("the 3rd") is of the
 /// month that brings it nearest to the other day.
 fn between(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
     let period = |at| period::read(words, at, today);
     let joins = |at: usize| words.get(at).is_some_and(|word| ["and", "to", "until", "till", "through"].contains(&word.lower.as_str()));
-    if let Some((of_month, used)) = period::day_alone(words, at).filter(|(_, used)| joins(at + used)) {
+    if let Some((of_month, used)) = period::day_alone(words, at).or_else(|| number_alone(words, at)).filter(|(_, used)| joins(at + used)) {
         let next = at + used + 1;
         let last = || period::last_day_alone(words, next).and_then(|(day, used)| Some((Days::one(period::last_such(day, today)?), used)));
         let (to, more) = period(next).or_else(last)?;

@@ -23,7 +23,7 @@ use crate::context::{DocumentRef, Explained, Form, History, Item, Message, Messa
 use crate::embedding;
 use crate::memory::Core;
 use crate::memory::superseded::ByMessage;
-use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, FILLS, SURE_ENOUGH, WELL_SURE};
+use crate::recall::ranking::{BEHIND_THE_BEST, BEHIND_THE_CURRENT, FILLS, NEAR, SURE_ENOUGH, WELL_SURE};
 use crate::recall::when;
 use crate::recall::{self, Corrections, Overview, Question, Request};
 use crate::scope::Scope;
@@ -176,7 +176,7 @@ pub(in crate::session) fn messages<P: Pages>(pages: &P, asked: &Asked<'_>, histo
         if (score >= least || found.said_then.is_some())
             && !asked.is_whole_in_window(&found, history)?
             && let Some(item) = asked.candidate(pages, &mut sessions, &found, Some(score as i64), &|text| part(found.number, text))?
-            && (found.has_words() || item.text.split_whitespace().nth(LEAST_WORDS - 1).is_some())
+            && says_enough(&found, &item.text)
         {
             left = left.saturating_sub(item.text.len() as u64 + LEAST_TOKENS / 2 * BYTES_A_TOKEN);
             items.push(Shown { said_then: found.said_then, item });
@@ -326,6 +326,20 @@ impl Asked<'_> {
         let call = if in_window { None } else { called::find(pages, found.place, found.index, &told.message, span)? };
         Ok(Some(told.item(score, Form { span, newer_at: newer, ..Form::dated() }, call.as_ref())))
     }
+}
+
+/// Whether a message is worth a place: of the time that the question asks for or with a word of it all that says something, and of others
+/// those of some words that are near to it. The model says much that is near to everything.
+fn says_enough(found: &Found, text: &str) -> bool {
+    if found.said_then.is_some() {
+        return !speech::goes_on(text);
+    }
+    found.has_words() || !is_short(text) && (found.features.by_model <= 0.0 || found.features.meaning >= NEAR)
+}
+
+/// Whether a text is too short to be shown where it has no word of the question.
+pub(super) fn is_short(text: &str) -> bool {
+    text.split_whitespace().nth(LEAST_WORDS - 1).is_none()
 }
 
 fn reference_of(found: &Found) -> MessageRef {

@@ -14,7 +14,9 @@ use crate::session::record::{self, SessionRecord};
 use crate::session::search::Row;
 use crate::session::session::{Session, Status};
 use crate::session::transcript::message::{MessageRecord, MessageState};
+use crate::session::transcript::words::text_of;
 use crate::session::window::fixed::scopes;
+use crate::session::window::retrieved::is_short;
 
 /// Ranks that are looked through.
 const RANKS: usize = 2_000;
@@ -120,6 +122,8 @@ impl Session<'_> {
                 ASKS_NOTHING.to_owned()
             } else if tells_nothing {
                 "it only asks, or says nothing that answers".to_owned()
+            } else if is_short(&text_of(&message.whole(pages, place)?)) {
+                "it has a word or two, and is shown only where the question asks for its words or its time".to_owned()
             } else if let Some(most) = recalls.messages {
                 format!("others are nearer to the question, or it is not near enough; at most {most} are shown")
             } else {
