@@ -264,6 +264,29 @@ def test_a_long_word_is_found_by_itself(user: memspan.Scope) -> None:
     assert len(user.recall(word)) == 1
 
 
+def test_an_answer_about_another_thing_or_person_is_doubted(user: memspan.Scope) -> None:
+    for text in (
+        "station B: tagged 14 limpets",
+        "station C: tagged 31 limpets",
+        "the first workshop made 420",
+        "the second workshop made 510",
+    ):
+        user.remember(text)
+    for text in (
+        "my sister Tess is allergic to penicillin",
+        "Tess drives a blue Skoda",
+        "took Abe to the zoo yesterday",
+        "I met will at noon",
+    ):
+        user.remember(text)
+    for right, other in (
+        ("how many limpets at station B?", "how many limpets at station D?"),
+        ("what did the first workshop make?", "what did the fourth workshop make?"),
+        ("what is tess allergic to?", "what is abe allergic to?"),
+    ):
+        assert user.recall(other).confidence < 0.7 * user.recall(right).confidence, other
+
+
 def test_confidence_says_how_much_of_the_question_was_met(full: memspan.Scope) -> None:
     sure = full.recall("payments-api listens on port 8443")
     unsure = full.recall("which tea does the colleague from the fourth floor drink at weddings")

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::designated::{Designated, designated, is_of_another};
 use super::{Question, when};
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
 use crate::text::analyze;
@@ -28,6 +29,8 @@ pub struct LexicalQuery {
     key: TermKey,
     /// The hashes of the identifiers that are of a time, such as the year of "in 2023".
     of_time: Vec<u64>,
+    /// The things that the question tells from others of their name: "station D".
+    designated: Vec<Designated>,
 }
 
 /// The contribution of one term of the question to one memory's score.
@@ -70,7 +73,8 @@ impl LexicalQuery {
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
         let of_time = identifiers_of_time(question.text(), &query);
-        Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key, of_time }
+        let designated = designated(question.text());
+        Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key, of_time, designated }
     }
 
     /// The key of its terms.
@@ -114,11 +118,11 @@ impl LexicalQuery {
         !self.identifiers().is_empty() && self.missing(text).is_empty()
     }
 
-    /// Whether a text lacks an identifier of the question, and is about another thing then. A year lacks where the text has another one:
-    /// mostly a text does not say when it was written.
+    /// Whether a text lacks an identifier of the question, and is about another thing then, or designates another thing of the same name. A
+    /// year lacks where the text has another one: mostly a text does not say when it was written.
     #[must_use]
     pub fn lacks_identifier(&self, text: &str) -> bool {
-        self.missing(text).iter().any(|hash| !self.of_time.contains(hash) || has_year(text))
+        self.missing(text).iter().any(|hash| !self.of_time.contains(hash) || has_year(text)) || is_of_another(&self.designated, text)
     }
 
     /// The identifiers of the question that a text does not have.

@@ -21,6 +21,7 @@ mod closer;
 mod contenders;
 mod contrast;
 mod dated;
+mod designated;
 mod disputed;
 pub mod explain;
 pub mod filter;

@@ -13,6 +13,7 @@
 //! ```
 //!
 //! A first hit that lacks an identifier of the question is about another invoice or host, and half as sure; that it stands out says nothing.
+//! So is one that tells of station B where station D was asked for (`designated.rs`).
 //! So is one where the question has names and no hit has any of them.
 //!
 //! The answer to a question without content ([`super::Overview`]) has a set confidence: it was chosen by when it was, or by what it is.
@@ -25,7 +26,8 @@ use super::explain::LexicalQuery;
 use super::fusion::Parts;
 use super::ranking::memories::{ABOUT_NAMED, Features, MARGIN, NAMED, OF_ANOTHER, OVERVIEW, USUAL_MARGIN};
 use super::whose::persons;
-use super::words::Words;
+use super::words::{Words, bare, bare_words, without_s};
+use crate::text::is_filler;
 
 /// A text of so many words is a bare value.
 const BARE: usize = 2;
@@ -34,6 +36,12 @@ const TENTH: usize = 9;
 /// Of two that have equally much of a question, the parts of words and of closeness differ by no more: set.
 const EQUAL_WORDS: f64 = 0.1;
 const EQUAL_CLOSENESS: f64 = 0.15;
+/// Hits in which names are looked for that the question has in small letters.
+const ASKED_FOR_NAMES: usize = 20;
+/// Bytes of the shortest such name.
+const SHORTEST_NAME: usize = 3;
+/// Ends of a sentence, behind which every word has a capital.
+const ENDS: [char; 4] = ['.', '!', '?', ':'];
 /// Words of the longest name of a speaker.
 const SPEAKER: usize = 3;
 
@@ -51,14 +59,16 @@ pub struct Beside {
 impl Beside {
     /// Of the hits of a closer look, in order.
     pub(super) fn of(hits: &[Contender<'_>], question: &Question) -> Self {
-        let names = !question.names().is_empty();
         let margin = hits.first().zip(tenth(hits, question)).map_or(0.0, |(first, tenth)| {
             let relevance = |hit: &Contender<'_>| hit.parts.relevance();
             relevance(first) - relevance(tenth) - USUAL_MARGIN
         });
+        if question.names().is_empty() {
+            return Self { margin, named: closer_by_small_names(hits, question), unnamed: false };
+        }
         let has_name = |hit: &Contender<'_>| hit.parts.closer.is_none_or(|(features, _)| features.name > 0.0);
-        let unnamed = names && !hits.is_empty() && !hits.iter().any(has_name);
-        Self { margin, named: if names { closer_by_name(hits) } else { 0.0 }, unnamed }
+        let unnamed = !hits.is_empty() && !hits.iter().any(has_name);
+        Self { margin, named: closer_by_name(hits), unnamed }
     }
 
     /// From 0 to 1: how sure an answer is, from what was asked of the scope of its first hit, and the text and the parts of that.
@@ -122,6 +132,44 @@ fn closer_by_name(hits: &[Contender<'_>]) -> f64 {
         named.map(|named| named - others)
     };
     by(|one| one.subject > 0.0).or_else(|| by(|one| one.name > 0.0)).unwrap_or(0.0)
+}
+
+/// The same of a question that is written in small letters, such as "what is abe allergic to?", 0 at most: that a word is a name is likely
+/// enough to doubt an answer, and not to trust it.
+fn closer_by_small_names(hits: &[Contender<'_>], question: &Question) -> f64 {
+    let (hits, text) = (&hits[..hits.len().min(ASKED_FOR_NAMES)], question.text());
+    if !text.starts_with(char::is_lowercase) || text.contains(|letter: char| letter.is_uppercase() && letter != 'I') {
+        return 0.0;
+    }
+    let is_small = |word: &&str| word.len() >= SHORTEST_NAME && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let may_be = |word: &&str| is_small(word) && !is_filler(word.as_bytes());
+    let names: Vec<&str> = bare_words(text).map(without_s).filter(may_be).filter(|word| is_name_in(hits, word)).collect();
+    let has = |word: &str| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+    let has_name = |hit: &&Contender<'_>| bare_words(hit.memory.text).map(without_s).any(has);
+    let closeness = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features.closeness);
+    let (of_name, of_others): (Vec<_>, Vec<_>) = hits.iter().partition(has_name);
+    let best = |hits: Vec<&Contender<'_>>| hits.into_iter().filter_map(closeness).reduce(f64::max);
+    best(of_name).map_or(0.0, |named| named - best(of_others).unwrap_or(0.0)).min(0.0)
+}
+
+/// Whether hits have a word with a capital letter where others have none, within a sentence or before "'s", and never without.
+fn is_name_in(hits: &[Contender<'_>], word: &str) -> bool {
+    let mut is_name = false;
+    for hit in hits {
+        let mut begins = true;
+        for marked in hit.memory.text.split_whitespace() {
+            let whole = bare(marked);
+            let owner = without_s(whole);
+            if owner.eq_ignore_ascii_case(word) {
+                if owner.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+                    return false;
+                }
+                is_name |= !begins || owner.len() < whole.len();
+            }
+            begins = marked.ends_with(ENDS);
+        }
+    }
+    is_name
 }
 
 /// Whether the question has an identifier that a hit lacks.

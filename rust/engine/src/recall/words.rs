@@ -68,7 +68,7 @@ fn next_word<'t>(text: &'t str, from: &mut usize) -> Option<&'t str> {
 
 /// A word without the marks around it.
 #[inline]
-fn bare(word: &str) -> &str {
+pub(super) fn bare(word: &str) -> &str {
     let (bytes, mut begin, mut end) = (word.as_bytes(), 0, word.len());
     let is_mark = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
     while begin < end && is_mark(bytes[begin]) {

@@ -337,9 +337,9 @@ fn says_enough(found: &Found, text: &str) -> bool {
     found.has_words() || !is_short(text) && (found.features.by_model <= 0.0 || found.features.meaning >= NEAR)
 }
 
-/// Whether a text is too short to be shown where it has no word of the question.
+/// Whether a text is too short to be shown where it has no word of the question, as "71.5 kg" is not.
 pub(super) fn is_short(text: &str) -> bool {
-    text.split_whitespace().nth(LEAST_WORDS - 1).is_none()
+    text.split_whitespace().nth(LEAST_WORDS - 1).is_none() && !text.contains(char::is_numeric)
 }
 
 fn reference_of(found: &Found) -> MessageRef {
