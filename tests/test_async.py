@@ -27,7 +27,7 @@ WAITING = {
     memspan.Scope: [
         *["remember", "remember_many", "revise", "recall", "get", "history", "memories", "forget", "forget_stale", "export"],
         *["session", "open_session", "sessions", "collections", "search_transcripts", "search", "forget_from", "learn", "quarantined"],
-        *["approve", "reject", "consolidate", "profile", "relate", "neighbors", "paths", "call_tool", "erase", "summaries"],
+        *["approve", "reject", "consolidate", "profile", "relate", "relations", "neighbors", "paths", "call_tool", "erase", "summaries"],
     ],
     memspan.Collection: ["add", "add_many", "add_path", "note", "search", "get", "documents", "delete", "expire", "delete_all"],
     memspan.Session: [
@@ -55,7 +55,7 @@ def test_every_call_that_waits_has_a_twin_with_its_signature(owner: type, name: 
 def test_nothing_public_that_waits_was_forgotten() -> None:
     instant = {"user", "shared", "path", "closed", "id", "tenant", "type", "slots", "name"}
     # Reads of a few microseconds: properties of a session, and handles that read when they are used.
-    instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task"}
+    instant |= {"scope", "model", "ended", "created_at", "epoch", "messages", "turns", "pending_tool_calls", "task", "tasks"}
     instant |= {"partial_reply", "lease", "reply", "summary", "compaction_due", "notes"}
     instant |= {"maintenance"}  # a context manager that works in its own thread
     instant |= {"encrypted", "versions", "budget"}

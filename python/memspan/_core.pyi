@@ -270,7 +270,15 @@ class ScopeCore:
     def get(self, memory_id: str) -> Memory | None: ...
     def history(self, memory_id: str) -> list[Memory]: ...
     def memories(
-        self, kinds: int, newest_first: bool, all: bool, since: datetime | None, first: int | None, limit: int
+        self,
+        kinds: int,
+        newest_first: bool,
+        all: bool,
+        since: datetime | None,
+        until: datetime | None,
+        metadata: Mapping[str, Any] | None,
+        first: int | None,
+        limit: int,
     ) -> tuple[list[Memory], int | None]:
         """Memories from number `first` on, and the number to go on from; `None` after the last."""
     def slots(self, only: str | None) -> list[HeldSlot]:
@@ -309,7 +317,17 @@ class ScopeCore:
         """The relations of an entity at a time."""
     def paths(self, a: str, b: str, max_hops: int, at: datetime | None) -> list[list[Relation]]:
         """The shortest paths between two entities at a time."""
-    def sessions(self, after: int, limit: int, newest_first: bool, since: datetime | None) -> list[tuple[int, SessionInfo]]:
+    def relations(self, after: int, limit: int) -> list[tuple[int, Relation]]:
+        """A page of its relations: number and what each is."""
+    def sessions(
+        self,
+        after: int,
+        limit: int,
+        newest_first: bool,
+        since: datetime | None,
+        until: datetime | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> list[tuple[int, SessionInfo]]:
         """A page of its sessions: number and what each is."""
     def session(self, id: str, given: Mapping[str, Any]) -> SessionCore:
         """Opens a session, or makes it."""
@@ -418,6 +436,8 @@ class SessionCore:
     def notes(self) -> list[tuple[int, str]]: ...
     def add_note(self, text: str) -> int: ...
     def remove_note(self, number: int) -> bool: ...
+    def tasks(self) -> list[str]:
+        """The names of the tasks that are there."""
     def set_policy(self, at: float | None, every_turns: int, result_tokens: int) -> None:
         """When it is to be compacted, and how much of a tool result it shows."""
     def task_ended(self) -> None: ...

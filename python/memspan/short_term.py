@@ -82,6 +82,18 @@ class Session(Calls, Compacting):
         """
         return Task(_core.TaskCore(self._core, name, ttl_seconds), self._core)
 
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that are not over, for `task`, sorted.
+
+        Examples:
+            >>> session = user.session("s-1", model="gpt-4o")
+            >>> session.task("review").set("plan", "read the diff")
+            >>> session.tasks
+            ('review',)
+        """
+        return tuple(sorted(self._core.tasks()))
+
     adelete = awaitable(delete)
     afork = awaitable(fork)
     aend = awaitable(end)

@@ -148,20 +148,35 @@ class Conversations(ScopePart):
         except ModelMismatch:  # somebody else made it in between
             return self.session(session_id, **options)
 
-    def sessions(self, *, since: datetime | None = None, newest_first: bool = False) -> Iterator[SessionInfo]:
+    def sessions(
+        self,
+        *,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[SessionInfo]:
         """The sessions of this scope in the order in which they were made, without their messages. Reads 256 at a time.
 
         Args:
-            since: Only sessions to which something was added at or after this. A naive time is UTC.
+            where: Only sessions whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
+                metadata has a list, one of its items must be such a value.
+            since: Only sessions to which something was last added at or after this. A naive time is UTC.
+            until: Only sessions to which something was last added before this.
             newest_first: Start with the session that was made last.
 
+        Raises:
+            InvalidInput: An argument is not of its kind, as soon as the first session is asked for.
+
         Examples:
-            >>> _ = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o")
+            >>> _ = user.session("s-1", model="gpt-4o"), user.session("s-2", model="gpt-4o", metadata={"channel": "web"})
             >>> [info.id for info in user.sessions(newest_first=True)]
             ['s-2', 's-1']
+            >>> [info.id for info in user.sessions(where={"channel": "web"})]
+            ['s-2']
         """
         after = 0
-        while page := self._core.sessions(after, _PAGE, newest_first, since):
+        while page := self._core.sessions(after, _PAGE, newest_first, since, until, where):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info
 

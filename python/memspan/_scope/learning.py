@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any
 from memspan._fence import is_whole
 from memspan._flags import check_flags, shown
 from memspan._scope.recalling import Recalling
-from memspan._twins import awaitable
+from memspan._twins import async_iterable, awaitable
 from memspan._zones import zone_of
 from memspan.exceptions import InvalidInput, NotFound
 from memspan.life import Consolidation, Learned, Profile, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime, tzinfo
 
     from memspan._kept import Memory, Remembered
     from memspan._learning import Work
     from memspan.life import LanguageModel
     from memspan.short_term import Session
+
+
+_PAGE = 256
 
 
 class Learning(Recalling):
@@ -226,6 +229,19 @@ class Learning(Recalling):
             "recall() of this scope"
         )
 
+    def relations(self) -> Iterator[Relation]:
+        """Every relation of this scope in the order in which they were given, those that ended too. Reads 256 at a time.
+
+        Examples:
+            >>> _ = user.relate("payments-api", "runs on", "prod-eu-west-1"), user.relate("ada", "owns", "payments-api")
+            >>> [(one.subject, one.object) for one in user.relations()]
+            [('payments-api', 'prod-eu-west-1'), ('ada', 'payments-api')]
+        """
+        after = 0
+        while page := self._core.relations(after, _PAGE):
+            for after, relation in page:  # noqa: B007  the last one is where the next page begins
+                yield relation
+
     def neighbors(self, entity: str, *, at: datetime | None = None) -> tuple[Relation, ...]:
         """The relations that an entity stands in, at either end, in the order in which they were given.
 
@@ -258,5 +274,6 @@ class Learning(Recalling):
     aconsolidate = awaitable(consolidate, waits=True)
     aprofile = awaitable(profile)
     arelate = awaitable(relate)
+    arelations = async_iterable(relations)
     aneighbors = awaitable(neighbors)
     apaths = awaitable(paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,7 @@ from memspan.exceptions import InvalidInput, NotFound
 from memspan.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from memspan._kept import Memory, Recalled
@@ -213,7 +214,9 @@ class Recalling(ScopePart):
         *,
         newest_first: bool = False,
         limit: int | None = None,
+        where: Mapping[str, Any] | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
         states: Literal["current", "all"] = "current",
     ) -> Iterator[Memory]:
         """The memories of this scope in the order in which they were first written. Reads 256 at a time, holds no transaction in between.
@@ -224,7 +227,10 @@ class Recalling(ScopePart):
             kinds: Only these kinds; all by default.
             newest_first: Start with the memory that was written last.
             limit: The most memories to return.
-            since: Only what was written at or after this. A naive time is UTC.
+            where: Only memories whose metadata has these keys with these values; a list, tuple or set names alternatives. Where the
+                metadata has a list, one of its items must be such a value.
+            since: Only what was written at or after this (`known_from`). A naive time is UTC.
+            until: Only what was written before this.
             states: "current", or "all" for superseded and revised values too. Forgotten memories have no text and are never among them.
 
         Raises:
@@ -236,6 +242,9 @@ class Recalling(ScopePart):
             ['Never deploy on a Friday']
             >>> [memory.text for memory in user.memories(newest_first=True, limit=1)]
             ['Never deploy on a Friday']
+            >>> _ = user.remember("The lift is out of order", metadata={"project": "house"})
+            >>> [memory.text for memory in user.memories(where={"project": ["house", "garden"]})]
+            ['The lift is out of order']
         """
         if states not in ("current", "all"):  # a tuple: what was given may have no hash
             raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
@@ -243,13 +252,14 @@ class Recalling(ScopePart):
         if limit is not None and not (is_whole(limit) and 0 <= limit <= maxsize):
             rule = "limit must be a whole number, 0 or more, or None"
             raise InvalidInput(f"listing memories: {rule}, and it is {limit!r:.80}: pass one, or leave it out for all")
-        wanted = (_core.ScopeCore.kind_bits(kinds), newest_first, states == "all", since)
-        return islice(self._pages(*wanted), limit)
+        pages = partial(self._core.memories, _core.ScopeCore.kind_bits(kinds), newest_first, states == "all", since, until, where)
+        return islice(self._pages(pages), limit)
 
-    def _pages(self, kinds: int, newest_first: bool, all_states: bool, since: datetime | None) -> Iterator[Memory]:
+    @staticmethod
+    def _pages(read: Callable[[int | None, int], tuple[list[Memory], int | None]]) -> Iterator[Memory]:
         following: int | None = None
         while True:
-            page, following = self._core.memories(kinds, newest_first, all_states, since, following, _PAGE)
+            page, following = read(following, _PAGE)
             yield from page
             if following is None:
                 return

@@ -62,7 +62,7 @@ fn read_all(engine: &Engine) {
 }
 
 fn read_sessions(engine: &Engine, scope: &Scope) {
-    let Ok(listed) = session::list(engine, scope, Listing { limit: usize::MAX, ..Listing::default() }) else { return };
+    let Ok(listed) = session::list(engine, scope, &Listing { limit: usize::MAX, ..Listing::default() }) else { return };
     for id in listed.iter().map(|listed| &listed.record.id) {
         let session = Session { engine, scope, id };
         let _ = (session.status(), session.messages(0, u64::MAX), session.tasks(NOW), session.metadata(), session.notes());
@@ -92,7 +92,7 @@ fn write_all(engine: &Engine) -> Result<()> {
     for (_, scope) in engine.scopes(0, 100)? {
         let _ = remember(engine, &scope, NewMemory { slot: Some("editor".into()), ..NewMemory::new("writes in Helix") }, NOW);
         let _ = (engine.forget(&scope, "mem-3", None, NOW), engine.forget(&scope, "meeting", None, NOW));
-        for listed in session::list(engine, &scope, Listing { limit: usize::MAX, ..Listing::default() }).unwrap_or_default() {
+        for listed in session::list(engine, &scope, &Listing { limit: usize::MAX, ..Listing::default() }).unwrap_or_default() {
             let session = Session { engine, scope: &scope, id: &listed.record.id };
             let _ = session.add(NewMessage::given(r#"{"role":"user","content":"and now?"}"#.to_owned()), None, NOW);
             let _ = session.assemble(&Ask { now: NOW, ..Ask::default() });

@@ -22,7 +22,7 @@ fn filled(folder: &Folder) -> Engine {
 }
 
 fn ids(engine: &Engine) -> Vec<String> {
-    let listed = session::list(engine, &user("u"), Listing { limit: usize::MAX, ..Listing::default() }).expect("listed");
+    let listed = session::list(engine, &user("u"), &Listing { limit: usize::MAX, ..Listing::default() }).expect("listed");
     let mut ids: Vec<String> = listed.into_iter().map(|listed| listed.record.id).collect();
     ids.sort_unstable();
     ids

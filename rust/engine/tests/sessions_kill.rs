@@ -238,7 +238,7 @@ fn write(store: &Path, name: &str) {
 
 fn stored(engine: &Engine, scope: &Scope, name: &str) -> Talks {
     let mut talks = Talks::new();
-    for listed in session::list(engine, scope, session::Listing { limit: usize::MAX, ..session::Listing::default() }).expect("listed") {
+    for listed in session::list(engine, scope, &session::Listing { limit: usize::MAX, ..session::Listing::default() }).expect("listed") {
         let id = listed.record.id;
         if id == name || id.starts_with(&format!("{name}+")) {
             let messages = Session { engine, scope, id: &id }.messages(0, u64::MAX).expect("read");

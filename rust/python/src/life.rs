@@ -59,15 +59,10 @@ reads! {
     ModelClaim: |name, value| {
         let decision = value.getattr("decision")?;
         Ok(Self {
-            place: field(value, "place")?,
-            like: field(value, "like")?,
+            place: field(value, "place")?, like: field(value, "like")?,
             category: checked(value, Category::of_kind(&field::<String>(&decision, "category")?))?,
-            text: field(&decision, "text")?,
-            slot: field(&decision, "slot")?,
-            importance: field(&decision, "importance")?,
-            confidence: field(&decision, "confidence")?,
-            span: field(&decision, "span")?,
-            reason: field(&decision, "reason")?,
+            text: field(&decision, "text")?, slot: field(&decision, "slot")?, importance: field(&decision, "importance")?,
+            confidence: field(&decision, "confidence")?, span: field(&decision, "span")?, reason: field(&decision, "reason")?,
         })
     };
     LearnMark: |name, value|

@@ -98,12 +98,8 @@ reads! {
     };
     Given: |name, value| plain::json(name, value).map(Self);
     NewMessage: |name, value| Ok(Self {
-        given: Given::read("a message", &value.getattr("message")?)?.text(),
-        format: field(value, "format")?,
-        id: field(value, "id")?,
-        author: field(value, "author")?,
-        created_at: moment(value, "created_at")?,
-        shortened: Vec::new(),
+        given: Given::read("a message", &value.getattr("message")?)?.text(), format: field(value, "format")?, id: field(value, "id")?,
+        author: field(value, "author")?, created_at: moment(value, "created_at")?, shortened: Vec::new(),
     });
     Messages: |name, value| {
         let read = |(place, row): (usize, PyResult<Bound<'py, PyAny>>)| {
@@ -120,8 +116,7 @@ keeps! {
     StoredMessage as Message |it, py| {
         index = it.record.placed.index, role = it.role().map_err(|error| to_python(py, &error))?.name(), given = Json(&*it.given),
         text = &*it.text, format = it.record.format.name(), tokens = it.record.cost.tokens, turn = it.record.placed.turn,
-        id = it.record.id.as_deref(),
         author = it.record.author.as_deref(), created_at = it.record.created_at.map(Moment), added_at = Moment(it.record.added_at),
-        redacted = it.record.state == MessageState::Redacted, reason = it.record.reason.as_deref()
+        redacted = it.record.state == MessageState::Redacted, reason = it.record.reason.as_deref(), id = it.record.id.as_deref()
     }
 }

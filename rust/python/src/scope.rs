@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::answers::{self, Found};
-use crate::arguments::{Argument, Kinds, calls, extracted, options, reads};
+use crate::arguments::{Argument, Conditions, Kinds, calls, extracted, options, reads};
 use crate::collection::CollectionCore;
 use crate::engine::Handle;
 use crate::errors::{Pace, invalid, run, type_name};
@@ -103,9 +103,13 @@ calls! {
         };
         get(memory_id: String) Short |own, now| Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
         history(memory_id: String) Waits |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);
-        memories(kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, first: Option<u32>, limit: usize) Waits |own, now| {
-            let listing = Listing { kinds, newest_first, all, since: since.map(|at| at.0) };
-            let (page, next) = own.engine.listed(own.scope, listing, first, limit, now)?;
+        memories(
+            kinds: u8, newest_first: bool, all: bool, since: Option<Moment>, until: Option<Moment>, metadata: Option<Conditions>,
+            first: Option<u32>, limit: usize,
+        ) Waits |own, now| {
+            let ([since, until], metadata) = ([since, until].map(|at| at.map(|at| at.0)), metadata.unwrap_or_default().0);
+            let listing = Listing { kinds, newest_first, all, since, until, metadata };
+            let (page, next) = own.engine.listed(own.scope, &listing, first, limit, now)?;
             Ok((own.known(page)?, next))
         };
         slots(only as "a slot's name": Option<String>) Short |own, now| {
@@ -177,9 +181,15 @@ calls! {
             let found = relations::paths(own.engine, own.scope, (&a, &b), max_hops, at.map(|at| at.0), now)?;
             found.into_iter().map(|path| own.related(path)).collect::<Result<Vec<_>>>()
         };
-        sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>) Waits |own| {
-            let listing = session::Listing { after, limit, newest_first, since: since.map(|at| at.0) };
-            Ok(session::list(own.engine, own.scope, listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
+        relations(after: u32, limit: usize) Waits |own| {
+            let page = own.related(relations::page(own.engine, own.scope, after, limit)?)?;
+            Ok(page.into_iter().map(|one| (one.0.number, one)).collect::<Vec<_>>())
+        };
+        sessions(after: u32, limit: usize, newest_first: bool, since: Option<Moment>, until: Option<Moment>, metadata: Option<Conditions>)
+        Waits |own| {
+            let ([since, until], metadata) = ([since, until].map(|at| at.map(|at| at.0)), metadata.unwrap_or_default().0);
+            let listing = session::Listing { after, limit, newest_first, since, until, metadata };
+            Ok(session::list(own.engine, own.scope, &listing)?.into_iter().map(|one| (one.number, one)).collect::<Vec<_>>())
         };
         delete_old_sessions(before: Moment) Long |own, now| session::delete_old(own.engine, own.scope, before.0, now);
         draft(text: Bound<'py, PyAny>, fields: Bound<'py, PyDict>) Short with new = new_memory(&text, &fields, it.handle.space())?; |own| {

@@ -114,6 +114,7 @@ calls! {
         };
         cancel_tool_calls(reason: String) Waits |session, now| session.cancel_tool_calls(&reason, now);
         tool_result(key: String, offset: usize, max_tokens: usize) Long |session| session.tool_result(&key, offset, max_tokens);
+        tasks() Short |session, now| Ok(session.tasks(now)?.into_iter().map(|task| task.name).collect::<Vec<_>>());
         notes() Short |session| session.notes();
         add_note(text as "a note": String) Waits |session, now| session.add_note(&text, now);
         remove_note(number as "a note's number": u32) Waits |session, now| session.remove_note(number, now);

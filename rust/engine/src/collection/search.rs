@@ -23,18 +23,15 @@ use crate::index::bm25::runs::{Runs, Snapshot};
 use crate::index::bm25::{Parameters, QueryTerm};
 use crate::index::vectors::graph::Nearest;
 use crate::index::vectors::{Query, VectorSet};
-use crate::memory::Core;
+use crate::memory::{Core, check_conditions, has_metadata};
 use crate::recall::candidates::Candidate;
 use crate::recall::explain::LexicalQuery;
-use crate::recall::filter::has_metadata;
 use crate::recall::fusion::{self, Parts};
 use crate::recall::priors::{Attributes, Moment};
 use crate::recall::ranking::memories::{BEYOND, FEWEST, PER_ANSWER};
 use crate::recall::ranking::{HOLDERS, WINDOW};
 use crate::recall::when::Range;
-use crate::recall::{
-    Question, check_conditions, check_min_score, confidence, deep_enough, depth, is_built_in, question_vector, why_degraded,
-};
+use crate::recall::{Question, check_min_score, confidence, deep_enough, depth, is_built_in, question_vector, why_degraded};
 use crate::store::identity::Seed;
 use crate::store::keys::Partition;
 use crate::store::metrics::add;

@@ -61,6 +61,13 @@ pub fn neighbors(engine: &Core, scope: &Scope, entity: &str, at: Option<i64>, no
     Ok(held.into_iter().filter(|one| slot_key(&one.subject) == entity || slot_key(&one.object) == entity).collect())
 }
 
+/// Relations behind number `after`, at most `limit`, in the order in which they were given: those that ended, too.
+pub fn page(engine: &Core, scope: &Scope, after: u32, limit: usize) -> Result<Vec<Relation>> {
+    engine
+        .store()
+        .read(|pages| scope.find(pages)?.map_or_else(|| Ok(Vec::new()), |partition| relation::page(pages, partition, after, limit)))
+}
+
 /// Now is not earlier than the last write: what that said holds also where the clock stood still or went back since.
 fn holding(engine: &Core, scope: &Scope, at: Option<i64>, now: i64) -> Result<Vec<Relation>> {
     engine.store().read(|snapshot| {

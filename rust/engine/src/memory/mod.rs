@@ -7,6 +7,7 @@ pub mod access;
 mod ages;
 #[cfg(test)]
 mod batch_tests;
+mod conditions;
 pub mod core;
 pub(crate) mod doctor;
 mod embedders;
@@ -41,6 +42,7 @@ mod to_embed;
 mod writer;
 
 pub(crate) use ages::{Ages, may_be_right};
+pub(crate) use conditions::{check_conditions, has_metadata};
 pub use core::{Core, EngineOptions, Written};
 pub use forget::Origin;
 pub use heard::LearnMark;

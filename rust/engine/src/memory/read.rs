@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::conditions::has_metadata;
 use super::record::{self, Ending, Memory, State, number_in};
 use super::slots::Slot;
 use super::writer::{MEMORIES, id_key, newest};
@@ -81,7 +82,7 @@ pub(super) fn page<P: Pages>(pages: &P, scope: &Scope, first: u32, limit: usize,
 }
 
 /// Which memories of a scope are wanted, in what order.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Listing {
     /// Bits of the kinds that are wanted.
     pub kinds: u8,
@@ -91,6 +92,10 @@ pub struct Listing {
     pub all: bool,
     /// Only revisions written at or after this time, microseconds since 1970.
     pub since: Option<i64>,
+    /// Only revisions written before this time.
+    pub until: Option<i64>,
+    /// Keys of the metadata with the values (MessagePack) of which one must stand there, or be an item of a list that does.
+    pub metadata: Vec<(String, Vec<Vec<u8>>)>,
 }
 
 /// Memories from number `from` on (by default the first or the last there is), at least `limit` where there are so many; and the number to go on from.
@@ -99,7 +104,7 @@ pub struct Listing {
 pub(super) fn listed<P: Pages>(
     pages: &P,
     scope: &Scope,
-    listing: Listing,
+    listing: &Listing,
     from: Option<u32>,
     limit: usize,
     now: i64,
@@ -122,14 +127,18 @@ pub(super) fn listed<P: Pages>(
 }
 
 /// The revisions of one memory that are wanted, in the order that is wanted.
-fn wanted<P: Pages>(pages: &P, partition: Partition, number: u32, listing: Listing, now: i64) -> Result<Vec<Memory>> {
+fn wanted<P: Pages>(pages: &P, partition: Partition, number: u32, listing: &Listing, now: i64) -> Result<Vec<Memory>> {
     let mut revisions = if listing.all { record::history(pages, partition, number)? } else { Vec::new() };
     revisions.extend(record::current(pages, partition, number)?);
     // A time after now is one of the scope's own, as a memory shows it.
-    let written_at = |memory: &Memory, since: i64| if since > now { memory.known_from } else { memory.written_at(now) };
+    let written_at = |memory: &Memory, limit: i64| if limit > now { memory.known_from } else { memory.written_at(now) };
     revisions.retain(|memory| {
         let readable = !matches!(memory.state(), State::Forgotten | State::Expired) && !memory.is_expired(now);
-        readable && memory.kind.bit() & listing.kinds != 0 && listing.since.is_none_or(|since| written_at(memory, since) >= since)
+        readable
+            && memory.kind.bit() & listing.kinds != 0
+            && listing.since.is_none_or(|since| written_at(memory, since) >= since)
+            && listing.until.is_none_or(|until| written_at(memory, until) < until)
+            && has_metadata(&listing.metadata, &memory.metadata)
     });
     if listing.newest_first {
         revisions.reverse();

@@ -110,16 +110,21 @@ fn decode(key: &[u8], number: u32, body: &[u8]) -> Result<Relation> {
 
 /// All relations of a partition, in the order in which they were given.
 pub fn all<P: Pages + ?Sized>(pages: &P, partition: Partition) -> Result<Vec<Relation>> {
-    let range = Key::new(partition, Table::Relation).prefix_range();
+    page(pages, partition, 0, usize::MAX)
+}
+
+/// Those behind number `after`, at most `most`.
+pub fn page<P: Pages + ?Sized>(pages: &P, partition: Partition, after: u32, most: usize) -> Result<Vec<Relation>> {
+    let end = Key::new(partition, Table::Relation).prefix_range().end;
     let mut found = Vec::new();
-    pages.scan(&range.start, &range.end, &mut |key, value| {
+    pages.scan(key(partition, after.saturating_add(1)).as_slice(), &end, &mut |key, value| {
         let (prefix, chunk) = key.split_at(key.len().saturating_sub(2));
         if chunk == [0, 0] {
             let number = u32_at(key, 5).ok_or_else(|| envelope::damaged(key, "its key is too short for a relation"))?;
             let (_, body) = chunks::join(pages, Key::from_slice(prefix)?, envelope::open(key, value)?)?;
             found.push(decode(key, number, &body)?);
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
     Ok(found)
 }

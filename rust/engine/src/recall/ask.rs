@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::filter::check_conditions;
 use super::fusion::Parts;
 use super::when::Range;
 use super::{Beside, Hit, LexicalQuery, Question, Recall, Request, answer, has_vector, note};
 use crate::memory::access::AccessBlocks;
-use crate::memory::{Core, Named};
+use crate::memory::{Core, Named, check_conditions};
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
 use crate::{Error, Result};

@@ -54,7 +54,6 @@ pub(crate) use closer::shares_name;
 pub(crate) use explain::identifiers_of_time;
 pub use explain::{Explanation, TermScore};
 pub use filter::Filter;
-pub(crate) use filter::check_conditions;
 pub use overview::Overview;
 pub(crate) use overview::spread;
 pub(crate) use own::asked_by_the_user;

@@ -7,7 +7,7 @@ use super::record::{SessionRecord, SessionState};
 use super::session::Session;
 use super::stored_epoch::StoredEpoch;
 use crate::Result;
-use crate::memory::{Core, may_be_right};
+use crate::memory::{Core, check_conditions, has_metadata, may_be_right};
 use crate::scope::Scope;
 use crate::store::keys::Partition;
 use crate::store::pages::Pages;
@@ -26,7 +26,7 @@ pub struct Listed {
 }
 
 /// Which sessions are wanted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Listing {
     /// The number of the last session of the page before; 0 for the first page.
     pub after: u32,
@@ -36,10 +36,18 @@ pub struct Listing {
     pub newest_first: bool,
     /// Only sessions to which something was added at or after this time, microseconds since 1970.
     pub since: Option<i64>,
+    /// Only sessions to which something was added last before this time.
+    pub until: Option<i64>,
+    /// Keys of the metadata with the values (MessagePack) of which one must stand there, or be an item of a list that does.
+    pub metadata: Vec<(String, Vec<Vec<u8>>)>,
 }
 
 /// Sessions in the order in which they were made, or the other way round.
-pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed>> {
+///
+/// # Errors
+/// `InvalidInput` for conditions on metadata that cannot be met.
+pub fn list(engine: &Core, scope: &Scope, listing: &Listing) -> Result<Vec<Listed>> {
+    check_conditions("listing sessions", &listing.metadata)?;
     engine.store().read(|pages| {
         let Some(partition) = scope.find(pages)? else { return Ok(Vec::new()) };
         let last = SessionsHead::read(pages, partition)?.sessions;
@@ -51,7 +59,7 @@ pub fn list(engine: &Core, scope: &Scope, listing: Listing) -> Result<Vec<Listed
         while found.len() < listing.limit
             && let Some(number) = numbers.next()
         {
-            found.extend(listed(pages, partition, number, listing.since)?);
+            found.extend(listed(pages, partition, number, listing)?);
         }
         Ok(found)
     })
@@ -78,13 +86,18 @@ pub fn delete_old(engine: &SessionCore, scope: &Scope, before: i64, now: i64) ->
     Ok(deleted)
 }
 
-fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, since: Option<i64>) -> Result<Option<Listed>> {
+fn listed<P: Pages>(pages: &P, partition: Partition, number: u32, listing: &Listing) -> Result<Option<Listed>> {
     let place = SessionKey { partition, session: number };
     let Some(record) = SessionRecord::read(pages, place)? else { return Ok(None) };
-    if record.state == SessionState::Hidden || since.is_some_and(|since| record.last_added_at() < since) {
+    let added_at = record.last_added_at();
+    let is_within = listing.since.is_none_or(|since| added_at >= since) && listing.until.is_none_or(|until| added_at < until);
+    if record.state == SessionState::Hidden || !is_within {
+        return Ok(None);
+    }
+    let metadata = metadata::read(pages, place)?;
+    if !has_metadata(&listing.metadata, &metadata) {
         return Ok(None);
     }
     let epoch = StoredEpoch::read(pages, place, record.epoch)?;
-    let metadata = metadata::read(pages, place)?;
     Ok(Some(Listed { number, model: epoch.model.name.to_string(), record, metadata }))
 }

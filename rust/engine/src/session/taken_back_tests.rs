@@ -122,7 +122,7 @@ fn half_deleted(folder: &Folder) -> Engine {
     session.add_many((0..600).map(|n| said(&format!("message {n}"))).collect(), 2).unwrap();
     let full = left(&engine, Table::Transcript);
     let mut looks = 1;
-    while list(&engine, &scope, Listing { limit: 9, ..Listing::default() }).unwrap().len() == 1 {
+    while list(&engine, &scope, &Listing { limit: 9, ..Listing::default() }).unwrap().len() == 1 {
         let (done, _) = after(looks, || session.delete(3));
         assert_eq!(done.unwrap_err().kind(), ErrorKind::Interrupted);
         looks += 10;
@@ -279,7 +279,7 @@ fn a_session_that_is_resumed_before_it_is_hidden_is_not_deleted_as_an_old_one() 
     let engine = engine(&folder.0);
     let session = begun(&engine, &scope, "s");
     session.add(said("old talk"), None, 2).unwrap();
-    let listed = list(&engine, &scope, Listing { limit: 9, ..Listing::default() }).unwrap();
+    let listed = list(&engine, &scope, &Listing { limit: 9, ..Listing::default() }).unwrap();
     assert!(listed[0].record.last_added_at() < 10, "it was listed as an old one");
     session.add(said("I am back"), None, 20).unwrap();
     assert!(!session.delete_old(10, 1, 21).unwrap());

@@ -97,7 +97,7 @@ pub fn talked(engine: &Engine, scope: &Scope) {
 /// All that the sessions of a scope say: ids, messages, the next prompt and every old one, byte for byte.
 pub fn everything(engine: &Engine, scope: &Scope, now: i64) -> Vec<String> {
     let mut all = Vec::new();
-    for listed in session::list(engine, scope, session::Listing { limit: usize::MAX, ..session::Listing::default() }).expect("listed") {
+    for listed in session::list(engine, scope, &session::Listing { limit: usize::MAX, ..session::Listing::default() }).expect("listed") {
         let session = Session { engine, scope, id: &listed.record.id };
         all.push(format!("session {} {:?}", listed.record.id, session.status().expect("there").epoch));
         all.extend(

@@ -17,6 +17,7 @@ use crate::index::vectors::graph::GraphOptions;
 use crate::interrupt;
 use crate::limits::DEFAULT_BUSY_TIMEOUT;
 use crate::memory::access::{self, AccessBuffer};
+use crate::memory::conditions::check_conditions;
 use crate::memory::embedders::Embedders;
 use crate::memory::embedding::Embedding;
 use crate::memory::heard::{self, LearnMark};
@@ -317,7 +318,18 @@ impl Core {
     }
 
     /// Memories in either order, superseded ones among them where asked for, and the number to go on from.
-    pub fn listed(&self, scope: &Scope, listing: Listing, from: Option<u32>, limit: usize, now: i64) -> Result<(Vec<Memory>, Option<u32>)> {
+    ///
+    /// # Errors
+    /// `InvalidInput` for conditions on metadata that cannot be met.
+    pub fn listed(
+        &self,
+        scope: &Scope,
+        listing: &Listing,
+        from: Option<u32>,
+        limit: usize,
+        now: i64,
+    ) -> Result<(Vec<Memory>, Option<u32>)> {
+        check_conditions("listing memories", &listing.metadata)?;
         self.store.read(|snapshot| read::listed(snapshot, scope, listing, from, limit, now))
     }
 

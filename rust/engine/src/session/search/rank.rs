@@ -22,7 +22,7 @@ use crate::Result;
 use crate::embedding::{Nearness, Wanted, count_forms};
 use crate::index::bm25::QueryTerm;
 use crate::index::bm25::runs::{Prepared, Snapshot};
-use crate::recall::filter::has_metadata;
+use crate::memory::has_metadata;
 use crate::recall::ranking::{BESIDE, BEST, BEYOND, CROWDED_UP_TO, MEANING_BESIDE, OPENING, SPEAKERS_FROM, share_of_pronouns};
 use crate::recall::when::{self, Range};
 use crate::store::envelope::damaged;
