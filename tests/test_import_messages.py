@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import memspan
 from memspan.cache import simulate
+from memspan.testing import openai_response
+
+if TYPE_CHECKING:
+    from memspan.testing import FakeClock
 
 MARCH = datetime(2024, 3, 5, 10, tzinfo=UTC)
 SAID = {"role": "user", "content": "the tea was good"}
@@ -192,3 +196,33 @@ def test_an_import_names_the_rows_that_were_refused(memspan_engine: memspan.Engi
         ]
     assert memspan_engine.remember_many(rows).duplicates == 1_996
     assert memspan_engine.remember_many([{"scope": user, "text": "fact"}]).refused == ()
+
+
+def test_a_reply_of_the_past_has_its_time(user: memspan.Scope, memspan_clock: FakeClock) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    then = datetime(2024, 3, 6, 12, tzinfo=UTC)
+    session.add({"role": "user", "content": "Where do I live?"}, created_at=then)
+    response = openai_response("In Ghent, since March.", input_tokens=12)
+    turn = session.add_response(response, created_at=then + timedelta(seconds=9))
+    message = turn.messages[-1]
+    assert (message.created_at, message.added_at > memspan_clock() - timedelta(days=1)) == (then + timedelta(seconds=9), True)
+    assert (turn.calls[0].added_at, turn.usage.input_tokens) == (message.added_at, 12)  # type: ignore[union-attr]
+    hits = user.search_transcripts("Ghent", until=datetime(2024, 4, 1, tzinfo=UTC))
+    assert hits[0].message.index == 1
+    for again in (then + timedelta(seconds=9), None):
+        assert session.add_response(response, created_at=again) == turn
+    with pytest.raises(memspan.IdConflict, match="with another created_at"):
+        session.add_response(response, created_at=then)
+    assert len(session.messages) == 2
+
+
+def test_a_reply_with_a_time_ends_its_lease(user: memspan.Scope) -> None:
+    session = user.session("s-1", model="gpt-4o")
+    then = datetime(2024, 3, 6, 12)  # noqa: DTZ001  a naive time is UTC
+    with session.lease(message={"role": "user", "content": "2 + 2?"}) as lease:
+        turn = session.add_response(openai_response("4"), prompt=session.assemble(), lease=lease, created_at=then)
+        assert not lease.held
+    assert (turn.messages[-1].created_at, turn.calls[0].sent) == (then.replace(tzinfo=UTC), True)
+    assert turn.prompt is not None
+    with pytest.raises(memspan.InvalidInput, match="created_at"):
+        session.add_response(openai_response("5"), created_at="today")  # type: ignore[arg-type]

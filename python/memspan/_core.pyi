@@ -397,7 +397,9 @@ class SessionCore:
         """The texts of a message's tool results that prompts would show shortened, by their places."""
     def add_many(self, rows: list[NewMessage]) -> list[Added]:
         """Adds messages; an error has the place of its message as field `row`."""
-    def add_response(self, response: object, prompt: PromptCore | None, holder: str | None, expect_index: int | None) -> Replied:
+    def add_response(
+        self, response: object, prompt: PromptCore | None, holder: str | None, expect_index: int | None, created_at: datetime | None
+    ) -> Replied:
         """Adds a reply, which ends its holder's lease where it calls no tool."""
     def take_lease(self, holder: str, seconds: float, dead: str | None) -> LeaseHolder | None: ...
     def add_leased(self, row: NewMessage, holder: str, seconds: float, dead: str | None) -> tuple[Added | None, LeaseHolder | None]:

@@ -22,6 +22,7 @@ from memspan.exceptions import Error, InvalidInput, StateError, StoreBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from datetime import datetime
 
     from memspan import _core, _records
     from memspan.short_term import Added, NewMessage
@@ -114,10 +115,10 @@ class Lease:
                 self._held = False
                 raise self._busy(other)
 
-    def add_response(self, response: Any, prompt: _core.PromptCore | None) -> _records.Replied:
+    def add_response(self, response: Any, prompt: _core.PromptCore | None, created_at: datetime | None) -> _records.Replied:
         """Adds a reply by it, and ends it where the reply calls no tool; what became of it. Private."""
         with self._changing:
-            replied = self._core.add_response(response, prompt, self._holder, None)
+            replied = self._core.add_response(response, prompt, self._holder, None, created_at)
             self._held = self._held and not replied.is_last
             return replied
 

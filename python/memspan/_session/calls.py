@@ -209,7 +209,8 @@ class Calls(Transcript):
         choice = {"index": 0, "message": message, "finish_reason": "interrupted"}
         response = {"object": "chat.completion", "choices": [choice]}
         try:
-            return self._add_reply(response, None, partial(self._core.add_response, holder=None, expect_index=kept.messages))
+            add = partial(self._core.add_response, holder=None, expect_index=kept.messages, created_at=None)
+            return self._add_reply(response, None, add)
         except SessionMoved:
             self.drop_partial_reply()
             raise

@@ -146,19 +146,29 @@ class Transcript(SessionPart):
         self._store.windows.watch(self._scope, self._core)
         return tuple(added)
 
-    def add_response(self, response: Mapping[str, Any] | SdkObject, *, prompt: Prompt | None = None, lease: Lease | None = None) -> Turn:
+    def add_response(
+        self,
+        response: Mapping[str, Any] | SdkObject,
+        *,
+        prompt: Prompt | None = None,
+        lease: Lease | None = None,
+        created_at: datetime | None = None,
+    ) -> Turn:
         """Adds a model's reply with what it was billed and what it was sent, in one transaction.
 
         Args:
             response: The SDK's response, or its dict: a chat completion, an Anthropic message, or the assistant's message alone.
             prompt: The prompt that the model was sent. The ledger keeps it, and `Turn.prompt` gives it back at any later time.
             lease: Ends in the same transaction where the reply calls no tool.
+            created_at: When it was said, for a reply of the past. A naive time is UTC. A retry gives the same, or none. The call in the
+                ledger keeps the time at which it was added.
 
         Returns:
             The turn, with its calls. The same response given twice returns the stored one and writes nothing.
 
         Raises:
             InvalidInput: The response is of an unknown shape, is a piece of a stream, or says nothing; or the prompt is of another session.
+            IdConflict: The response was added before, with another `created_at` or with other content. Nothing was written.
             SessionMoved: The session's length is another than when the prompt was assembled. Or neither a prompt nor the response's id was
                 given, and the newest message is such a reply that was redacted: it may be the same. Nothing was written.
 
@@ -174,8 +184,8 @@ class Transcript(SessionPart):
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
-        add = partial(self._core.add_response, holder=None, expect_index=None) if lease is None else lease.add_response
-        return self._add_reply(response, core, add)
+        plain = partial(self._core.add_response, holder=None, expect_index=None)
+        return self._add_reply(response, core, partial(plain if lease is None else lease.add_response, created_at=created_at))
 
     def _add_reply(self, response: Any, prompt: PromptCore | None, add: Callable[[Any, PromptCore | None], Replied]) -> Turn:
         """Adds a reply by the engine's call for it; its turn."""

@@ -72,9 +72,9 @@ calls! {
         add_many(rows: Messages) Long |session, now| session.add_many(rows.0, now);
         add_response(
             response as "a response": Given, prompt: Option<GivenPrompt>, holder as "a lease's holder": Option<String>,
-            expect_index: Option<u64>
+            expect_index: Option<u64>, created_at: Option<Moment>,
         ) (Pace::of_work(response.0.len())) |session, now|
-            session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), expect_index, now);
+            session.add_reply(&response.0, prompt.as_deref(), holder.as_deref(), expect_index, created_at.map(|at| at.0), now);
         take_lease(holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)
             Waits |session, now| session.claim_lease(Claim::lasting(holder, dead, seconds, now)?);
         add_leased(row: NewMessage, holder as "a lease's holder": String, seconds: f64, dead as "a dead holder": Option<String>)

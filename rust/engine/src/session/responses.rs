@@ -46,21 +46,23 @@ impl Session<'_> {
     /// `SessionMoved` where the session went on since the prompt was assembled, `InvalidInput` for a prompt of another session
     /// or a response of an unknown shape.
     pub fn add_response(&self, response: &[u8], prompt: Option<&Assembled>, now: i64) -> Result<Replied> {
-        self.add_reply(response, prompt, None, None, now)
+        self.add_reply(response, prompt, None, None, None, now)
     }
 
-    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction. `expect_index` is the index it is to have.
+    /// The same; a reply that calls no tool ends the lease of `holder`, in the same transaction. `expect_index` is the index it is to have,
+    /// `created_at` when it was said.
     pub fn add_reply(
         &self,
         response: &[u8],
         prompt: Option<&Assembled>,
         holder: Option<&str>,
         expect_index: Option<u64>,
+        created_at: Option<i64>,
         now: i64,
     ) -> Result<Replied> {
         let response = Response::read(response)?;
         let given = String::from_utf8_lossy(&response.message).into_owned();
-        let new = NewMessage { format: Some(response.format), ..NewMessage::given(given) };
+        let new = NewMessage { format: Some(response.format), created_at, ..NewMessage::given(given) };
         let prepared = self.prepare(new, Arguments::Keep, now)?;
         let prompt = prompt.cloned().map(Arc::new);
         let sent = prompt.as_ref().map(|prompt| (prompt.place, Arc::clone(&prompt.sent)));
@@ -182,6 +184,17 @@ fn replied_before(writer: &SessionWriter<'_, WriteTransaction<'_>>, known: Known
             ErrorKind::IdConflict,
             format!(
                 "adding a response: a provider gives each response an id of its own, and this one has that of message {}, which says something else (session {:?}): give it without its id, or with another",
+                known.index, writer.record.id
+            ),
+        )
+        .with("index", known.index as i64));
+    }
+    if prepared.new.created_at.zip(record.created_at).is_some_and(|(given, known)| given != known) {
+        return Err(Error::new(
+            ErrorKind::IdConflict,
+            format!(
+                "adding a response: a reply is given once, and this one is message {0} with another created_at (session {1:?}): give the \
+                 one that it has, or none; where that one is wrong, rewind({0}) and add it and what follows it again",
                 known.index, writer.record.id
             ),
         )
