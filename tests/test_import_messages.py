@@ -147,7 +147,11 @@ def test_a_time_that_comes_later_changes_nothing(session: memspan.Session) -> No
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        ({"occurred_at": MARCH + timedelta(1)}, r"forget\(\) that memory first .*: revise\(\) does not change its occurred_at$"),
+        ({"occurred_at": MARCH + timedelta(1)}, r"or revise\(\) that memory$"),
+        (
+            {"occurred_at": MARCH + timedelta(1), "slot": "drink"},
+            r"forget\(\) that memory first .*: revise\(\) does not change its occurred_at$",
+        ),
         ({"kind": "preference", "source": "web"}, "does not change its kind, source, trust$"),
         ({"text": "Likes coffee"}, r"or revise\(\) that memory$"),
         ({"metadata": {"a": 2}}, r"or revise\(\) that memory$"),
@@ -156,7 +160,7 @@ def test_a_time_that_comes_later_changes_nothing(session: memspan.Session) -> No
         ({"occurred_at": None}, "or give the arguments that it was written with$"),
         ({"ttl_seconds": 60}, "or give the arguments that it was written with$"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_a_conflict_advises_what_can_be_done(user: memspan.Scope, other: dict[str, Any], says: str) -> None:
     given: dict[str, Any] = {"text": "Likes tea", "id": "f", "occurred_at": MARCH, "metadata": {"a": 1}}

@@ -392,3 +392,19 @@ def test_what_takes_the_place_of_the_same_text_keeps_what_its_call_does_not_give
     user.remember("Invoice 78 is paid", metadata={"src": "mail"}, importance=0.9, ttl_seconds=9000)
     given = user.remember("Invoice 78 is paid", metadata={"src": "crm"}, importance=0.2).memory
     assert (given.metadata, given.importance) == ({"src": "crm"}, 0.2)
+
+
+def test_a_revision_mends_the_time_of_a_memory(user: memspan.Scope) -> None:
+    wrong, right = datetime(2024, 5, 1, tzinfo=UTC), datetime(2023, 5, 1)  # noqa: DTZ001
+    user.remember("Ran a marathon in Ghent", "episodic", id="run", occurred_at=wrong)
+    revised = user.revise("run", occurred_at=right).memory
+    assert (revised.occurred_at, revised.revision) == (right.replace(tzinfo=UTC), 2)
+    assert [hit.memory.id for hit in user.recall("marathon", until=datetime(2024, 1, 1, tzinfo=UTC))] == ["run"]
+    assert [hit.memory.id for hit in user.recall("marathon", since=datetime(2024, 1, 1, tzinfo=UTC))] == []
+    assert [(one.state, one.occurred_at.year) for one in user.history("run")] == [("revised", 2024), ("current", 2023)]
+    user.remember("Lives in Ghent", slot="home", id="home")
+    with pytest.raises(memspan.InvalidInput, match="occurred_at of a memory that has a slot"):
+        user.revise("home", occurred_at=right)
+    with pytest.raises(memspan.InvalidInput, match="occurred_at"):
+        user.revise("run", slot="sport", occurred_at=wrong)
+    user.revise("home", occurred_at=user.get("home").occurred_at, importance=0.9)

@@ -248,6 +248,7 @@ class ScopeCore:
         slot: str | None,
         importance: float | None,
         metadata: Mapping[str, Any] | None,
+        occurred_at: datetime | None,
         reason: str | None,
         vector: Vectors | None,
         found: Sequence[detectors.Found] | None,

@@ -128,6 +128,7 @@ class Remembering(ScopePart):
         slot: str | None = None,
         importance: float | None = None,
         metadata: Metadata | None = None,
+        occurred_at: datetime | None = None,
         reason: str | None = None,
     ) -> Remembered:
         """Corrects a memory: it keeps its id, and its former text becomes history that answers no question any more.
@@ -138,11 +139,13 @@ class Remembering(ScopePart):
             slot: The slot that it takes now.
             importance: 0 to 1.
             metadata: Takes the place of the old one; `{}` removes it.
+            occurred_at: When it happened or began to hold, in truth. A naive time is UTC. That of a memory which has a slot, or took the
+                place of others, stays: theirs ended by it.
             reason: Why, for the history.
 
         Raises:
             NotFound: No memory of the scope has the id.
-            InvalidInput: It is not current any more, nothing is to be changed, or an argument breaks a rule.
+            InvalidInput: It is not current any more, nothing is to be changed, its `occurred_at` stays, or an argument breaks a rule.
 
         Examples:
             >>> memory = user.remember("payments-api listens on port 8443").memory
@@ -158,7 +161,7 @@ class Remembering(ScopePart):
             vector = self._store.stored_vector(text, self._scope) if left == text else None
         else:
             found = vector = None
-        return self._core.revise(memory_id, text, slot, importance, metadata, reason, vector, found)
+        return self._core.revise(memory_id, text, slot, importance, metadata, occurred_at, reason, vector, found)
 
     def forget(self, memory_id: str, *, reason: str | None = None) -> bool:
         """Forgets a memory: its words leave every index and every revision. A record stays that says there was one.

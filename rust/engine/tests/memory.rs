@@ -8,6 +8,7 @@ use std::time::Duration;
 use memspan_engine::ErrorKind;
 use memspan_engine::engine::{Engine, EngineOptions};
 use memspan_engine::index::vectors::{Query, UnitVector};
+use memspan_engine::life::relations;
 use memspan_engine::memory::embedding::Embedding;
 use memspan_engine::memory::forget::Stale;
 use memspan_engine::memory::revise::Revision;
@@ -305,4 +306,40 @@ fn many_threads_share_syncs_and_lose_nothing() {
     let of = |name| metrics.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| *v);
     assert_eq!(of("writes"), 640);
     assert!(of("commits") <= 640);
+}
+
+#[test]
+fn a_revision_gives_a_memory_the_time_at_which_it_happened() {
+    let folder = Folder::new();
+    let engine = Engine::open(&folder.0, options(false)).expect("open");
+    let scope = user("u");
+    let said = NewMemory { id: Some("runs".into()), occurred_at: Some(5_000), ..NewMemory::new("payments-api runs on prod-eu-west-1") };
+    one(&engine, &scope, said.clone(), 9_000);
+    let at = |time| Revision { occurred_at: Some(time), ..Revision::default() };
+    let revised = engine.revise(&scope, "runs", at(2_000), 10_000).expect("revised").memory;
+    assert_eq!((revised.occurred_at, revised.revision, revised.created_at), (2_000, 2, 9_000));
+    let within = |since, until| {
+        let filter = Filter { since: Some(since), until: Some(until), ..Filter::all(11_000) };
+        ask(&engine, std::slice::from_ref(&scope), "payments-api", false, filter).hits.len()
+    };
+    assert_eq!((within(1_000, 3_000), within(4_000, 6_000)), (1, 0));
+    let held = |time| relations::neighbors(&engine, &scope, "payments-api", Some(time), 11_000).expect("neighbors").len();
+    assert_eq!((held(1_000), held(2_000), held(6_000)), (0, 1, 1), "what it says of others holds since then");
+    assert_eq!(one(&engine, &scope, said.clone(), 12_000).action, Action::Duplicate, "a retry is one still");
+    let moved = NewMemory { occurred_at: Some(7_000), ..said };
+    let error = engine.remember(&scope, moved, 12_500).expect_err("another time");
+    assert!(error.to_string().contains("use another id, or revise() that memory"), "{error}");
+
+    // The values of a slot, and what was merged, ended by the time of what took their place.
+    for text in ["lives in Lisbon", "lives in Porto"] {
+        one(&engine, &scope, NewMemory { slot: Some("home".into()), ..NewMemory::new(text) }, 13_000);
+    }
+    for id in ["mem-2", "mem-3"] {
+        let error = engine.revise(&scope, id, at(1_000), 14_000).expect_err("a value of a slot");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+    }
+    let own = engine.get(&scope, "mem-3", 15_000).expect("get").expect("a memory").occurred_at;
+    let same = Revision { importance: Some(0.9), ..at(own) };
+    assert_eq!(engine.revise(&scope, "mem-3", same, 15_000).expect("its own time").memory.revision, 2);
+    assert!(engine.check().expect("checked").findings.is_empty());
 }

@@ -93,13 +93,12 @@ calls! {
     ScopeCore |it, py| (it.own(), it.handle.now(py)) {
         revise(
             memory_id: String, text: Option<String>, slot: Option<String>, importance: Option<f64>, metadata: Option<Attached>,
-            reason: Option<String>, vector: Option<Py<Vectors>>, found: Option<Vec<Detected>>,
+            occurred_at: Option<Moment>, reason: Option<String>, vector: Option<Py<Vectors>>, found: Option<Vec<Detected>>,
         ) Waits |own, now| {
             let (vector, made_by) = vector.as_ref().map_or((None, 0), |made| (made.get().0.first(), made.get().0.place));
-            let metadata = metadata.map(|one| one.0);
-            let detected = found.unwrap_or_default();
-            own.answer(own.engine.revise(
-                own.scope, &memory_id, Revision { text, slot, importance, metadata, reason, vector, made_by, detected }, now)?)
+            let (metadata, occurred_at, detected) = (metadata.map(|one| one.0), occurred_at.map(|at| at.0), found.unwrap_or_default());
+            let revision = Revision { text, slot, importance, metadata, occurred_at, reason, vector, made_by, detected };
+            own.answer(own.engine.revise(own.scope, &memory_id, revision, now)?)
         };
         get(memory_id: String) Short |own, now| Ok(own.known(own.engine.get(own.scope, &memory_id, now)?.into_iter().collect())?.pop());
         history(memory_id: String) Waits |own, now| own.known(own.engine.history(own.scope, &memory_id, now)?);

@@ -9,6 +9,7 @@ use super::new_memory::{CONFIDENCE, IMPORTANCE, NewMemory, Verdict, normal_slot,
 use super::outcome::{Action, Remembered};
 use super::quarantine;
 use super::record::{self, Ending, Memory, State, number_in};
+use super::revise::keeps_its_time;
 use super::slots::Slot;
 use super::succession::{expire, file_as_history, holder, supersede, take_slot};
 use super::writer::{MEMORIES, PINNED_KINDS, PartitionWriter, content_key, duplicate_key, id_key, newest};
@@ -306,8 +307,9 @@ impl Prepared {
     /// The error of an id that was used with other content. `revise` is a way out only where it can change all that differs.
     fn id_conflict(&self, id: &str, known: &Memory) -> Error {
         let new = &self.new;
+        let is_of_another_time = new.occurred_at.is_some_and(|at| at != known.occurred_at);
         let stays: Vec<&str> = [
-            ("occurred_at", new.occurred_at.is_some_and(|at| at != known.occurred_at)),
+            ("occurred_at", is_of_another_time && (self.slot.is_some() || keeps_its_time(known))),
             ("kind", new.kind != known.kind),
             ("source", new.source != known.source),
             ("trust", self.trust() != known.trust),
@@ -317,6 +319,7 @@ impl Prepared {
         .filter_map(|(name, differs)| differs.then_some(name))
         .collect();
         let is_otherwise_put = new.text != known.text
+            || is_of_another_time
             || self.slot != known.slot
             || new.importance.to_bits() != known.importance.to_bits()
             || new.metadata != known.metadata;

@@ -23,6 +23,8 @@ pub struct Revision {
     pub importance: Option<f64>,
     /// The new metadata, MessagePack of a mapping.
     pub metadata: Option<Vec<u8>>,
+    /// When it happened or began to hold, in truth: microseconds since 1970.
+    pub occurred_at: Option<i64>,
     /// Why.
     pub reason: Option<String>,
     /// The embedding of the new text; `None` leaves it to the built-in one, or pending where that is not the store's.
@@ -36,9 +38,11 @@ pub struct Revision {
 impl Revision {
     /// Checks what needs no transaction.
     pub fn check(&self) -> Result<()> {
-        if self.text.is_none() && self.slot.is_none() && self.importance.is_none() && self.metadata.is_none() {
+        let others = self.importance.is_some() || self.metadata.is_some() || self.occurred_at.is_some();
+        if self.text.is_none() && self.slot.is_none() && !others {
             return Err(Error::invalid(
-                "revising a memory: at least one of text, slot, importance and metadata must be given, and none is: name what changed",
+                "revising a memory: at least one of text, slot, importance, metadata and occurred_at must be given, and none is: name \
+                 what changed",
             ));
         }
         let doing = "revising a memory";
@@ -70,6 +74,7 @@ pub(super) fn write<P: PagesMut>(
         ));
     }
     let mut memory = revised(&old, revision, &mut writer)?;
+    check_time(&old, &memory)?;
     let displaced = if memory.slot == old.slot { None } else { displaced(&mut writer, &memory)? };
     let same_text = memory.text == old.text;
     writer.unindex(&old, if same_text { Vector::Keep } else { Vector::Drop })?;
@@ -82,6 +87,8 @@ pub(super) fn write<P: PagesMut>(
     if !same_text {
         writer.end_relations(memory.number, writer.told)?;
         writer.relate(&memory)?;
+    } else if memory.occurred_at != old.occurred_at {
+        writer.date_relations(&memory, old.occurred_at)?;
     }
     writer.finish()?;
     Ok(Remembered { action: Action::Updated, memory, reason: revision.reason.clone() })
@@ -92,6 +99,7 @@ fn revised<P: PagesMut>(old: &Memory, revision: &Revision, writer: &mut Partitio
     memory.text = revision.text.clone().unwrap_or(memory.text);
     memory.importance = revision.importance.unwrap_or(memory.importance);
     memory.metadata = revision.metadata.clone().unwrap_or(memory.metadata);
+    memory.occurred_at = revision.occurred_at.unwrap_or(memory.occurred_at);
     if let Some(slot) = &revision.slot {
         memory.slot = Some(normal_slot(slot)?);
     }
@@ -99,6 +107,23 @@ fn revised<P: PagesMut>(old: &Memory, revision: &Revision, writer: &mut Partitio
     (memory.known_from, memory.clock) = (writer.now, writer.behind());
     memory.sequence = writer.next_sequence();
     Ok(memory)
+}
+
+/// Whether a memory's time stays, because others ended by it: it is the value of a slot, or took the place of others.
+pub(super) fn keeps_its_time(memory: &Memory) -> bool {
+    memory.slot.is_some() || memory.supersedes.is_some() || !memory.provenance.derived_from.is_empty()
+}
+
+fn check_time(old: &Memory, memory: &Memory) -> Result<()> {
+    if memory.occurred_at == old.occurred_at || !keeps_its_time(old) && !keeps_its_time(memory) {
+        return Ok(());
+    }
+    let id = old.id();
+    Err(Error::invalid(format!(
+        "revising {id:?}: occurred_at of a memory that has a slot, or that took the place of others, stays, because theirs ended by it: \
+         forget() it, and remember() the fact with its time under another id"
+    ))
+    .with("id", &*id))
 }
 
 fn file_old<P: PagesMut>(writer: &mut PartitionWriter<'_, P>, old: &Memory, revision: &Revision) -> Result<()> {

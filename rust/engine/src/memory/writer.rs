@@ -276,6 +276,16 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         Ok(())
     }
 
+    /// Gives relations that hold since a memory's former time, and that it says, its time.
+    pub fn date_relations(&mut self, memory: &Memory, before: i64) -> Result<()> {
+        for relation in relation::said_by(self.pages, self.partition, memory.number)? {
+            if relation.since == before {
+                relation::put(self.pages, self.partition, &Relation { since: memory.occurred_at, ..relation })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Leaves to another memory what one says of how things stand to each other: all of it, or as far as the other says it too.
     pub fn leave_relations(&mut self, from: u32, to: &Memory, all: bool) -> Result<()> {
         let said = stated(to);
