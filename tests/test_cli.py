@@ -344,6 +344,22 @@ def test_an_export_to_standard_output_is_refused(
     assert not (tmp_path / "-").exists()
 
 
+def test_an_export_of_one_user_has_that_user_alone(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with memspan.open(store) as engine:
+        engine.user("other").remember("Is somebody else")
+        engine.shared("acme", tenant="t").remember("Floor 3 has the tea kitchen")
+    target = tmp_path / "one.jsonl"
+    code, out, _ = run(capsys, "export", store, target, "--user", "u-42", "--json")
+    rows = [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+    assert (code, json.loads(out)) == (0, {"file": str(target), "rows": len(rows)})
+    assert (rows[0]["id"], "somebody else" in target.read_text("utf-8")) == ("u-42", False)
+    code, out, _ = run(capsys, "export", store, target, "--user", "acme", "--shared", "--tenant", "t")
+    assert (code, out) == (0, f"{target}: 2 rows\n")
+    for wrong, says in ((["--user", "nobody"], "must have been written to"), (["--shared"], "add --user USER")):
+        code, _, err = run(capsys, "export", store, target, *wrong)
+        assert (code, says in err) == (2, True)
+
+
 def test_what_strangers_wrote_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory of a web page cleared the operator's screen, set the title and wrote to the clipboard."""
     evil = "note \x1b]0;owned\x07\x1b[2J\x9b1m \u202etxt"

@@ -116,6 +116,10 @@ def _add_key(sub: argparse.ArgumentParser) -> None:
 
 def _add_scope(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("user", metavar="USER", help="a user that `memspan users` lists")
+    _add_owner(sub)
+
+
+def _add_owner(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--tenant", help="the tenant that the user belongs to")
     sub.add_argument("--shared", action="store_true", help="USER is the id of a shared scope")
 
@@ -130,8 +134,10 @@ def _add_commands(add: Callable[[Command, str, str], argparse.ArgumentParser]) -
     recall.add_argument("--limit", type=int, default=10, metavar="N", help="the most memories to return (default 10)")
     backup = add(copies.backup, "backup", "Write a compacted, verified copy while the store is in use.")
     backup.add_argument("target", metavar="TARGET", type=Path, help="a folder that does not exist yet")
-    export = add(copies.export, "export", "Write everything that a store holds to a file of JSON lines.")
+    export = add(copies.export, "export", "Write everything that a store holds, or holds of one user, to a file of JSON lines.")
     export.add_argument("file", metavar="FILE", type=Path, help="the file to be written, not - for standard output")
+    export.add_argument("--user", metavar="USER", help="only what it holds of this user, in rows for other programs: `load` reads none")
+    _add_owner(export)
     load = add(copies.load, "load", "Read a file that `export` wrote into a new store.")
     load.add_argument("file", metavar="FILE", type=Path, help="the file to be read")
     maintain = add(upkeep.maintain, "maintain", "Fill in pending vectors and remove what expired.")

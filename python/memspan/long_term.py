@@ -92,29 +92,45 @@ class Scope(Remembering, Learning, Conversations):
 
         return memory_tools.call(self, name, arguments, allow)
 
-    def export(self, path: str | os.PathLike[str]) -> int:
-        """Writes every current memory to a file of JSON lines: one object each, with the fields of `Memory.to_dict`.
+    def export(self, path: str | os.PathLike[str], *, everything: bool = False) -> int:
+        """Writes every current memory to a file of JSON lines, or all that the store has of this scope.
+
+        A line is one object: by default a memory with the fields of `Memory.to_dict`. With `everything` it is a row of the scope, of the
+        kind that its `row` says: "scope", "slot", "memory", "relation", "collection", "document", "session", "message", "note", "task",
+        "summary", "call", "partial_reply", in this order and that of their writing. `arguments` of a row are those of the call that
+        writes it anew: of a message a row of `Session.add_many`, of a memory one of `remember_many`, but that times are text. The page
+        docs/import.md has the rows, what is left out (what is forgotten, vectors, prompts), and a script that moves a user.
 
         Times are ISO 8601 in UTC; bytes are base64 and floats that JSON does not have are "NaN", "Infinity" and "-Infinity", as in the JSON
-        mapping of protocol buffers. The file appears whole or not at all: it is written beside its place, synced and renamed.
+        mapping of protocol buffers. The file appears whole or not at all, and only its owner can read it: it is written beside its place,
+        synced and renamed.
+
+        Cost: a read of each page of 256 memories, 64 messages, and of each document and turn. Memory does not grow with the scope. It is
+        not one moment's: what is written or deleted meanwhile may or may not be in it.
 
         Args:
             path: The file. One that is there is replaced; a symbolic link, a pipe, a socket and a device are refused.
+            everything: Also history, sessions, collections and all else that the scope has.
 
         Returns:
-            How many memories it has.
+            How many lines it has.
 
         Raises:
-            InvalidInput: The path names no file, or one inside of the store, or what is there is not a regular file.
+            InvalidInput: The path names no file, or one inside of the store, or what is there is not a regular file, or `everything` is not
+                a bool.
+            StoreIo: The file cannot be written.
 
         Examples:
             >>> _ = user.remember("Prefers tea")
             >>> user.export("u-42.jsonl")
             1
+            >>> _ = user.session("s-1", model="gpt-4o").add({"role": "user", "content": "Which port?"})
+            >>> user.export("u-42.jsonl", everything=True)
+            4
         """
         from memspan._scope.export import export  # noqa: PLC0415  what few calls need is not paid for at import
 
-        return export(self, path)
+        return export(self, path, everything=everything)
 
     acollections = async_iterable(collections)
     acall_tool = awaitable(call_tool, asks=True)

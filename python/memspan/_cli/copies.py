@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import memspan
-from memspan._cli.opening import key_of, open_store
+from memspan._cli.opening import key_of, open_store, scope_of
 from memspan._cli.printing import say
 from memspan._parts import beside, sync_folder
 from memspan.encryption import read_key_file
@@ -29,14 +29,22 @@ def backup(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes everything that a store holds to a file."""
+    """Writes everything that a store holds, or what it holds of one user, to a file."""
     if str(options.file) == "-":
         raise memspan.InvalidInput(
             "exporting the store: it is a file that appears whole or not at all, and '-' names standard output: give the name of a "
             "file, and read that"
         )
-    with open_store(options, read_only=False, embedder=None) as engine:
-        values = engine.export(options.file)
+    if options.user is None and (options.shared or options.tenant is not None):
+        raise memspan.InvalidInput(
+            "exporting the store: --tenant and --shared say whose scope is meant, and none is named: add --user USER"
+        )
+    with open_store(options, read_only=options.user is not None, embedder=None) as engine:
+        one = None if options.user is None else scope_of(engine, options)
+        values = engine.export(options.file) if one is None else one.export(options.file, everything=True)
+    if one is not None:
+        say(options, {"file": str(options.file), "rows": values}, f"{options.file}: {values:,} rows")
+        return 0
     size = options.file.stat().st_size
     say(options, {"file": str(options.file), "values": values, "size_bytes": size}, f"{options.file}: {values:,} values, {size:,} bytes")
     return 0

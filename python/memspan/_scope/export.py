@@ -1,27 +1,32 @@
-"""The memories of a scope as JSON lines: what `Scope.export` writes."""
+"""A scope as JSON lines: what `Scope.export` writes."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memspan._engine.paths import file_to_write
 from memspan._fence import system_error
+from memspan._flags import check_flags
 from memspan._parts import beside, remove_abandoned
 from memspan.exceptions import Error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memspan.long_term import Scope
 
 __all__ = ["export"]
 
 
-def export(scope: Scope, path: str | os.PathLike[str]) -> int:
-    """Writes every current memory of a scope to a file, whole or not at all; how many."""
+def export(scope: Scope, path: str | os.PathLike[str], *, everything: bool) -> int:
+    """Writes every current memory of a scope to a file, or all that it has, whole or not at all; how many lines."""
+    check_flags(f"exporting {scope!r}", everything=everything)
     target = file_to_write(scope._store.core.path, f"exporting {scope!r}", path)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     part = beside(target)
     remove_abandoned(target)
@@ -29,8 +34,8 @@ def export(scope: Scope, path: str | os.PathLike[str]) -> int:
     try:
         # Mode 0600: it holds what one user said.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            for memory in scope.memories():
-                json.dump(_plain(memory.to_dict()), file, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            for row in _rows(scope, everything=everything):
+                file.write(json.dumps(_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
                 file.write("\n")
                 count += 1
             file.flush()
@@ -46,11 +51,22 @@ def export(scope: Scope, path: str | os.PathLike[str]) -> int:
     return count
 
 
+def _rows(scope: Scope, *, everything: bool) -> Iterable[dict[str, Any]]:
+    if not everything:
+        return (memory.to_dict() for memory in scope.memories())
+    from memspan._scope.everything import rows  # noqa: PLC0415  few programs hand over all that they have of somebody
+
+    return rows(scope)
+
+
 def _plain(value: Any) -> Any:
-    """A value of a memory as JSON has it."""
-    if isinstance(value, dict):
+    """A value of a row as JSON has it. One of the package's own is an object of its fields."""
+    names: tuple[str, ...] = getattr(value, "__match_args__", ())
+    if names:
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, bytes):
         import base64  # noqa: PLC0415
