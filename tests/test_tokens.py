@@ -160,6 +160,38 @@ def test_what_is_truncated_fits_and_is_a_part(text: str, max_tokens: int, model:
         assert part == text or memspan.count_tokens(text, model) > max_tokens
 
 
+@pytest.mark.parametrize(
+    "clusters",
+    [
+        ["\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466", "\U0001f3f3\ufe0f\u200d\U0001f308", " "],
+        ["\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7", "\U0001f1ef\U0001f1f5"],
+        ["\U0001f44d\U0001f3ff", "1\ufe0f\u20e3", "e\u0323\u0302", "\r\n"],
+        ["\u1112\u1161\u11ab", "\u1100\u1173\u11af", " "],
+        ["\u0915\u094d\u0937", "\u0924\u094d\u0930\u093f", "\u092f", " "],
+        ["\u0e19\u0e49\u0e33", "\u0e40", "\u0e07\u0e34", "\u0e19"],
+    ],
+)
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4", "claude-sonnet-4-5", "qwen3-max"])
+def test_no_cut_tears_what_a_reader_takes_for_one_character(clusters: list[str], model: str) -> None:
+    clusters = clusters * 20
+    text = "".join(clusters)
+    heads = [text[: sum(map(len, clusters[:count]))] for count in range(len(clusters) + 1)]
+    tails = [text[len(head) :] for head in heads]
+    tokens = {part: memspan.count_tokens(part, model) for part in (*heads, *tails)}
+    longest_cluster = max(memspan.count_tokens(cluster, model) for cluster in clusters)
+    for most in range(longest_cluster, 60, 3):
+        for keep, parts in (("start", heads), ("end", tails)):
+            longest = max((part for part in parts if tokens[part] <= most), key=len)
+            assert memspan.truncate(text, most, model=model, keep=keep) == longest
+
+
+def test_a_cluster_that_is_longer_than_the_limit_is_cut() -> None:
+    for text in ("\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466", "e" + "\u0301" * 1_000_000):
+        for keep in ("start", "end"):
+            part = memspan.truncate(text, 4, keep=keep)
+            assert 0 < len(part) < len(text)
+
+
 def test_a_text_that_fits_comes_back_itself() -> None:
     text = "some words " * 50
     assert memspan.truncate(text, 1_000) is text

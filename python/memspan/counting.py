@@ -75,9 +75,11 @@ def count_tokens(
 
 
 def truncate(text: str, max_tokens: int, *, model: str = "gpt-4o", keep: Literal["start", "end"] = "start") -> str:
-    """The start or the end of a text that is at most so many tokens, cut between characters and where possible between tokens.
+    """The start or the end of a text that is at most so many tokens, cut between tokens where possible.
 
-    "At most" is exact: the returned text was counted again. It is the longest such part but for a few characters.
+    "At most" is exact: the returned text was counted again. It is the longest such part but for a few characters. No cut tears what a
+    reader takes for one character (an extended grapheme cluster of UAX #29): a flag, an emoji of several, a letter with its marks. Where
+    such a cluster is longer than `max_tokens` and nothing else would be left, as much of it is kept as fits.
 
     Args:
         text: The text.

@@ -10,6 +10,7 @@ use crate::context::escape::escape;
 use crate::context::message::Part;
 use crate::context::{Counter, Message};
 use crate::interrupt;
+use crate::units::clusters::{border_at_or_behind, cut_at_or_before};
 
 /// Bytes that are shown of a tool result, at its beginning and its end.
 const RESULT_BYTES: [usize; 2] = [1_200, 600];
@@ -72,15 +73,12 @@ fn pieces(source: &Source) -> Vec<String> {
     found
 }
 
-/// Where a piece ends: between words, and never inside a character.
+/// Where a piece ends: between words, and never inside a cluster of characters that is shorter.
 fn piece_end(text: &str) -> usize {
     if text.len() <= PIECE_BYTES {
         return text.len();
     }
-    let mut end = PIECE_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = cut_at_or_before(text, PIECE_BYTES);
     text[..end].rfind(char::is_whitespace).filter(|space| *space > PIECE_BYTES / 2).map_or(end, |space| space + 1)
 }
 
@@ -104,7 +102,6 @@ fn ends(text: &str) -> String {
     if text.len() <= head + tail {
         return text.to_owned();
     }
-    let start = (0..=head).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let end = (text.len() - tail..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let (start, end) = (cut_at_or_before(text, head), border_at_or_behind(text, text.len() - tail));
     format!("{} ... {}", &text[..start], &text[end..])
 }

@@ -19,6 +19,7 @@ use crate::context::message::Part;
 use crate::context::{Counter, Message, Role};
 use crate::interrupt;
 use crate::text::exact_identifiers;
+use crate::units::clusters::{border_at_or_before, border_at_or_behind, cut_at_or_before};
 
 /// Shares of the limit, in per cent.
 pub(super) fn share(section: Section) -> u64 {
@@ -457,9 +458,7 @@ fn phrase(text: &str, start: usize, end: usize) -> &str {
     }
     let room = PHRASE_BYTES.saturating_sub(end - start);
     let (mut from, mut to) = (start.saturating_sub(room * 2 / 3), end);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    from = border_at_or_behind(text, from).min(start);
     if from > 0
         && let Some(space) = text[from..start].find(' ')
     {
@@ -476,6 +475,7 @@ fn phrase(text: &str, start: usize, end: usize) -> &str {
     {
         to = end + space;
     }
+    to = border_at_or_before(text, to).max(end);
     text[from..to].trim()
 }
 
@@ -508,8 +508,7 @@ pub(super) fn for_each_text(message: &Message, each: &mut dyn FnMut(&str, bool))
     message.parts.iter().for_each(|part| part_texts(part, message.role != Role::Tool, each));
 }
 
-/// The first bytes of a text, between characters.
+/// The first bytes of a text.
 fn head(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    &text[..end]
+    &text[..cut_at_or_before(text, bytes)]
 }

@@ -6,6 +6,7 @@
 
 use crate::interrupt::{self, Steps};
 use crate::units::abbreviations;
+use crate::units::clusters::is_border;
 
 /// Sentences are joined up to so many bytes.
 const JOINED_BYTES: usize = 80;
@@ -58,7 +59,7 @@ pub fn sentences(line: &str) -> Vec<&str> {
         } else if end - start >= LONGEST_BYTES && character.is_whitespace() {
             found.push(&line[start..end]);
             start = end;
-        } else if end - start >= 4 * LONGEST_BYTES && !character.is_ascii() {
+        } else if end - start >= 4 * LONGEST_BYTES && !character.is_ascii() && is_border(&line[start..], end - start) {
             found.push(&line[start..end]); // a script without spaces and without full stops
             start = end;
         }

@@ -17,7 +17,7 @@ use super::escape::{escape, unescape};
 use super::framing::Framing;
 use super::history::{History, Stored};
 use super::message::{Message, Role};
-use super::shorten::shorten;
+use super::shorten::{Between, shorten};
 use super::turns::opens_round;
 use crate::Result;
 use crate::tokens::Counter;
@@ -52,7 +52,7 @@ pub(super) fn line(history: &dyn History, window: &Window, framing: &Framing, co
 fn opening(stored: &Stored, counter: &dyn Counter) -> String {
     let spoken = stored.message.spoken();
     let text = unescape(&spoken);
-    match shorten(&text, None, OPENING_TOKENS - FRAME_TOKENS, counter) {
+    match shorten(&text, None, OPENING_TOKENS - FRAME_TOKENS, counter, Between::Characters) {
         Some(shortened) => shortened.text,
         None if text.trim().is_empty() => "[This message is too large to be shown here. It is stored.]".to_owned(),
         None => text.into_owned(),

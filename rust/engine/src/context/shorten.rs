@@ -1,14 +1,25 @@
 //! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
 //!
-//! Two thirds of the room go to the head, one third to the tail; both end at a character, at a line where one is near. The
+//! Two thirds of the room go to the head, one third to the tail; both end at a line where one is near, else between two clusters of
+//! characters. What a ledger has only the cut of ends between two characters, as it always did. The
 //! count of the shown text, escaped as it will be sent, is at most the limit. The marker counts characters, as a reader of the rest does,
 //! and names no tool, because the model may have none that reads it.
 
 use super::escape::escape;
 use crate::tokens::Counter;
+use crate::units::clusters::{border_at_or_before, border_at_or_behind};
 
 /// The least a result is shortened to: less says nothing.
 pub const LEAST_TOKENS: u64 = 48;
+
+/// Where a text is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Between two characters: texts that are made again from a ledger, of any version.
+    Characters,
+    /// Between two of those that a reader sees.
+    Clusters,
+}
 
 /// A shortened text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +32,7 @@ pub struct Shortened {
 
 /// Shortens `text` to at most `max_tokens` as it will be sent; `None` if it fits, or if not even the marker does.
 #[must_use]
-pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Counter) -> Option<Shortened> {
+pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Counter, between: Between) -> Option<Shortened> {
     if sent_within(text, max_tokens, counter) {
         return None;
     }
@@ -29,8 +40,8 @@ pub fn shorten(text: &str, key: Option<&str>, max_tokens: u64, counter: &dyn Cou
     let bare = counter.count(&marker(whole, whole, key));
     let mut room = max_tokens.checked_sub(bare)?;
     loop {
-        let head = head_bytes(text, room * 2 / 3, counter);
-        let tail = text.len() - tail_bytes(&text[head..], room / 3, counter);
+        let head = head_bytes(text, room * 2 / 3, counter, between);
+        let tail = text.len() - tail_bytes(&text[head..], room / 3, counter, between);
         let left_out_bytes = tail - head;
         let left_out = text[head..tail].chars().count();
         let shown = format!("{}{}{}", &text[..head], marker(left_out, whole, key), &text[tail..]);
@@ -58,18 +69,18 @@ pub fn sent_within(text: &str, limit: u64, counter: &dyn Counter) -> bool {
 }
 
 /// Bytes of the longest prefix found that is within `tokens`, at a line's end if that costs at most a quarter.
-fn head_bytes(text: &str, tokens: u64, counter: &dyn Counter) -> usize {
-    let end = longest(text.len(), tokens, |bytes| sent_within(&text[..floor(text, bytes)], tokens, counter));
-    let end = floor(text, end);
+fn head_bytes(text: &str, tokens: u64, counter: &dyn Counter, between: Between) -> usize {
+    let end = longest(text.len(), tokens, |bytes| sent_within(&text[..floor(text, bytes, between)], tokens, counter));
+    let end = floor(text, end, between);
     let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
     if line > end - end / 4 { line } else { end }
 }
 
 /// Bytes of the longest suffix found that is within `tokens`.
-fn tail_bytes(text: &str, tokens: u64, counter: &dyn Counter) -> usize {
+fn tail_bytes(text: &str, tokens: u64, counter: &dyn Counter, between: Between) -> usize {
     let length = text.len();
-    let bytes = longest(length, tokens, |bytes| sent_within(&text[ceil(text, length - bytes)..], tokens, counter));
-    let start = ceil(text, length - bytes);
+    let bytes = longest(length, tokens, |bytes| sent_within(&text[ceil(text, length - bytes, between)..], tokens, counter));
+    let start = ceil(text, length - bytes, between);
     let line = text[start..].find('\n').map_or(length, |at| start + at + 1);
     length - if line < start + (length - start) / 4 { line } else { start }
 }
@@ -92,14 +103,20 @@ fn longest(most: usize, tokens: u64, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+fn floor(text: &str, mut at: usize, between: Between) -> usize {
+    if between == Between::Clusters {
+        return border_at_or_before(text, at);
+    }
     while !text.is_char_boundary(at) {
         at -= 1;
     }
     at
 }
 
-fn ceil(text: &str, mut at: usize) -> usize {
+fn ceil(text: &str, mut at: usize, between: Between) -> usize {
+    if between == Between::Clusters {
+        return border_at_or_behind(text, at);
+    }
     while !text.is_char_boundary(at) {
         at += 1;
     }
@@ -118,7 +135,7 @@ mod tests {
             let pieces = random.below(200);
             let text = nasty(&mut random, pieces);
             let limit = LEAST_TOKENS + random.below(200);
-            match shorten(&text, Some("r-1"), limit, &WordCounter) {
+            match shorten(&text, Some("r-1"), limit, &WordCounter, Between::Clusters) {
                 None => assert!(WordCounter.count(&escape(&text)) <= limit),
                 Some(short) => {
                     assert!(WordCounter.count(&escape(&short.text)) <= limit);
@@ -133,9 +150,21 @@ mod tests {
 
     #[test]
     fn most_of_the_room_is_used() {
-        let short = shorten(&words(10_000), None, 1_000, &WordCounter).unwrap();
-        assert!(WordCounter.count(&short.text) > 900);
-        assert_eq!(shorten(&words(10), None, 1_000, &WordCounter), None);
-        assert_eq!(shorten(&words(10), Some("k"), 3, &WordCounter), None, "not even the marker fits");
+        let shorten = |length, key, most| shorten(&words(length), key, most, &WordCounter, Between::Clusters);
+        assert!(WordCounter.count(&shorten(10_000, None, 1_000).unwrap().text) > 900);
+        assert_eq!(shorten(10, None, 1_000), None);
+        assert_eq!(shorten(10, Some("k"), 3), None, "not even the marker fits");
+    }
+
+    #[test]
+    fn nothing_that_a_reader_takes_for_one_character_is_torn() {
+        let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466}";
+        let counter = crate::tokens::CachedCounter::new(crate::tokens::Encoding::O200k);
+        for limit in 48..200 {
+            let short = shorten(&family.repeat(200), None, limit, &counter, Between::Clusters).unwrap();
+            let (head, rest) = short.text.split_once("\n[... ").unwrap();
+            let tail = rest.split_once(" ...]\n").unwrap().1;
+            assert_eq!((head.len() % family.len(), tail.len() % family.len()), (0, 0), "{limit}");
+        }
     }
 }

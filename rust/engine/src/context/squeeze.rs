@@ -10,7 +10,7 @@ use super::escape::{escape, unescape};
 use super::framing::Framing;
 use super::history::Stored;
 use super::message::Part;
-use super::shorten::{LEAST_TOKENS, shorten};
+use super::shorten::{Between, LEAST_TOKENS, shorten};
 use crate::tokens::Counter;
 
 /// Shortens the results in `messages` so that together they lose at least `over` tokens; `None` if that cannot be.
@@ -69,7 +69,7 @@ fn shortened(stored: &Arc<Stored>, cap: u64, framing: &Framing, counter: &dyn Co
         for inner in &mut result.parts {
             let Part::Text(text) = inner else { continue };
             if counter.count_within(text, cap).is_none() {
-                *text = escape(&shorten(&unescape(text), key.as_deref(), cap, counter)?.text).into();
+                *text = escape(&shorten(&unescape(text), key.as_deref(), cap, counter, Between::Characters)?.text).into();
             }
         }
     }

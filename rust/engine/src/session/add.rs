@@ -10,7 +10,7 @@ use super::transcript::blob::{self, Hole};
 use super::transcript::message::{result_key, results_mut, show};
 use super::transcript::words::{self, Findable};
 use crate::context::message::Part;
-use crate::context::shorten::{sent_within, shorten, summarised};
+use crate::context::shorten::{Between, sent_within, shorten, summarised};
 use crate::context::{Arguments, Format, Framing, Message, Stored};
 use crate::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::store::identity::Seed;
@@ -138,7 +138,7 @@ fn shorten_results(message: &mut Message, given: &[(u32, String)], index: u64, m
         for part in &result.parts {
             let Part::Text(text) = part else { continue };
             let key = result_key(index, number);
-            if let Some(short) = shorten(text, Some(&key), most, &counter) {
+            if let Some(short) = shorten(text, Some(&key), most, &counter, Between::Clusters) {
                 let told = given.iter().find(|(place, _)| *place == at).map(|(_, told)| summarised(text, told, &key));
                 texts.push((at, told.filter(|told| sent_within(told, most, &counter)).unwrap_or(short.text)));
             }

@@ -2,63 +2,127 @@
 //!
 //! The result was counted again: cutting a text can change how the words beside the cut are cut into pretokens, so a cut between two tokens
 //! does not always give a text of that many. "At most" is exact, "longest" is to a few characters.
+//!
+//! A cut is between two extended grapheme clusters of UAX #29: no flag, no emoji and no letter with its marks is torn. Only where the first
+//! cluster alone (the last one, at the end) is too much, it is cut between two of its characters, as a text of nothing but marks has to be.
 
 use std::borrow::Cow;
+use std::iter;
 
 use super::ascii::Cuts;
 use super::encode::{encode_piece, piece_end};
 use super::vocabulary::{MAX_WIDTH, Vocabulary};
 use super::{Encoding, count_until};
+use crate::units::clusters::{border_at_or_before, border_at_or_behind, is_border};
 
-/// How many characters a cut moves before it falls back to the border of a pretoken.
+/// How many characters a cut moves before it falls back to the border of a pretoken, and how many clusters beyond it are tried.
 const TRIES: usize = 8;
+
+/// Bytes on either side of a cut: where all of them are ASCII it is cut between any two characters.
+const NEAR: usize = 16;
 
 /// The start of `text` that is at most `max_tokens` tokens: the rest is cut off its end.
 ///
-/// Linear in what is returned, not in the text.
+/// Linear in what is returned, and in a cluster that is cut; not in the text.
 #[must_use]
-pub fn truncate_end(encoding: Encoding, mut text: &str, max_tokens: usize) -> &str {
-    if is_searched(encoding, text) {
-        return searched(encoding, cuts(text).collect(), max_tokens, |cut| &text[..cut]);
+pub fn truncate_end(encoding: Encoding, text: &str, max_tokens: usize) -> &str {
+    let near = cut_from_start(encoding, text, max_tokens);
+    if near.at == text.len() || is_plain(text, near.at) {
+        return &text[..near.at];
     }
+    let fits = |cut: usize| count_until(encoding, &text[..cut], max_tokens).is_some();
+    let (mut cut, mut step) = (border_at_or_before(text, near.at), 1);
+    // A shorter text may have more tokens, by a few beside the cut, and a longer one fewer.
+    while cut > 0 && cut < near.at && !fits(cut) {
+        cut = border_at_or_before(text, cut.saturating_sub(step));
+        step *= 2;
+    }
+    let longer = iter::successors(Some(cut), |cut| (*cut < text.len()).then(|| border_at_or_behind(text, cut + 1))).skip(1).take(TRIES);
+    let may_fit = |cut: &usize| count_until(encoding, &text[near.exact.min(*cut)..*cut], near.room).is_some();
+    let cut = longer.filter(may_fit).last().filter(|cut| fits(*cut)).unwrap_or(cut);
+    if cut == 0 { &text[..near.at] } else { &text[..cut] }
+}
+
+/// The end of `text` that is at most `max_tokens` tokens: the rest is cut off its start.
+///
+/// Linear in what is returned, and in a cluster that is cut or a row of flags, of which all have to be counted; not in the text.
+#[must_use]
+pub fn truncate_start(encoding: Encoding, text: &str, max_tokens: usize) -> &str {
+    let near = cut_to_end(encoding, text, max_tokens);
+    if near.at == 0 || is_plain(text, near.at) {
+        return &text[near.at..];
+    }
+    let fits = |cut: usize| count_until(encoding, &text[cut..], max_tokens).is_some();
+    let (mut cut, mut step) = (border_at_or_behind(text, near.at), 1);
+    while cut < text.len() && cut > near.at && !fits(cut) {
+        cut = border_at_or_behind(text, cut.saturating_add(step).min(text.len()));
+        step *= 2;
+    }
+    let longer = iter::successors(Some(cut), |cut| cut.checked_sub(1).map(|at| border_at_or_before(text, at))).skip(1).take(TRIES);
+    let may_fit = |cut: &usize| count_until(encoding, &text[*cut..near.exact.max(*cut)], near.room).is_some();
+    let cut = longer.filter(may_fit).last().filter(|cut| fits(*cut)).unwrap_or(cut);
+    if cut == text.len() { &text[near.at..] } else { &text[cut..] }
+}
+
+/// Whether a cut is between two clusters, and everything near it is ASCII, as mostly.
+fn is_plain(text: &str, at: usize) -> bool {
+    text.as_bytes()[at.saturating_sub(NEAR)..text.len().min(at + NEAR)].is_ascii() && is_border(text, at)
+}
+
+/// A cut between two characters.
+struct Near {
+    at: usize,
+    /// The border of a pretoken beside it, up to which the tokens are counted.
+    exact: usize,
+    /// How many tokens there is room for beyond that border.
+    room: usize,
+}
+
+fn cut_from_start(encoding: Encoding, mut text: &str, max_tokens: usize) -> Near {
+    if is_searched(encoding, text) {
+        let at = searched(encoding, cuts(text).collect(), max_tokens, |cut| &text[..cut]).len();
+        return Near { at, exact: 0, room: max_tokens };
+    }
+    let mut beside = None;
     while let Some(piece) = first_too_much(encoding, text, max_tokens) {
+        let (exact, room) = *beside.get_or_insert((piece.start, piece.room));
         let mut cut = piece.start + widths(encoding, piece.tokens.iter().take(piece.room));
         for _ in 0..TRIES {
             while !text.is_char_boundary(cut) {
                 cut -= 1;
             }
             if count_until(encoding, &text[..cut], max_tokens).is_some() {
-                return &text[..cut];
+                return Near { at: cut, exact, room };
             }
             cut = cut.saturating_sub(1).max(piece.start);
         }
         text = &text[..piece.start];
     }
-    text
+    let (exact, room) = beside.unwrap_or_default();
+    Near { at: text.len(), exact, room }
 }
 
-/// The end of `text` that is at most `max_tokens` tokens: the rest is cut off its start.
-///
-/// Linear in what is returned, not in the text.
-#[must_use]
-pub fn truncate_start(encoding: Encoding, text: &str, max_tokens: usize) -> &str {
+fn cut_to_end(encoding: Encoding, text: &str, max_tokens: usize) -> Near {
     if is_searched(encoding, text) {
-        return searched(encoding, cuts(text).rev().collect(), max_tokens, |cut| &text[cut..]);
+        let kept = searched(encoding, cuts(text).rev().collect(), max_tokens, |cut| &text[cut..]);
+        return Near { at: text.len() - kept.len(), exact: text.len(), room: max_tokens };
     }
-    let Some(window) = window_too_much(encoding, text, max_tokens) else { return text };
+    let Some(window) = window_too_much(encoding, text, max_tokens) else { return Near { at: 0, exact: 0, room: 0 } };
     let piece = last_too_much(encoding, window, max_tokens);
+    let before = text.len() - window.len();
+    let near = |cut: usize| Near { at: before + cut, exact: before + piece.end, room: piece.room };
     let mut cut = piece.end - widths(encoding, piece.tokens.iter().rev().take(piece.room));
     for _ in 0..TRIES {
         while !window.is_char_boundary(cut) {
             cut += 1;
         }
         if count_until(encoding, &window[cut..], max_tokens).is_some() {
-            return &window[cut..];
+            return near(cut);
         }
         cut = (cut + 1).min(piece.end);
     }
     // The border of a pretoken is exact from there on, because the patterns do not look behind.
-    &window[piece.end..]
+    near(piece.end)
 }
 
 /// Whether what is counted is not what is returned, so that no token tells where to cut.
@@ -147,6 +211,8 @@ fn widths<'a>(encoding: Encoding, tokens: impl Iterator<Item = &'a u32>) -> usiz
 
 #[cfg(test)]
 mod tests {
+    use unicode_segmentation::UnicodeSegmentation;
+
     use super::*;
     use crate::tokens::count;
     use crate::tokens::fuzz::Fuzz;
@@ -192,5 +258,51 @@ mod tests {
             assert!(count(encoding, truncate_end(encoding, &long, 7)) == 7);
             assert!(count(encoding, truncate_start(encoding, &long, 7)) == 7);
         }
+    }
+
+    #[test]
+    fn nothing_is_torn_that_a_reader_takes_for_one_character() {
+        let texts = [
+            "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466} \u{1f3f3}\u{fe0f}\u{200d}\u{1f308} ",
+            "\u{1f1e9}\u{1f1ea}\u{1f1eb}\u{1f1f7}\u{1f1ef}\u{1f1f5}",
+            "Vie\u{323}\u{302}t Nam Nguye\u{302}\u{303}n e\u{301}cole ",
+            "\u{915}\u{94d}\u{937}\u{924}\u{94d}\u{930}\u{93f}\u{92f} \u{936}\u{94d}\u{930}\u{940}\u{92e}\u{93e}\u{928}\u{94d} ",
+            "\u{e19}\u{e49}\u{e33}\u{e40}\u{e07}\u{e34}\u{e19}\u{e01}\u{e33}\u{e25}\u{e31}\u{e07}\u{e43}\u{e08} ",
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}",
+            "\u{1f44d}\u{1f3ff}\u{270c}\u{1f3fd}1\u{fe0f}\u{20e3}",
+            "one line\r\n\r\nand one more\r\n",
+        ];
+        for encoding in Encoding::ALL {
+            for text in texts.map(|text| text.repeat(12)) {
+                let borders: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
+                for max_tokens in 0..70 {
+                    let (head, tail) = (truncate_end(encoding, &text, max_tokens), truncate_start(encoding, &text, max_tokens));
+                    let fits = |part: &str| count(encoding, part) <= max_tokens;
+                    let longest_head = borders.iter().rev().find(|at| fits(&text[..**at])).copied().unwrap_or(0);
+                    let longest_tail = borders.iter().find(|at| fits(&text[**at..])).map_or(0, |at| text.len() - at);
+                    assert!(fits(head) && fits(tail));
+                    assert!(longest_head == 0 || borders.contains(&head.len()), "{encoding:?}: {head:?} for {max_tokens}");
+                    assert!(longest_tail == 0 || borders.contains(&(text.len() - tail.len())), "{encoding:?}: {tail:?} for {max_tokens}");
+                    let least = if text.is_ascii() { 3 } else { 0 };
+                    assert!(head.len() + least >= longest_head, "{encoding:?}: {head:?} for {max_tokens}, and {:?}", &text[..longest_head]);
+                    assert!(tail.len() + least >= longest_tail, "{encoding:?}: {tail:?} for {max_tokens}, and {longest_tail} bytes");
+                }
+            }
+        }
+        let family = texts[0].split(' ').next().unwrap();
+        let (head, tail) = (truncate_end(Encoding::O200k, family, 3), truncate_start(Encoding::O200k, family, 3));
+        assert!(!head.is_empty() && !tail.is_empty() && head.len() < family.len(), "one that is too long alone is cut: {head:?} {tail:?}");
+    }
+
+    /// A million characters that are one cluster, and a million of which none is known to be one before all are counted.
+    #[test]
+    fn a_text_of_nothing_but_marks_is_cut_in_one_pass() {
+        let started = std::time::Instant::now();
+        for text in ["\u{301}", "\u{1f1e9}", "\u{915}\u{94d}", "\u{1f469}\u{200d}"].map(|one| one.repeat(1_000_000)) {
+            for part in [truncate_end(Encoding::O200k, &text, 1_000), truncate_start(Encoding::O200k, &text, 1_000)] {
+                assert!((990..=1_000).contains(&count(Encoding::O200k, part)), "{:?}", text.chars().next());
+            }
+        }
+        assert!(started.elapsed().as_secs() < 60, "far less than what the square of a million would take");
     }
 }

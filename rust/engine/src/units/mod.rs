@@ -1,4 +1,4 @@
-//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut and of the lines, days and numbers in it, of bytes
+//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut and of the characters as a reader sees them, of the lines, days and numbers in it, of bytes
 //! as text; the key of a scope's terms.
 
 pub mod abbreviations;
@@ -6,6 +6,7 @@ pub mod base64;
 pub mod calendar;
 pub mod clip;
 pub mod clock;
+pub mod clusters;
 pub mod days;
 pub mod lines;
 pub mod numbers;

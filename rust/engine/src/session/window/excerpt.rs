@@ -17,7 +17,7 @@ use super::failures;
 use crate::embedding::{Content, Cut, Wanted, distinct_tokens};
 use crate::interrupt;
 use crate::text::{Query, analyze, with_analyzer};
-use crate::units::clip::clip;
+use crate::units::clusters::{border_at_or_before, border_at_or_behind, cut_at_or_before};
 use crate::units::term_key::TermKey;
 
 /// The longest piece, in bytes.
@@ -125,7 +125,7 @@ impl Excerpts {
 
 /// Start and length of the beginning of a text, at most `most` bytes; `None` where all of it fits.
 pub(super) fn beginning(text: &str, most: usize) -> Option<(u64, u64)> {
-    (text.len() > most).then(|| (0, clip(text, most).len() as u64))
+    (text.len() > most).then(|| (0, cut_at_or_before(text, most) as u64))
 }
 
 /// Lines and sentences.
@@ -269,7 +269,10 @@ fn with_neighbours(pieces: &[Piece], mut first: usize, mut last: usize, most: us
     }
 }
 
+/// A part without the clusters that its ends tear, where anything else is in it, and without the white space at them.
 fn trimmed(text: &str, start: usize, end: usize) -> (u64, u64) {
+    let whole = (border_at_or_behind(text, start), border_at_or_before(text, end));
+    let (start, end) = if whole.0 < whole.1 { whole } else { (start, end) };
     let part = &text[start..end];
     let inner = part.trim();
     let start = if inner.is_empty() { start } else { start + (part.len() - part.trim_start().len()) };
@@ -378,13 +381,25 @@ mod tests {
 
     #[test]
     fn every_part_is_within_the_room_and_between_characters() {
-        let texts = ["\u{e9}".repeat(900), "x".repeat(5_000), "\n".repeat(2_000), log(), "\u{1f600} ok. ".repeat(300)];
+        let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}".repeat(90);
+        let texts = [
+            family,
+            "e\u{301}\u{323}".repeat(400),
+            "\u{e9}".repeat(900),
+            "x".repeat(5_000),
+            "\n".repeat(2_000),
+            log(),
+            "\u{1f600} ok. ".repeat(300),
+        ];
         let excerpts = Excerpts::of("code of node-9", 7.into());
         for text in &texts {
             for most in [16, 100, 399, 1_200] {
                 let (start, length) = excerpts.answering(text, most).expect("it is longer");
                 assert!(length as usize <= most, "{length} of {most}");
-                assert!(text.get(start as usize..(start + length) as usize).is_some());
+                let (start, end) = (start as usize, (start + length) as usize);
+                assert!(text.get(start..end).is_some());
+                let is_border = |at: usize| border_at_or_before(text, at) == at;
+                assert!(is_border(start) && is_border(end) || most == 16, "{:?} of {most}", &text[start..end]);
             }
         }
         assert_eq!(excerpts.answering("short", 100), None);
