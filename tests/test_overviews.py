@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -251,6 +252,25 @@ def test_days_are_those_of_the_zone_in_prompts_and_transcripts() -> None:
         for ask in (lambda: session.assemble(timezone="Nowhere/At_all"), lambda: user.search_transcripts(question, timezone="")):
             with pytest.raises(memspan.InvalidInput, match="timezone="):
                 ask()
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Sydney"])
+def test_a_day_has_the_offset_that_its_zone_had_then(zone: str) -> None:
+    """Prompts read every day with the offset of today, so that the first hour of a summer's day was of the day before."""
+    for month in ("January", "July"):
+        clock = FakeClock(datetime(2026, 12, 20, 12, tzinfo=UTC))
+        midnight = datetime.strptime(f"1 {month} 2026", "%d %B %Y").replace(tzinfo=ZoneInfo(zone))
+        with temporary_engine(clock=clock) as engine:
+            user = engine.user("u")
+            earlier = user.session("earlier", model="gpt-4o")
+            for text, minutes in (("I had dinner with Cid.", -20), ("I had dinner with Ana.", 20)):
+                earlier.add({"role": "user", "content": text}, created_at=midnight + timedelta(minutes=minutes))
+            session, question = user.session("asks", model="gpt-4o"), f"What did I do on {month} 1?"
+            session.add({"role": "user", "content": question})
+            for prompt in (session.assemble(timezone=zone), session.assemble(question, timezone=zone)):
+                assert "Ana" in prompt.text
+                assert "Cid" not in prompt.text
+            assert texts(user.search_transcripts(question, timezone=zone)) == ["I had dinner with Ana."]
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])

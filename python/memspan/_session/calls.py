@@ -64,7 +64,7 @@ class Calls(Transcript):
                 the function fails, or answers what this prompt cannot cost (less than a quarter of its counted tokens, or more than
                 20 times as many and 4,000), the prompt is bounded as without it, and `on_event` is told.
             timezone: Whose days "yesterday" and "on 7 May" are, where the question names a time: a `tzinfo`, or a name such as
-                "Europe/Berlin". UTC by default. The zone's offset from UTC now counts for all days.
+                "Europe/Berlin". UTC by default.
 
         Raises:
             BudgetExceeded: The system prompt, the tools and the newest message do not fit; every number is in the message and an attribute.

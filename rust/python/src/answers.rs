@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{Argument, Conditions, Kinds, Texts, Trust, functions, options};
 use crate::errors::{Pace, run};
-use crate::time::{from_local, to_local};
+use crate::time::named_in;
 use crate::value::{Moment, Named, Show, Tuple, keeps, shows};
 use crate::vectors::Vectors;
 
@@ -44,7 +44,7 @@ pub fn question(
         relevant_only => request.filter.relevant_only = Argument::read(name, value)?;
         min_score => request.min_score = Argument::read(name, value)?;
         max_tokens => request.max_tokens = Some(Argument::read(name, value)?);
-        timezone => asked = when::read_on_a_wall(&request.text, now, |now| to_local(now, value), |local| from_local(local, value))?;
+        timezone => asked = named_in(value, &request.text, now)?;
     }
     request.prefer(asked);
     Ok(request)
@@ -58,7 +58,7 @@ pub fn transcripts(query: &str, given: &Bound<'_, PyDict>, now: i64) -> PyResult
         where => request.metadata = Conditions::read(name, value)?.0;
         since => request.said.since = moment(name, value)?;
         until => request.said.until = moment(name, value)?;
-        timezone => request.preferred = when::read_on_a_wall(query, now, |now| to_local(now, value), |local| from_local(local, value))?;
+        timezone => request.preferred = named_in(value, query, now)?;
     }
     Ok(request)
 }

@@ -21,6 +21,7 @@ use crate::engine::Handle;
 use crate::errors::{Pace, run};
 use crate::messages::{Given, Messages, ToolsJson};
 use crate::prompt::{GivenPrompt, PromptCore};
+use crate::time::named_in;
 use crate::value::{Attached, Json, Moment, Show, as_is};
 use crate::vectors::Vectors;
 
@@ -171,7 +172,11 @@ impl SessionCore {
             budget => ask.budget = Some(Argument::read(name, value)?);
             max_input_tokens => ask.max_input_tokens = Some(Tokens::read(name, value)?.0);
             max_output_tokens => ask.max_output_tokens = Some(Tokens::read(name, value)?.0);
-            timezone => ask.ahead = crate::time::to_local(now, value)? - now;
+            timezone => {
+                let newest = || run(value.py(), Pace::of_prompt(self.last.size()), || self.named.own()?.question());
+                let asked = ask.query.clone().map_or_else(newest, |query| Ok(Some(query)))?; // the names come in the order of the call
+                ask.time = asked.map(|text| PyResult::Ok((named_in(value, &text, now)?, text))).transpose()?;
+            };
         }
         Ok(ask)
     }

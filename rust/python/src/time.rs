@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memspan_engine::process::Once;
+use memspan_engine::recall::when::{Range, read_on_a_wall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTzInfo};
 
@@ -72,22 +73,16 @@ pub fn from_python(name: &str, value: &Bound<'_, PyAny>, naive: Naive) -> PyResu
     Err(invalid(py, format!("reading {name}: {rule}: use a time within them")))
 }
 
-/// The time of a clock in a zone, as if that were UTC.
-pub fn to_local(microseconds: i64, zone: &Bound<'_, PyAny>) -> PyResult<i64> {
+/// The time that a text names by a clock in a zone: of one that it shows twice the first, and the limits of a `datetime` for one beyond.
+pub fn named_in(zone: &Bound<'_, PyAny>, text: &str, now: i64) -> PyResult<Option<Range>> {
     let py = zone.py();
-    let local = to_python(py, microseconds)?.call_method1("astimezone", (zone,))?;
-    from_python("timezone", &replace_zone(&local, py.None().bind(py))?, Naive::Utc)
-}
-
-/// When a clock in a zone shows that; the first time where it does so twice. Times beyond what a `datetime` can say become its limits.
-pub fn from_local(local: i64, zone: &Bound<'_, PyAny>) -> PyResult<i64> {
-    from_python("timezone", &replace_zone(&to_python(zone.py(), local)?, zone)?, Naive::Utc)
-}
-
-fn replace_zone<'py>(moment: &Bound<'py, PyAny>, zone: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let options = PyDict::new(moment.py());
-    options.set_item("tzinfo", zone)?;
-    moment.call_method("replace", (), Some(&options))
+    let read_as = |moment: &Bound<'_, PyAny>, zone: &Bound<'_, PyAny>| {
+        let options = PyDict::new(py);
+        options.set_item("tzinfo", zone)?;
+        from_python("timezone", &moment.call_method("replace", (), Some(&options))?, Naive::Utc)
+    };
+    let to_local = |now| read_as(&to_python(py, now)?.call_method1("astimezone", (zone,))?, py.None().bind(py));
+    read_on_a_wall(text, now, to_local, |local| read_as(&to_python(py, local)?, zone))
 }
 
 /// Where the time comes from. Asked once a call, before the engine is entered.

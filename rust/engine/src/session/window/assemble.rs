@@ -23,6 +23,7 @@ use crate::limits;
 use crate::memory::Core;
 use crate::models::Model;
 use crate::recall::ranking::SURE_ENOUGH;
+use crate::recall::when::Range;
 use crate::recall::{self, Filter, Overview, Question, Recall, Request};
 use crate::scope::Scope;
 use crate::session::asking::asking;
@@ -63,8 +64,8 @@ pub struct Ask {
     pub max_output_tokens: Option<u64>,
     /// The time, microseconds since 1970 (UTC).
     pub now: i64,
-    /// The time that the user's clock is ahead of UTC, in microseconds: "yesterday" is a day there.
-    pub ahead: i64,
+    /// The time that a question names by the user's clock, where that is not one of UTC, and the question: "yesterday" is a day there.
+    pub time: Option<(Option<Range>, String)>,
 }
 
 /// A prompt of a session.
@@ -441,7 +442,8 @@ fn recall<P: Pages>(
 
 /// A question to the memory of some scopes.
 pub(super) fn memory_request(text: String, ask: &Ask, scopes: Vec<Scope>, recalls: &Recalls) -> Request {
-    let preferred = recall::when::read(&text, ask.now, (ask.ahead / 1_000_000) as i32);
+    let by_clock = ask.time.as_ref().filter(|(_, question)| *question == text);
+    let preferred = by_clock.map_or_else(|| recall::when::read(&text, ask.now, 0), |(time, _)| *time);
     Request {
         text,
         vector: ask.vector.clone(),
