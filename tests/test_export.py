@@ -10,6 +10,7 @@ import sys
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -181,6 +182,35 @@ def test_values_that_contradict_each_other_are_refused_by_the_doctor(exported: P
     body = b"\n".join(lines) + b"\n"
     end = json.dumps({"end": {"lines": len(lines) - 1, "crc32": f"{zlib.crc32(body):08x}"}}, separators=(",", ":")).encode()
     refused(tmp_path, body + end + b"\n", "contradict each other")
+
+
+def test_the_order_of_messages_is_counted_where_an_older_version_did_not(tmp_path: Path) -> None:
+    """Until maintenance a question for a time took the order of adding for the order of saying."""
+    clock, exported, old = FakeClock(), tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    with reopen(tmp_path / "new", clock) as engine:
+        for name in ("u-1", "u-2"):
+            session = engine.user(name).session("s", model="gpt-4o")
+            for days in (3, 9, 1):
+                session.add({"role": "user", "content": f"said {days} days ago"}, created_at=clock() - timedelta(days=days))
+        engine.export(exported)
+    lines = exported.read_bytes().split(b"\n")[:-2]
+    known = [line for line in lines if b'"SessionsHead"' in line]
+    assert len(known) == 2
+    for line in known:
+        value = json.loads(line)
+        assert value["value"]["most_behind"] == 6 * 86_400_000_000
+        value["value"] |= {"newest_said_at": None, "most_behind": None}
+        lines[lines.index(line)] = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    body = b"\n".join(lines) + b"\n"
+    end = json.dumps({"end": {"lines": len(lines) - 1, "crc32": f"{zlib.crc32(body):08x}"}}, separators=(",", ":")).encode()
+    old.write_bytes(body + end + b"\n")
+    for key in (None, bytes(range(32))):
+        with reopen(tmp_path / f"loaded-{key is None}", clock, key=key) as engine:
+            engine.load(old)
+            assert engine.check().sound
+            engine.export(tmp_path / "again.jsonl")
+        again = (tmp_path / "again.jsonl").read_bytes().split(b"\n")
+        assert [line for line in again if b'"SessionsHead"' in line] == known
 
 
 def test_every_cut_and_many_flips_are_refused(exported: Path, tmp_path: Path) -> None:

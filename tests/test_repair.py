@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,6 +66,26 @@ def test_an_index_that_was_made_anew_is_no_loss(tmp_path: Path, capsys: pytest.C
         assert engine.check().sound
         assert len(list(engine.user("u").memories())) == 200
         assert engine.user("u").recall("memory number 117")[0].memory.id == "m117"
+
+
+def test_a_repair_counts_the_order_of_messages_that_an_older_version_did_not(tmp_path: Path, repository: Path) -> None:
+    def orders(store: Path) -> list[tuple[int | None, int | None]]:
+        with memspan.open(store, read_only=True) as engine:
+            engine.export(tmp_path / "lines")
+        lines = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
+        heads = [line["value"] for line in lines if line.get("table") == "SessionsHead" and line["value"]["last_document"] > 0]
+        return [(head.get("newest_said_at"), head.get("most_behind")) for head in heads]
+
+    store, saved = shutil.copytree(repository / "tests/golden/format-8/store", tmp_path / "old"), tmp_path / "new"
+    before = orders(store)
+    assert cli.main(["check", str(store), "--repair", str(saved)]) == 0
+    after = orders(saved)
+    assert len(after) == len(before) > 0
+    assert all(newest is None for newest, _ in before)
+    assert all(newest is not None for newest, _ in after)
+    with memspan.open(saved) as engine:
+        engine.maintain()
+    assert orders(saved) == after
 
 
 def test_a_lost_vector_is_told_with_what_makes_it_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,8 @@ impl Engine {
             let file = File::open(path).map_err(|error| io_error("loading an export", path, &error))?;
             Loading::begin(BufReader::with_capacity(1 << 16, file), &name, format).map(Lines)
         };
-        load::load(self.store(), self.busy_timeout(), open, |snapshot| self.check_loaded(&name, snapshot), &super::rehash::rehash)
+        let check = |snapshot: &Snapshot| self.check_loaded(&name, snapshot);
+        load::load(self.store(), self.busy_timeout(), open, check, &super::rehash::rehash, &super::mend::count_orders)
     }
 
     fn check_loaded(&self, name: &str, snapshot: &Snapshot) -> Result<()> {

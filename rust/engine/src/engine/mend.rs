@@ -26,6 +26,9 @@ use crate::store::repair::{Mended, Repaired, repair_and};
 use crate::store::vault::{StoreKey, record_of};
 use crate::{ErrorKind, Result};
 
+/// Scopes that are listed at once.
+const SCOPES: usize = 256;
+
 /// Saves what is intact of the store at `source` in a new store at `target`, which answers as if what is lost had never been there. Where
 /// the store is encrypted, that needs its `key`: without, the values are saved as they are. A key that does not open it is refused.
 pub fn repair(source: &Path, target: &Path, key: Option<&StoreKey>, now: i64) -> Result<Repaired> {
@@ -47,7 +50,7 @@ fn mend(saved: &mut Environment, source: &Path, key: Option<&StoreKey>, damaged:
     }
     saved.unlock(source, key)?;
     if !damaged {
-        return Ok(mended);
+        return count_orders(saved).map(|()| mended);
     }
     owners(saved, &mut mended.lost)?;
     for (partition, row) in scope::rows(&saved.snapshot()?, 0, usize::MAX)? {
@@ -60,6 +63,26 @@ fn mend(saved: &mut Environment, source: &Path, key: Option<&StoreKey>, damaged:
         }
     }
     Ok(mended)
+}
+
+/// Counts in which order messages were said, in every scope of a store that nobody sees yet and whose version did not count it.
+pub(super) fn count_orders(saved: &Environment) -> Result<()> {
+    let mut after = 0;
+    loop {
+        let rows = scope::rows(&saved.snapshot()?, after, SCOPES)?;
+        let Some((last, _)) = rows.last() else { return Ok(()) };
+        after = *last;
+        for (partition, row) in rows {
+            if matches!(row, Row::Scope(_)) {
+                count_order(saved, partition)?;
+            }
+        }
+    }
+}
+
+fn count_order(saved: &Environment, partition: Partition) -> Result<()> {
+    let lacks = session::has_no_order(&saved.snapshot()?, partition)?;
+    if lacks { rehash::write(saved, |txn| session::count_order(txn, partition)) } else { Ok(()) }
 }
 
 fn one(saved: &Environment, partition: Partition, row: Row, mended: &mut Mended) -> Result<()> {
@@ -91,7 +114,7 @@ fn one(saved: &Environment, partition: Partition, row: Row, mended: &mut Mended)
 fn sessions(saved: &Environment, partition: Partition, scope: &Scope, whose: &str, mended: &mut Mended) -> Result<()> {
     let seed = scope.seed(saved.identity().1);
     if session::mend::damage(&saved.snapshot()?, partition, seed)?.is_none() {
-        return Ok(());
+        return count_order(saved, partition);
     }
     blobs(saved, partition, seed)?;
     for session in session::mend::sessions(&saved.snapshot()?, partition)? {

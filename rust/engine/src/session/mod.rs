@@ -91,6 +91,7 @@ pub use reply::refused::Refusal;
 pub use responses::Replied;
 pub use scope_sessions::{Listed, Listing, delete_old, list};
 pub use search::{FEATURES, Features, Request as TranscriptRequest, SCORE_ONE as TRANSCRIPT_SCORE_ONE, TranscriptHit, fill_rows, search};
+pub(crate) use search::{count_order, has_no_order};
 pub use session::{Options, Session, Status, TurnView};
 pub use stored_epoch::StoredEpoch;
 pub use summary::StoredSummary;

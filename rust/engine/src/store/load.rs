@@ -31,14 +31,15 @@ pub trait Values {
 
 /// Loads values into an empty store and returns how many it has then. A body of several chunks counts once. `open` starts reading, and
 /// starts again if another process compacts meanwhile. `check` can refuse the values before anyone sees them. An encrypted store has its
-/// words hashed anew by `rehash`,
-/// where the hashes that come along would tell them.
+/// words hashed anew by `rehash`, where the hashes that come along would tell them. `complete` adds what the values of an older version
+/// lack.
 pub fn load<V: Values>(
     store: &Arc<Store>,
     busy_timeout: Duration,
     open: impl Fn() -> Result<V>,
     check: impl Fn(&Snapshot) -> Result<()>,
     rehash: Rehash<'_>,
+    complete: Rehash<'_>,
 ) -> Result<u64> {
     let build = |site: &Site<'_>| {
         check_empty(store, &site.snapshot)?;
@@ -50,6 +51,7 @@ pub fn load<V: Values>(
         let fill = |workshop: &Path| {
             let (new, loaded) = fill(store.key().as_deref(), workshop, meta, &mut values)?;
             rehash.map_or(Ok(()), |rehash| rehash(&new))?;
+            complete(&new)?;
             check(&new.snapshot()?)?;
             Ok((new, loaded))
         };

@@ -41,7 +41,7 @@ pub struct Mended {
 }
 
 /// Changes the values that were saved, before anybody sees them. It is told whether any is missing; where none is, it only looks whether
-/// it could.
+/// it could, and completes what an older version did not count.
 pub type Mend<'m> = &'m dyn Fn(&mut Environment, bool) -> Result<Mended>;
 
 /// Saves what is intact of the store at `source` in a new store at `target`, which must not exist or be an empty folder.

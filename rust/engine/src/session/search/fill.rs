@@ -54,6 +54,17 @@ fn ordered<P: Pages>(pages: &P, partition: Partition) -> Result<Option<SessionsH
     Ok((head.said != said).then_some(SessionsHead { said, ..head }))
 }
 
+/// The same for a scope of a store that nobody sees yet, which was loaded or repaired: only where its version did not count it.
+pub(crate) fn count_order<P: PagesMut>(pages: &mut P, partition: Partition) -> Result<()> {
+    ordered(&*pages, partition)?.map_or(Ok(()), |head| head.write(pages, partition))
+}
+
+/// Whether a scope has messages of which no order was counted.
+pub(crate) fn has_no_order<P: Pages>(pages: &P, partition: Partition) -> Result<bool> {
+    let head = SessionsHead::read(pages, partition)?;
+    Ok(head.last_document > 0 && head.said.is_none())
+}
+
 /// Writes rows and vectors of documents, as far as they are still there.
 pub(super) fn fill(pages: &mut impl PagesMut, partition: Partition, bare: &Rows) -> Result<u64> {
     let (mut filled, mut made): (u64, Vec<(u32, UnitVector)>) = (0, Vec::with_capacity(bare.len()));

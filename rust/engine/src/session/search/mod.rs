@@ -26,6 +26,7 @@ mod tests;
 mod typos;
 
 pub use fill::fill_rows;
+pub(crate) use fill::{count_order, has_no_order};
 pub(super) use later::{Later, Statement, with_later};
 pub(super) use row::Row;
 pub use score::{FEATURES, Features, SCORE_ONE};
