@@ -133,9 +133,9 @@ class Learning(Recalling):
         """Merges memories that say nearly the same. The originals are superseded and stay in `history`.
 
         Memories without a slot are clustered by their vectors (DBSCAN, exact). By rules one of a cluster stands for those that have the
-        same words but for endings and function words, of those that are kept longest the most important. A model may write one sentence
-        for three or more that are kept, or that end on the same day (UTC). Its words must be theirs; it is of their kind, has the newest
-        of their times and the metadata that all of them have, and ends with the first of them.
+        same words, in English but for endings and function words, of those that are kept longest the most important. A model may write
+        one sentence for three or more that are kept, or that end on the same day (UTC). Its words must be theirs; it is of their kind,
+        has the newest of their times and the metadata that all of them have, and ends with the first of them.
         One transaction a cluster: what is merged stays merged when it is interrupted, and a second call finds nothing more to do.
 
         Args:

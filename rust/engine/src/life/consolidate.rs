@@ -1,16 +1,20 @@
 //! Consolidation: memories that say nearly the same become one, which supersedes the originals and never destroys them.
 //!
 //! A scope's vectors are clustered ([`super::cluster`]). The caller says what a cluster becomes (a model's text), or else the rules: the
-//! most informative of those of its memories that are kept longest, where they do not differ in an identifier, a number, a name or a denial. One transaction a cluster: a
-//! process that dies between two has merged some clusters and none by half. A merged memory is no longer a candidate.
+//! most informative of those of its memories that are kept longest, where they do not differ in an identifier, a number, a name or a
+//! denial. Which words say nothing and which endings do not count is known of English alone: texts of other languages are merged where no
+//! word of theirs differs. One transaction a cluster: a process that dies between two has merged some clusters and none by half. A merged
+//! memory is no longer a candidate.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::cluster::{Points, dbscan};
 use crate::Result;
+use crate::embedding::has_word;
 use crate::memory::{Core, Kind, Memory, Named, record};
 use crate::scope::{Head, Scope};
+use crate::text::{duplicate_key, is_abroad};
 
 /// Memories of a scope that are clustered at most, the newest.
 pub const MAX_MEMORIES: usize = 20_000;
@@ -126,8 +130,12 @@ fn groups(cluster: &[Memory]) -> Vec<Group> {
 const MOST_TURNED: usize = 64;
 
 /// The parts in which two texts may not differ to be one, and the words that carry their meaning: all but function words, in their order, but
-/// that the end may stand first ("On Fridays we deploy", "We deploy on Fridays"). "Ana reports to Bo" is not "Bo reports to Ana".
+/// that the end may stand first ("On Fridays we deploy", "We deploy on Fridays"). "Ana reports to Bo" is not "Bo reports to Ana". A text of
+/// another language has all of its words.
 fn marks(text: &str) -> Vec<String> {
+    if !may_be_english(text) {
+        return as_it_stands(text);
+    }
     const LIGHT: [&str; 34] = [
         "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",
         "now", "do", "be", "been", "have", "has", "had", "would", "will", "too", "quite", "please", "we", "our", "am",
@@ -145,6 +153,38 @@ fn marks(text: &str) -> Vec<String> {
     let turned = |at: usize| marks[at..].iter().chain(&marks[..at]);
     let first = (0..marks.len()).filter(|_| marks.len() <= MOST_TURNED).min_by(|one, other| turned(*one).cmp(turned(*other)));
     turned(first.unwrap_or(0)).cloned().collect()
+}
+
+/// Whether a text may be English: small words of other languages are not more, and the vocabulary has half or more of its words in small
+/// letters, perhaps with its first one, and without those that other languages have as well. Where there is none, it is English in ASCII
+/// ("Olga", "GPT-4").
+fn may_be_english(text: &str) -> bool {
+    const SHARED: [&str; 23] = [
+        "a", "am", "an", "are", "as", "at", "do", "had", "has", "have", "he", "i", "in", "is", "me", "my", "no", "of", "on", "so", "was",
+        "we", "will",
+    ];
+    let mut words = text.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty()).take(MOST_TURNED);
+    let tells = |word: &&str| !SHARED.contains(&word.to_ascii_lowercase().as_str());
+    let is_known = |word: &str| word.is_ascii() && (has_word(word) || has_word(&stem(&word.to_ascii_lowercase())));
+    let first = usize::from(words.next().is_some_and(|word| tells(&word) && is_known(word)));
+    let small: Vec<&str> = words.filter(|word| word.starts_with(char::is_lowercase) && tells(word)).collect();
+    let known = small.iter().filter(|word| is_known(word)).count();
+    let has_half = known * 2 >= small.len() || (known + first) * 2 > small.len();
+    !is_abroad(text) && if small.is_empty() { text.is_ascii() } else { has_half }
+}
+
+/// The words of a text with the marks between them: "No, quiero" is not "No quiero", and "morgens" is not "morgen". Its first letter may be
+/// small, and the full stop behind it is none of it.
+fn as_it_stands(text: &str) -> Vec<String> {
+    const ENDS: [char; 9] = ['.', '!', '\u{a1}', '\u{2026}', '\u{3002}', '\u{ff01}', '\u{ff61}', '\u{964}', '\u{6d4}'];
+    let text = duplicate_key(text.trim_matches(|letter: char| ENDS.contains(&letter) || letter.is_whitespace()));
+    let mut words: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
+    if let Some(first) = words.first_mut()
+        && !first.chars().skip(1).any(char::is_uppercase)
+    {
+        *first = first.to_lowercase();
+    }
+    words
 }
 
 /// A word without its ending: "running", "runs" and "run" are one.
@@ -178,5 +218,84 @@ mod tests {
             assert_eq!(marks(one), marks(other), "{one} {other}");
         }
         assert!(marks("").is_empty());
+    }
+
+    /// Two texts of a language, which differ in a word, an ending, an order or a comma that says something there.
+    const OTHERS: [(&str, &str); 30] = [
+        ("Das ist so gewollt", "Das ist gewollt"),
+        ("Was ich mag: Kaffee", "Ich mag Kaffee"),
+        ("Ich laufe morgens", "Ich laufe morgen"),
+        ("Ich mag Kaffee", "Ich mag keinen Kaffee"),
+        ("No, bebo leche", "No bebo leche"),
+        ("Viene Ana, no viene Bo", "Bo viene, Ana no viene"),
+        ("Mi jefe es Carlos", "Mi jefe es Carlo"),
+        ("Odio a los gatos", "Odio los gatos"),
+        ("Je mange du porc", "Je ne mange pas du porc"),
+        ("Mes voisins dorment", "Mes voisin dorment"),
+        ("So usare Python", "Usare Python"),
+        ("Non, bevo latte", "Non bevo latte"),
+        ("N\u{e3}o, bebo leite", "N\u{e3}o bebo leite"),
+        ("Gosto do que vejo", "Gosto que vejo"),
+        ("Jad\u{119} do Krakowa", "Jad\u{119} Krakowa"),
+        ("Nie, lubi\u{119} kaw\u{119}", "Nie lubi\u{119} kaw\u{119}"),
+        ("Ik was thuis", "Ik thuis"),
+        ("Ik wil koffie of thee", "Ik wil koffie thee"),
+        ("Jag \u{e4}r p\u{e5} is", "Jag \u{e4}r p\u{e5}"),
+        ("Jeg vil have kaffe", "Jeg vil kaffe"),
+        ("Et yiyorum", "Et yemiyorum"),
+        (
+            "\u{42f} \u{43f}\u{44c}\u{44e} \u{43a}\u{43e}\u{444}\u{435}",
+            "\u{42f} \u{43d}\u{435} \u{43f}\u{44c}\u{44e} \u{43a}\u{43e}\u{444}\u{435}",
+        ),
+        (
+            "\u{41d}\u{435} \u{427}\u{430}\u{439}, \u{41a}\u{43e}\u{444}\u{435}",
+            "\u{427}\u{430}\u{439}, \u{41a}\u{43e}\u{444}\u{435} \u{41d}\u{435}",
+        ),
+        ("\u{8089}\u{3092}\u{98df}\u{3079}\u{308b}", "\u{8089}\u{3092}\u{98df}\u{3079}\u{306a}\u{3044}"),
+        ("\u{6211}\u{559d}\u{5496}\u{5561}", "\u{6211}\u{4e0d}\u{559d}\u{5496}\u{5561}"),
+        (
+            "\u{b098}\u{b294} \u{cee4}\u{d53c}\u{b97c} \u{b9c8}\u{c154}",
+            "\u{b098}\u{b294} \u{cee4}\u{d53c}\u{b97c} \u{c548} \u{b9c8}\u{c154}",
+        ),
+        (
+            "\u{623}\u{634}\u{631}\u{628} \u{627}\u{644}\u{642}\u{647}\u{648}\u{629}",
+            "\u{644}\u{627} \u{623}\u{634}\u{631}\u{628} \u{627}\u{644}\u{642}\u{647}\u{648}\u{629}",
+        ),
+        ("Saya suka kopi", "Saya tidak suka kopi"),
+        ("Der gefangene Floh", "Der Gefangene floh"),
+        ("T\u{f4}i th\u{ed}ch tr\u{e0}", "T\u{f4}i kh\u{f4}ng th\u{ed}ch tr\u{e0}"),
+    ];
+
+    #[test]
+    fn words_of_other_languages_are_none_of_english() {
+        for (one, other) in OTHERS {
+            assert_ne!(marks(one), marks(other), "{one} {other}");
+        }
+        for text in OTHERS.into_iter().flat_map(|(one, other)| [one, other]) {
+            let small: String = text.chars().take(1).flat_map(char::to_lowercase).chain(text.chars().skip(1)).collect();
+            let end = if text.is_ascii() { '.' } else { '\u{3002}' };
+            for same in [format!("{text}."), format!(" {text}!\n"), format!("{text}{end}"), text.replace(' ', "  "), small] {
+                assert_eq!(marks(text), marks(&same), "{text}");
+            }
+        }
+        assert_eq!(marks("Jose\u{301} vive aqu\u{ed}"), marks("Jos\u{e9} vive aqu\u{ed}."));
+    }
+
+    #[test]
+    fn english_with_names_is_english() {
+        for text in [
+            "Jos\u{e9} likes M\u{e1}laga",
+            "Lives in Los Angeles",
+            "Uses kubectl",
+            "payments-api listens on port 8443",
+            "Drives a Citro\u{eb}n C3 to work",
+            "GPT-4",
+            "Deploys with kubectl and helm",
+            "ana reports to bo",
+            "Likes running",
+            "Checkout runs on prod-1.",
+        ] {
+            assert!(super::may_be_english(text), "{text}");
+        }
     }
 }
