@@ -1,7 +1,7 @@
 //! Large tool results: stored whole, shown as head and tail around a marker that says how to read the rest.
 //!
 //! Two thirds of the room go to the head, one third to the tail; both end at a line where one is near, else between two clusters of
-//! characters. What a ledger has only the cut of ends between two characters, as it always did. The
+//! characters. A text that is made again from a ledger is cut between two characters, as it always was. The
 //! count of the shown text, escaped as it will be sent, is at most the limit. The marker counts characters, as a reader of the rest does,
 //! and names no tool, because the model may have none that reads it.
 

@@ -1,5 +1,5 @@
-//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut and of the characters as a reader sees them, of the lines, days and numbers in it, of bytes
-//! as text; the key of a scope's terms.
+//! Units that several rooms share: of a score, of a day, of the two times of a write, of a text that is cut, of the characters as a reader
+//! sees them and of the lines, days and numbers in it, of bytes as text; the key of a scope's terms.
 
 pub mod abbreviations;
 pub mod base64;
