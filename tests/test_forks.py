@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,14 +71,27 @@ def held() -> Iterator[Callable[[Any], None]]:
         thread.join()
 
 
+def is_free(lock: Lock) -> bool:
+    """Whether another thread can take it."""
+
+    def taken() -> bool:
+        free = lock.native.acquire(blocking=False)
+        if free:
+            lock.native.release()
+        return free
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(taken).result()
+
+
 def test_a_child_asks_an_embedder_that_a_thread_of_the_parent_was_about_to_ask(store: Path, held: Callable[[Any], None]) -> None:
     """It waited for ever for the lock of a thread that it does not have."""
     clock, embedder = FakeClock(), FakeEmbedder(16)
     with memspan.open(store, embedder=embedder, embed_timeout_seconds=9, clock=clock) as engine:
         user = engine.user("u")
         user.remember("Prefers tea")
-        for lock in (engine._store._lock, memspan._patience._lock, clock._lock, embedder._lock):
-            held(lock)
+        for lock in (engine._store._lock, clock._lock, embedder._lock):
+            held(lock.native)
 
         def work() -> None:
             assert not user.recall("what do I drink?").degraded
@@ -87,20 +101,21 @@ def test_a_child_asks_an_embedder_that_a_thread_of_the_parent_was_about_to_ask(s
 
 def test_the_forking_thread_keeps_its_own_lock(held: Callable[[Any], None]) -> None:
     own, other = Lock(), Lock()
-    held(other)
+    held(other.native)
 
     def work() -> None:
-        assert not other._lock.locked()
-        assert own._lock.locked()
-        own.__exit__(None, None, None)
-        with own, other:
-            assert own._lock.locked()
+        assert is_free(other)
+        assert not is_free(own)
+        own.native.release()
+        assert is_free(own)
+        with own.native, other.native:
+            assert not is_free(own)
 
-    with own:
+    with own.native:
         assert in_child(work) == 0
-        assert own._lock.locked()
-        assert other._lock.locked()
-    assert not own._lock.locked()
+        assert not is_free(own)
+        assert not is_free(other)
+    assert is_free(own)
 
 
 def test_a_child_makes_a_cache_that_a_thread_of_the_parent_was_making() -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,17 @@ def test_every_call_after_close_is_a_closed_error(use: object, store: Path, monk
     assert not list(store.parent.glob("*.part"))
 
 
+async def listens(event: memspan.Event) -> None:
+    """It was taken, and never ran."""
+
+
+class Listens:
+    """The same."""
+
+    async def __call__(self, event: memspan.Event) -> None:
+        del event
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -103,6 +115,9 @@ def test_every_call_after_close_is_a_closed_error(use: object, store: Path, monk
         ({"clock": 5}, "clock"),
         ({"embedder": object()}, "embedder"),
         ({"on_event": 5}, "on_event"),
+        ({"on_event": listens}, "on_event is a function of an Event, and no coroutine"),
+        ({"on_event": partial(listens)}, "on_event is a function of an Event, and no coroutine"),
+        ({"on_event": Listens()}, "on_event is a function of an Event, and no coroutine"),
         ({"graph": 5}, "graph must be a memspan.GraphOptions, and it is a int"),
     ],
 )

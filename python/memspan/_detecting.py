@@ -6,8 +6,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole, text_of
+from memspan._flags import shown
 from memspan._patience import answered
+from memspan._threads import GET_THREADS, NO_THREAD
 from memspan.detectors import DetectorError, Found
+from memspan.exceptions import StateError
 
 if TYPE_CHECKING:
     from memspan.detectors import Detector
@@ -31,7 +34,10 @@ def found_in(text: str, policy: Policy) -> list[Found] | None:
 
 
 def _asked(detector: Detector, text: str, seconds: float) -> object:
-    outcome = answered(detector, lambda: list(islice(detector(text), MOST_PARTS + 1)), seconds)
+    try:
+        outcome = answered(detector, lambda: list(islice(detector(text), MOST_PARTS + 1)), seconds)
+    except StateError as short:  # of threads: what the detector raises is in the outcome
+        raise _failed(detector, NO_THREAD, GET_THREADS) from short
     if not outcome:
         raise _failed(detector, f"it answers within {seconds:g} seconds, and it did not", "make it faster, or raise detector_seconds")
     if isinstance(outcome[0], BaseException):
@@ -50,7 +56,7 @@ def _checked(detector: Detector, text: str, given: object) -> list[Found]:
         start, end, what = (one.start, one.end, one.what) if isinstance(one, Found) else _three(one)  # pyright: ignore[reportUnknownArgumentType]
         is_name = isinstance(what, str) and 0 < len(what) <= LONGEST_NAME and what.isprintable() and what.strip() == what
         if not (is_whole(start) and is_whole(end) and 0 <= start < end <= len(text) and is_name):
-            raise _failed(detector, f"{rule} and a name of 1 to {LONGEST_NAME} characters, and one is {one!r:.80}", "correct it")
+            raise _failed(detector, f"{rule} and a name of 1 to {LONGEST_NAME} characters, and one is {shown(one)}", "correct it")  # pyright: ignore[reportUnknownArgumentType]
         parts.append(Found(start, end, what))
     return parts
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from memspan import _core
 from memspan._core import Limits
-from memspan._fence import is_number, is_whole, kind_of
+from memspan._fence import is_async, is_number, is_whole, kind_of
+from memspan._flags import shown
 from memspan._patience import answered
 from memspan._twins import loop_to_use
 from memspan.exceptions import EmbedderError, InvalidInput
@@ -28,12 +29,12 @@ def check_timeout(timeout_seconds: float | None) -> None:
     if timeout_seconds is not None and not is_number(timeout_seconds):
         raise InvalidInput(
             f"opening a store: embed_timeout_seconds must be a number of seconds or None, and it is {type(timeout_seconds).__name__} "
-            f"{str(timeout_seconds)[:80]!r}: give a number, or leave it out"
+            f"{shown(timeout_seconds)}: give a number, or leave it out"
         )
     if timeout_seconds is not None and not 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS:
         raise InvalidInput(
             f"opening a store: embed_timeout_seconds must be above 0 and at most {Limits.MAX_WAIT_SECONDS:,} (a day), and it is "
-            f"{timeout_seconds}: leave it out to wait for ever",
+            f"{shown(timeout_seconds)}: leave it out to wait for ever",
             value=timeout_seconds,
         )
 
@@ -44,12 +45,12 @@ class Embedding:
     def __init__(self, embedder: Embedder | str, timeout_seconds: float | None) -> None:
         check_timeout(timeout_seconds)
         if isinstance(embedder, str):
-            raise InvalidInput(f"opening a store: embedder is an object, None or 'default', and it is {embedder!r}: pass one of these")
+            raise InvalidInput(f"opening a store: embedder is an object, None or 'default', and it is {shown(embedder)}: pass one of these")
         missing = [name for name in ("name", "dimensions", "embed") if not hasattr(embedder, name)]
         if missing or not callable(embedder.embed):
             raise InvalidInput(
                 "opening a store: an embedder has .name, .dimensions and .embed(texts), and "
-                f"{embedder!r} lacks {', '.join(missing) or 'embed()'}: wrap it in a class that has them"
+                f"{shown(embedder)} lacks {', '.join(missing) or 'embed()'}: wrap it in a class that has them"
             )
         self._embedder = embedder
         self._timeout_seconds = timeout_seconds
@@ -220,10 +221,9 @@ class Reporter:
     """Calls `on_event`; its exceptions are logged and go no further."""
 
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
-        if on_event is not None and not callable(on_event):
-            raise InvalidInput(
-                f"opening a store: on_event must be a callable that takes an Event, and {on_event!r} cannot be called: pass a function"
-            )
+        if on_event is not None and is_async(on_event):
+            rule = "on_event is a function of an Event, and no coroutine"
+            raise InvalidInput(f"opening a store: {rule}, and it is {shown(on_event)}: give a function, which is called synchronously")
         self._on_event = on_event
 
     @property

@@ -82,6 +82,13 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+def is_async(function: object) -> bool:
+    """Whether a call of it returns a coroutine, as that of an `async def` function, method or `__call__` does."""
+    from inspect import iscoroutinefunction  # noqa: PLC0415  a module that import is spared, and few are asked
+
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004
+
+
 def kind_of(value: object) -> str:
     """The name of its type, for a message."""
     return type(value).__name__

@@ -1,25 +1,39 @@
-"""Arguments that are true or false (a text such as "no" would count as true), and how an error shows a value."""
+"""Arguments of a wrong type, and how an error shows a value."""
 
 from __future__ import annotations
 
 from memspan._fence import kind_of
 from memspan.exceptions import InvalidInput
 
-__all__ = ["check_flags", "shown"]
+__all__ = ["check_flags", "check_kinds", "check_several", "shown"]
 
 _MOST = 80
 
 
-def shown(value: object) -> str:
+def shown(value: object, most: int = _MOST) -> str:
     """The beginning of its repr; its type where that fails, as of a number with more digits than Python prints."""
     try:
-        return repr(value)[:_MOST]
+        return repr(value)[:most].encode("utf-8", "replace").decode()
     except Exception:  # noqa: BLE001  a broken __repr__ of the caller's must not hide what is wrong
         return f"a {kind_of(value)}"
 
 
 def check_flags(doing: str, **flags: object) -> None:
-    """Refuses what is not a bool."""
+    """Refuses what is not a bool: a text such as "no" would count as true."""
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise InvalidInput(f"{doing}: {name} is True or False, and it is of type {kind_of(value)}: pass one of them")
+
+
+def check_kinds(doing: str, what: str, remedy: str, kinds: type | tuple[type, ...], **values: object) -> None:
+    """Refuses what is of another type."""
+    for name, value in values.items():
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise InvalidInput(f"{doing}: {name} must be {what}, and it is of type {kind_of(value)} ({name}=): {remedy}")
+
+
+def check_several(doing: str, what: str, **values: object) -> None:
+    """Refuses what cannot be iterated over."""
+    for name, value in values.items():
+        if not hasattr(value, "__iter__") and not hasattr(value, "__getitem__"):
+            raise InvalidInput(f"{doing}: {name} must be {what}, and it is of type {kind_of(value)} ({name}=): put it into a list")

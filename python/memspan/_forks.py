@@ -6,11 +6,8 @@ import _frozen_importlib  # that of `import`, which is always there
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from weakref import WeakSet
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 __all__ = ["Lock", "renewed_in_child"]
 
@@ -28,26 +25,24 @@ def renewed_in_child(one: _Renewed) -> None:
 
 
 class Lock:
-    """A lock for `with`. In the child of a fork it is free, unless the thread that forked holds it."""
+    """A lock, for `with lock.native:`. In the child of a fork it is free, unless the thread that forked holds it.
 
-    __slots__ = ("__weakref__", "_lock", "_owner")
+    The object of the `with` statement is written in C, so that a signal's handler that raises comes before it is taken or inside of the
+    block, and never between. The thread that holds it may take it again: a handler, or a `__del__`, that calls memspan would otherwise wait
+    for what it interrupted. So what it guards must be whole, or harmless, behind each step.
+    """
+
+    __slots__ = ("__weakref__", "native")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._owner: int | None = None
+        self.native = threading.RLock()
         renewed_in_child(self)
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._owner = threading.get_ident()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._owner = None
-        self._lock.release()
-
     def _renew(self) -> None:
-        if self._owner != threading.get_ident():
-            self._lock, self._owner = threading.Lock(), None
+        if self.native.acquire(blocking=False):
+            self.native.release()
+        else:
+            self.native = threading.RLock()
 
 
 def _is_ours(name: str) -> bool:

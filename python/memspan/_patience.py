@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from memspan._forks import Lock
 from memspan._twins import loop_to_use
+from memspan.exceptions import StateError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Future
 
-__all__ = ["MOST_THREADS", "answered", "begun"]
+__all__ = ["MOST_THREADS", "Begun", "answered", "begun"]
 
 MOST_THREADS = 32
 """In which the calls of one reply run."""
@@ -27,8 +26,8 @@ GRACE_SECONDS = 0.05
 
 T = TypeVar("T")
 
-_hanging: list[tuple[object, threading.Thread]] = []
-_lock = Lock()
+_hanging: dict[threading.Thread, object] = {}
+"""The threads that nobody waits for any more, with the functions that they call. No lock: each step on it is one of the dict's."""
 _own = threading.local()
 
 
@@ -38,7 +37,12 @@ def answered(function: object, work: Callable[[], object], seconds: float | None
     A function that hangs so costs one thread for each caller that waits for it at once, however often it is asked. One that calls
     itself again through memspan would wait for itself, so the inner call is not made. An awaitable is awaited: in the event loop of the
     awaitable twin that is waiting, else in one of its own.
+
+    Raises:
+        StateError: The system gives no more threads.
     """
+    from memspan._threads import started  # noqa: PLC0415  import memspan is spared it
+
     asking: tuple[object, ...] = getattr(_own, "asking", ())
     if any(_same(one, function) for one in asking) or _hangs(function, seconds):
         return []
@@ -53,21 +57,23 @@ def answered(function: object, work: Callable[[], object], seconds: float | None
             outcome.append(error)
 
     thread = threading.Thread(target=call, name="memspan-caller", daemon=True)
-    thread.start()
     try:
+        started(thread, "calling a function of yours")
         thread.join(seconds)
     finally:  # also where Ctrl-C ends the wait
         if not outcome:
-            with _lock:
-                _hanging.append((function, thread))
+            _hanging[thread] = function
     return outcome[:1]
 
 
 def _hangs(function: object, seconds: float | None) -> bool:
     """Whether an earlier call of a function still hangs, after a last moment of patience."""
-    with _lock:
-        _hanging[:] = [row for row in _hanging if row[1].is_alive()]
-        earlier = [thread for one, thread in _hanging if _same(one, function)]
+    earlier: list[threading.Thread] = []
+    for thread, one in _hanging.copy().items():
+        if not thread.is_alive():
+            _hanging.pop(thread, None)
+        elif _same(one, function):
+            earlier.append(thread)
     until = time.monotonic() + min(GRACE_SECONDS if seconds is None else seconds, GRACE_SECONDS)
     for thread in earlier:
         thread.join(max(until - time.monotonic(), 0.0))
@@ -109,24 +115,65 @@ def _settled(value: Any, loop: AbstractEventLoop | None, until: float | None) ->
         return []
 
 
-def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Future[T]], Callable[[], None]]:
-    """The futures of all works, in their order, and a function that cancels those that have not begun."""
-    from concurrent.futures import Future  # noqa: PLC0415  import memspan is spared it
+class Begun(Generic[T]):
+    """A work that was begun, or waits for that."""
 
-    futures: list[Future[T]] = [Future() for _ in works]
-    waiting = list(zip(futures, works, strict=True))[::-1]
+    __slots__ = ("_done", "_error", "_result")
+
+    def __init__(self) -> None:
+        from memspan._threads import Latch  # noqa: PLC0415  import memspan is spared it
+
+        self._done = Latch()
+        self._result: list[T] = []
+        self._error: BaseException | None = None
+
+    def run(self, work: Callable[[], T]) -> None:
+        """Does the work, whose error is kept for those who ask for the result."""
+        try:
+            self._result.append(work())
+        except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
+            self._error = error
+        self._done.open()
+
+    def error(self, seconds: float) -> BaseException | None:
+        """The error of the work, or `None`, once it is done.
+
+        Raises:
+            TimeoutError: It is not done within that time.
+        """
+        if not self._done.wait(seconds):
+            raise TimeoutError
+        return self._error
+
+    def result(self) -> T:
+        """The result of a work that is done without an error."""
+        return self._result[0]
+
+
+def begun(works: Sequence[Callable[[], T]]) -> tuple[list[Begun[T]], Callable[[], None]]:
+    """All works, in their order, and a function that takes those back that have not begun.
+
+    Raises:
+        StateError: The system gives no thread at all.
+    """
+    from memspan._threads import started  # noqa: PLC0415  import memspan is spared it
+
+    all_of_them: list[Begun[T]] = [Begun() for _ in works]
+    waiting = list(zip(all_of_them, works, strict=True))[::-1]
 
     def run() -> None:
         while waiting:
             try:
-                future, work = waiting.pop()
+                one, work = waiting.pop()
             except IndexError:
                 return  # another thread took the last one
-            try:
-                future.set_result(work())
-            except BaseException as error:  # noqa: BLE001  it is raised where the result is asked for
-                future.set_exception(error)
+            one.run(work)
 
-    for _ in range(min(len(works), MOST_THREADS)):
-        threading.Thread(target=run, name="memspan-tool", daemon=True).start()
-    return futures, waiting.clear
+    for number in range(min(len(works), MOST_THREADS)):
+        try:
+            started(threading.Thread(target=run, name="memspan-tool", daemon=True), "running tools")
+        except StateError:
+            if not number:
+                raise
+            break  # those that there are do all of them
+    return all_of_them, waiting.clear

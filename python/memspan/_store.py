@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from weakref import WeakSet
 
 from memspan import _core
 from memspan._core import Limits
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from memspan._embedding import Embedding, Reporter
     from memspan._kept import Remembered
+    from memspan._threads import Latch
     from memspan.detectors import Found
     from memspan.life import LanguageModel
     from memspan.long_term import Scope
@@ -61,7 +63,19 @@ class Windows:
 class OpenStore:
     """The engine's core, the source of its vectors (`None` where the core makes them, or nobody), and the reporter of failures."""
 
-    __slots__ = ("_embeddings", "_lock", "_questions", "core", "embedding", "embeds_questions", "llm", "policy", "reporter", "windows")
+    __slots__ = (
+        "_embeddings",
+        "_lock",
+        "_questions",
+        "core",
+        "embedding",
+        "embeds_questions",
+        "llm",
+        "maintaining",
+        "policy",
+        "reporter",
+        "windows",
+    )
 
     def __init__(
         self,
@@ -81,6 +95,8 @@ class OpenStore:
         self.embeds_questions = embedding is not None
         """Whether an embedder of the caller's may be asked to embed a question; else the core does, or nothing."""
         self._questions: OrderedDict[tuple[object, ...], _core.Vectors] = OrderedDict()
+        self.maintaining: WeakSet[Latch] = WeakSet()
+        """By which those are told to stop who maintain the store."""
         self._lock = Lock()
         if embedding is not None:
             embedding.bind(core, 0)
@@ -92,10 +108,11 @@ class OpenStore:
 
     def exchange(self, embedding: Embedding, *, built_in: bool) -> None:
         """Makes another embedder that of this engine. The one before goes on to embed questions to scopes that have its vectors."""
-        with self._lock:
+        with self._lock.native:
             place = self.core.exchange_embedding(embedding)
             embedding.bind(self.core, place)
-            self._embeddings[place] = self.embedding = None if built_in else embedding
+            self._embeddings[place] = None if built_in else embedding
+            self.embedding = self._embeddings[max(self._embeddings)]
             self.embeds_questions = any(one is not None for one in self._embeddings.values())
 
     def query_vector(self, query: str, scope: Scope) -> tuple[_core.Vectors | None, str | None]:
@@ -109,10 +126,10 @@ class OpenStore:
         if embedding is None:
             return None, None
         key = (embedding.place, scope.type, scope.tenant, scope.id, query)
-        with self._lock:
-            known = self._questions.get(key)
+        with self._lock.native:
+            known = self._questions.pop(key, None)
             if known is not None:
-                self._questions.move_to_end(key)
+                self._questions[key] = known  # as the last one
         if known is not None:
             self.core.note_embedded(0, 0, 1)
             return known, None
@@ -121,9 +138,9 @@ class OpenStore:
             self.reporter.report(Event("degraded", why or "", scope))
             return None, why
         if len(query) <= _LONGEST_KEPT_QUESTION:
-            with self._lock:
+            with self._lock.native:
                 self._questions[key] = vector
-                if len(self._questions) > _QUESTIONS:
+                while len(self._questions) > _QUESTIONS:
                     self._questions.popitem(last=False)
         return vector, None
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import functools
 import os
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from memspan.exceptions import StateError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Semaphore
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator, MutableMapping
     from contextvars import Context
     from queue import SimpleQueue
+
+    from memspan._threads import Latch
 
 __all__ = ["MOST_ASKING", "Steps", "alone", "async_iterable", "awaitable", "awaiting_loop", "each_alone", "ended", "loop_to_use"]
 
@@ -28,7 +33,12 @@ _PAGE = 256
 _END = object()
 
 MOST_ASKING = 64
-"""How many calls of one event loop may ask functions of the caller's at once, embedders for instance. The others wait for their turn."""
+"""How many calls of one event loop may ask functions of the caller's at once, embedders for instance. The others wait for their turn.
+
+A call whose caller was cancelled has its place until its thread is done with it.
+"""
+
+_AWAITING = "awaiting a call"
 
 _IDLE_SECONDS = 5.0
 """How long a thread that has nothing to do waits for more."""
@@ -77,12 +87,8 @@ def awaitable(plain: Callable[_P, _R], *, waits: bool = False, asks: bool = Fals
         if waits:
             return await alone(work)
         if asks and _asks(args[0], kwargs):
-            async with _room():
-                return await alone(work)
-        import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
-
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, functools.partial(_context(loop).run, functools.partial(_kept, work)))
+            return await _in_room(work)
+        return await _pooled(work)
 
     own = "a thread of its own" if waits else "a worker thread"
     _describe(call, plain, f"the same call in {own}. Cancelling it does not undo a write.")
@@ -93,10 +99,8 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
     """The twin of a method that returns an iterator: each page of it is fetched in a worker thread."""
 
     async def call(*args: _P.args, **kwargs: _P.kwargs) -> AsyncIterator[_R]:
-        import asyncio  # noqa: PLC0415
-
         items = plain(*args, **kwargs)
-        while page := await asyncio.to_thread(_kept, lambda: list(islice(items, _PAGE))):
+        while page := await _pooled(lambda: list(islice(items, _PAGE))):
             for item in page:
                 yield item
 
@@ -107,6 +111,40 @@ def async_iterable(plain: Callable[_P, Iterator[_R]]) -> Callable[_P, AsyncItera
 async def alone(work: Callable[[], _R]) -> _R:
     """A function's result or error, in a thread of its own, with the caller's context. A cancelled caller leaves the thread behind."""
     return await _started(work)
+
+
+async def _in_room(work: Callable[[], _R]) -> _R:
+    """The same, of a call that asks a function of the caller's: it waits for a place, which is free again when the thread is done."""
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    loop, room = asyncio.get_running_loop(), _room()
+    await room.acquire()
+    try:
+        done = _started(work, then=functools.partial(_told, loop, room.release))
+    except BaseException:
+        room.release()
+        raise
+    return await done
+
+
+async def _pooled(work: Callable[[], _R]) -> _R:
+    """A function's result or error, in a thread of the event loop's pool, with the caller's context."""
+    import asyncio  # noqa: PLC0415  programs without an event loop do not pay for it
+
+    loop, wanted = asyncio.get_running_loop(), [work]
+    context = _context(loop)
+
+    def run() -> _R:
+        return context.run(_kept, wanted.pop())
+
+    try:
+        done = loop.run_in_executor(None, run)
+    except RuntimeError as error:
+        from memspan._threads import no_thread  # noqa: PLC0415  the same
+
+        wanted.clear()  # the pool has it in its queue all the same
+        raise (no_thread(_AWAITING, error) or error) from None
+    return await done
 
 
 async def ended(work: Callable[[], _R]) -> _R:
@@ -137,28 +175,29 @@ async def each_alone(items: Generator[_R]) -> AsyncGenerator[_R]:
 class Steps:
     """A generator whose steps run in threads, one at a time, in one context."""
 
-    __slots__ = ("_at_rest", "_context", "_items")
+    __slots__ = ("_context", "_items", "_last")
 
     def __init__(self, items: Generator[Any, Any]) -> None:
         import asyncio  # noqa: PLC0415
-        from threading import Event  # noqa: PLC0415
 
         self._items, self._context = items, _context(asyncio.get_running_loop())
-        self._at_rest = Event()
-        self._at_rest.set()
+        self._last: Latch | None = None
+        """Open when the last step is done; `None` before the first."""
 
     @property
     def at_rest(self) -> bool:
         """Whether no step is under way."""
-        return self._at_rest.is_set()
+        return self._last is None or self._last.is_open
 
     def begun(self, work: Callable[[], _R]) -> Future[_R]:
         """The result of a step, which goes on even where nobody waits for it any more."""
-        self._at_rest.clear()
+        from memspan._threads import Latch  # noqa: PLC0415  import memspan is spared it
+
+        before, self._last = self._last, Latch()
         try:
-            step = _started(work, self._context, self._at_rest.set)
-        except RuntimeError:  # there is no room for another thread
-            self._at_rest.set()
+            step = _started(work, self._context, self._last.open)
+        except StateError:  # there is no room for another thread
+            self._last = before
             raise
         step.add_done_callback(_heard)
         return step
@@ -178,7 +217,8 @@ class Steps:
         """Closes the generator, behind the step that is under way; it is done whether or not somebody waits for it."""
 
         def close() -> None:
-            self._at_rest.wait()
+            if self._last is not None:
+                self._last.wait()
             self._items.close()
 
         return _started(close, self._context.copy())
@@ -209,14 +249,18 @@ def _started(work: Callable[[], _R], context: Context | None = None, then: Calla
         if then is not None:
             then()
         try:
-            loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:  # the loop is closed: nobody waits any more
-            pass
+            _told(loop, settle, result, error)
         finally:
             del result, error  # an error knows this frame
 
     _begin(run)
     return done
+
+
+def _told(loop: AbstractEventLoop, what: Callable[..., object], *given: Any) -> None:
+    """Has a function called in an event loop, unless that is closed: nobody waits any more."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(what, *given)
 
 
 def _heard(done: Future[Any]) -> None:
@@ -245,11 +289,13 @@ def _begin(work: Callable[[], object]) -> None:
     from queue import SimpleQueue  # noqa: PLC0415  import memspan is spared it
     from threading import Thread  # noqa: PLC0415
 
+    from memspan._threads import started  # noqa: PLC0415  the same
+
     try:
         queue = _idle.pop()
     except IndexError:
         queue = cast("SimpleQueue[Callable[[], object]]", SimpleQueue())
-        Thread(target=_work, args=(queue,), name="memspan-call", daemon=True).start()
+        started(Thread(target=_work, args=(queue,), name="memspan-call", daemon=True), _AWAITING)
     queue.put(work)
 
 

@@ -12,6 +12,7 @@ from memspan._engine.copies import Copies
 from memspan._engine.paths import local_path
 from memspan._engine.upkeep import Upkeep
 from memspan._fence import fenced, guarded, is_mapping, kind_of
+from memspan._flags import shown
 from memspan._store import OpenStore
 from memspan._twins import async_iterable, awaitable
 from memspan.embedding import BuiltIn
@@ -123,9 +124,9 @@ class Engine(Copies, Upkeep):
             >>> engine.remember_many(rows).added, engine.remember_many(rows).duplicates
             (3, 3)
         """
-        if on_error not in {"raise", "skip"}:
+        if on_error not in ("raise", "skip"):  # a tuple: what was given may have no hash
             raise InvalidInput(
-                f"remembering rows: on_error is 'raise' or 'skip', and it is {on_error!r}: choose one", on_error=repr(on_error)
+                f"remembering rows: on_error is 'raise' or 'skip', and it is {shown(on_error)}: choose one", on_error=shown(on_error)
             )
         actions = {"added": 0, "superseded": 0, "duplicate": 0, "rejected": 0, "redacted": 0, "quarantined": 0}
         errors: list[tuple[int, str | None, Error]] = []
@@ -173,9 +174,16 @@ class Engine(Copies, Upkeep):
     def close(self) -> None:
         """Stores buffered recalls and closes the store, unless another engine of this process uses it. A second time does nothing.
 
+        A thread that `maintenance` began ends behind what it is at.
+
         Where the store's folder was removed or replaced meanwhile, the buffered recalls are lost without an error.
         """
-        self._core.close()
+        try:
+            self._core.close()
+        finally:
+            if self.closed:
+                for stop in list(self._store.maintaining):
+                    stop.open()
 
     def __enter__(self) -> Self:
         return self
@@ -228,7 +236,8 @@ def open(  # noqa: A001  `memspan.open` reads like what it does
         busy_timeout_seconds: How long a write may wait for other writers, 0 to 86,400.
         embed_timeout_seconds: How long a call of the embedder may take. A longer one has failed. `None` waits for ever.
         on_event: Called with an `Event` when a recall is degraded, a memory stays without a vector, a session reaches 70 % or 85 % of its
-            model's window, or a provider's usage contradicts itself. It runs on the call's thread, after it. Its exceptions are logged.
+            model's window, or a provider's usage contradicts itself. It is called synchronously, on the call's thread, after it: an
+            `async def` function is refused. Its exceptions are logged.
         policy: Says what is never stored and what waits for approval; by default a `Policy()`, which refuses texts with secrets.
         kinds: How long memories of a kind live, as in `{"episodic": KindRule(ttl_days=90)}`.
         llm: The model that `Scope.learn` and `Scope.consolidate` ask by default. Called with messages and `max_tokens`, it

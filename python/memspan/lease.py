@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import is_number
+from memspan._flags import shown
 from memspan._forks import Lock
 from memspan._twins import alone, ended
 from memspan.exceptions import Error, InvalidInput, StateError, StoreBusy
@@ -60,6 +61,7 @@ class Lease:
         "_held",
         "_holder",
         "_left",
+        "_renewed",
         "_row",
         "_seconds",
         "_trying",
@@ -78,11 +80,15 @@ class Lease:
         written: Callable[[Added], Added] | None = None,
     ) -> None:
         if not is_number(wait_seconds) or not 0 <= wait_seconds < Limits.MAX_WAIT_SECONDS:
-            raise InvalidInput(f"taking a lease: wait_seconds must be from 0 to a day, got {wait_seconds!r} (wait_seconds=): change it")
+            raise InvalidInput(
+                f"taking a lease: wait_seconds must be from 0 to a day, got {shown(wait_seconds)} (wait_seconds=): change it"
+            )
         self._core, self._seconds, self._wait, self._row, self._written = core, seconds, wait_seconds, row, written
         self._holder = _name_of_a_holder()
         self._entered = self._held = False
         self._changing = Lock()
+        self._renewed = False
+        """Whether it was renewed since the reply began to be added."""
         self._unsure = False
         """Whether it is not known if it was taken: the call was interrupted."""
         self._trying = self._left = False
@@ -104,12 +110,13 @@ class Lease:
             StateError: It is not held: its block is over, or the reply was added by it.
             StoreBusy: Its time was over, and another worker answers now.
         """
-        with self._changing:  # a thread that renews now and then must not take again what the reply ends
+        with self._changing.native:  # a thread that renews now and then must not take again what the reply ends
             if not self._held:
                 raise StateError(
                     f"renewing the lease of session {self._core.id!r}: it must be held, and it is not: its block is over, or the reply was "
                     "added by it"
                 )
+            self._renewed = True
             other = self._core.take_lease(self._holder, self._seconds if seconds is None else seconds, None)
             if other is not None:
                 self._held = False
@@ -117,9 +124,13 @@ class Lease:
 
     def add_response(self, response: Any, prompt: _core.PromptCore | None, created_at: datetime | None) -> _records.Replied:
         """Adds a reply by it, and ends it where the reply calls no tool; what became of it. Private."""
-        with self._changing:
+        with self._changing.native:
+            self._renewed = False
             replied = self._core.add_response(response, prompt, self._holder, None, created_at)
-            self._held = self._held and not replied.is_last
+            if replied.is_last:
+                self._held = False
+                if self._renewed:  # by a signal's handler meanwhile
+                    self._core.release_lease(self._holder)
             return replied
 
     def __enter__(self) -> Self:
@@ -184,7 +195,7 @@ class Lease:
             self._release()
 
     def _release(self) -> None:
-        with self._changing:
+        with self._changing.native:
             if self._held or self._unsure:
                 try:
                     self._core.release_lease(self._holder)

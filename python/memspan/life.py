@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
 
-from memspan._fence import fenced, is_number
-from memspan._flags import check_flags
+from memspan._fence import fenced, is_async, is_number
+from memspan._flags import check_flags, shown
 from memspan._results import Decision, Relation
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -44,11 +44,9 @@ def _callables(given: object) -> tuple[Detector, ...]:
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
         raise InvalidInput(f"making a policy: detectors is a list of functions, and it is a {type(given).__name__}: put it into a list")
     for one in cast("Sequence[object]", given):
-        from inspect import iscoroutinefunction  # noqa: PLC0415  a module that import is spared, and few have detectors
-
-        if not callable(one) or iscoroutinefunction(one):
+        if not callable(one) or is_async(one):
             rule = "a detector is a function of a text that returns parts of it, and no coroutine"
-            raise InvalidInput(f"making a policy: {rule}, and one is {one!r:.80}: give a function")
+            raise InvalidInput(f"making a policy: {rule}, and one is {shown(one)}: give a function")
     return tuple(cast("Sequence[Detector]", given))
 
 
@@ -105,11 +103,11 @@ class Policy:
             ("detected", self.detected, _TREATMENTS),
         ):
             if given not in known:
-                raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {given!r}: choose one")
+                raise InvalidInput(f"making a policy: {name} is one of {', '.join(map(repr, known))}, and it is {shown(given)}: choose one")
         object.__setattr__(self, "detectors", _callables(self.detectors))
         if not is_number(self.detector_seconds) or not 0 < self.detector_seconds <= _DAY:
             rule = "detector_seconds is a number above 0 and at most a day"
-            raise InvalidInput(f"making a policy: {rule}, and it is {self.detector_seconds!r:.80}: give seconds")
+            raise InvalidInput(f"making a policy: {rule}, and it is {shown(self.detector_seconds)}: give seconds")
 
 
 @fenced
@@ -131,7 +129,7 @@ class KindRule:
     def __post_init__(self) -> None:
         for name, given in (("ttl_days", self.ttl_days), ("half_life_days", self.half_life_days), ("cap", self.cap)):
             if given is not None and (not is_number(given) or not 0 < given <= _LONGEST):
-                raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {given!r}: change it")
+                raise InvalidInput(f"making a rule of a kind: {name} is a number above 0, or None, and it is {shown(given)}: change it")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,12 @@ import threading
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
+from weakref import ref
 
 from memspan._fence import is_mapping, is_number
+from memspan._flags import shown
 from memspan._forks import renewed_in_child
+from memspan._threads import Latch, started
 from memspan._values import asdict
 from memspan.exceptions import InvalidInput, StateError
 
@@ -31,7 +34,7 @@ _LOG = logging.getLogger("memspan")
 
 
 class Maintenance:
-    """Maintains a store again and again while its `with` block runs. Made by `Engine.maintenance`.
+    """Maintains a store again and again while its `with` block runs, and the engine is open. Made by `Engine.maintenance`.
 
     The process that maintains the store locks the file `maintenance` in its folder. The file keeps the last report with its time, so that
     a process that is started anew does not begin again before `every` is over.
@@ -40,13 +43,13 @@ class Maintenance:
     def __init__(self, engine: Engine, every: timedelta | float, *, compact: bool = False, retention: Retention | None = None) -> None:
         seconds = every.total_seconds() if isinstance(every, timedelta) else every
         if not is_number(seconds) or not 1 <= seconds <= _LONGEST:
-            raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {every!r}: change it")
+            raise InvalidInput(f"maintaining a store: every= is a timedelta or seconds, 1 at least, and it is {shown(every)}: change it")
         self._engine = engine
         self._seconds = float(seconds)
         self._compact = compact
         self._retention = retention
-        self._stop = threading.Event()
-        self._reported = threading.Event()
+        self._stop = Latch()
+        self._reported = Latch()
         self._file: int | None = None
         """The file while this object has locked it."""
         self._report: MaintenanceReport | None = None
@@ -85,10 +88,6 @@ class Maintenance:
     def _path(self) -> str:
         return str(self._engine.path / _FILE)
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            self._stop.wait(self._attempt())
-
     def _attempt(self) -> float:
         """Maintains where nobody else is at it and the time has come; seconds until the next attempt."""
         try:
@@ -102,11 +101,13 @@ class Maintenance:
                 self._report = self._engine.maintain(compact=self._compact, retention=self._retention)
                 self._error = None
                 _write(file, {**asdict(self._report), "finished_at": time.time()})
-                self._reported.set()
+                self._reported.open()
             finally:
                 self._release()
         except Exception as error:  # noqa: BLE001  a clock or an embedder of the caller's may raise anything, and must not end the thread
             self._error = error
+            if self._engine.closed:
+                return 0.0
             _LOG.warning("maintenance of %s failed, and is tried again: %r", self._engine.path, error)
             return min(self._seconds, 60.0)
         return self._seconds
@@ -140,23 +141,41 @@ class Maintenance:
 
     def _renew(self) -> None:
         """In the child of a fork, which has no thread that maintains: the lock is not to live as long as the child."""
-        self._stop, self._reported, self._thread = threading.Event(), threading.Event(), None
+        self._stop, self._reported, self._thread = Latch(), Latch(), None
         if self._report is not None:
-            self._reported.set()
+            self._reported.open()
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def __enter__(self) -> Self:
-        self._stop.clear()
-        self._thread = threading.Thread(target=self._run, name="memspan-maintenance", daemon=True)
-        self._thread.start()
+        self._stop = stop = Latch()
+        own = ref(self, stop.wake)  # also where the end of the block is interrupted before it begins
+        self._thread = threading.Thread(target=_run, args=(own, stop), name="memspan-maintenance", daemon=True)
+        try:
+            self._engine._store.maintaining.add(stop)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            started(self._thread, "maintaining a store")
+        except BaseException:
+            self._thread = None
+            stop.open()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._stop.set()
+        self._stop.open()
         if self._thread is not None:
             self._thread.join()
+
+
+def _run(own: ref[Maintenance], stop: Latch) -> None:
+    """Maintains until it is told to stop, the engine is closed, or nobody has the object any more."""
+    pause = 0.0
+    while not stop.wait(pause):
+        maintenance = own()
+        if maintenance is None or maintenance._engine.closed:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            break
+        pause = maintenance._attempt()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        del maintenance
 
 
 def _due(file: int, seconds: float) -> float:

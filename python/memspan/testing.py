@@ -11,10 +11,10 @@ import math
 import re
 import secrets
 import tempfile
-import threading
 from array import array
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, cast, get_args
 
@@ -23,6 +23,7 @@ from memspan._copies import of_process
 from memspan._fence import guarded, is_mapping
 from memspan._flags import shown
 from memspan._forks import Lock
+from memspan._threads import Latch
 from memspan.exceptions import InvalidInput
 from memspan.providers import Provider
 from memspan.providers.provider import checked
@@ -75,8 +76,7 @@ class FakeClock:
 
     def __call__(self) -> datetime:
         """The present moment, aware, in the zone it was set in."""
-        with self._lock:
-            return self._now
+        return self._now
 
     @guarded
     def advance(self, delta: timedelta | None = None, /, **units: float) -> datetime:
@@ -85,15 +85,17 @@ class FakeClock:
         Returns:
             The new present moment.
         """
-        with self._lock:
-            self._now += delta if delta is not None else timedelta(**units)
+        by = delta if delta is not None else timedelta(**units)
+        with self._lock.native:
+            self._now += by
             return self._now
 
     @guarded
     def set(self, moment: datetime) -> None:
         """Sets the present moment; a naive one is UTC."""
-        with self._lock:
-            self._now = _aware(moment)
+        moment = _aware(moment)
+        with self._lock.native:
+            self._now = moment
 
     def __repr__(self) -> str:
         return f"FakeClock({self().isoformat()})"
@@ -138,7 +140,7 @@ class FakeEmbedder:
         self._lock = Lock()
         self._breakage: Breakage | None = None
         self._times: int | None = None
-        self._mended = threading.Event()
+        self._mended = Latch()
 
     def embed(self, texts: Sequence[str]) -> Any:
         """One row per text: float32, shape (len(texts), dimensions), each row of length 1.
@@ -165,19 +167,19 @@ class FakeEmbedder:
         A call that hangs does so until `mend()` or the next `break_with()`: mend before the test ends.
         """
         if breakage not in get_args(Breakage):
-            raise InvalidInput(f"FakeEmbedder.break_with: one of {get_args(Breakage)}, got {breakage!r}", received=breakage)
-        with self._lock:
-            self._mended.set()  # calls that still hang on the breakage before would otherwise wait for ever
-            self._breakage, self._times, self._mended = breakage, times, threading.Event()
+            raise InvalidInput(f"FakeEmbedder.break_with: one of {get_args(Breakage)}, got {shown(breakage)}", received=breakage)
+        with self._lock.native:
+            self._mended.open()  # calls that still hang on the breakage before would otherwise wait for ever
+            self._breakage, self._times, self._mended = breakage, times, Latch()
 
     def mend(self) -> None:
         """Works again from the next call on, and lets the calls go that hang."""
-        with self._lock:
+        with self._lock.native:
             self._breakage = None
-            self._mended.set()
+            self._mended.open()
 
-    def _begin(self, texts: int) -> tuple[Breakage | None, int, threading.Event]:
-        with self._lock:
+    def _begin(self, texts: int) -> tuple[Breakage | None, int, Latch]:
+        with self._lock.native:
             self.calls += 1
             self.texts += texts
             breakage = self._breakage
@@ -334,6 +336,7 @@ class FakeProvider(Provider):
         super().__init__()
         self._script = _entries(script)
         self._lock = Lock()
+        self._ids = count()
         self._name = secrets.token_hex(8)  # as of a server, whose responses never have the ids of another's
         self.prompts: list[Prompt] = []
 
@@ -346,9 +349,10 @@ class FakeProvider(Provider):
         yield from openai_stream(**self._next(prompt, options))
 
     def _next(self, prompt: Prompt, options: Mapping[str, Any]) -> dict[str, Any]:
-        with self._lock:
+        given = checked(prompt)
+        with self._lock.native:
             number = len(self.prompts)
-            self.prompts.append(checked(prompt))
+            self.prompts.append(given)
             entry = self._script[min(number, len(self._script) - 1)]
         if callable(entry) and not isinstance(entry, BaseException):
             entry = entry(prompt)
@@ -356,7 +360,7 @@ class FakeProvider(Provider):
         if isinstance(entry, BaseException):
             raise entry
         about = {
-            "id": f"chatcmpl-fake-{self._name}-{number}",
+            "id": f"chatcmpl-fake-{self._name}-{next(self._ids)}",
             "model": options.get("model") or prompt.model,
             "input_tokens": prompt.counted_tokens,
             "output_tokens": 1,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import TimeoutError as TooLate
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,7 +24,7 @@ from memspan._asking import END, Asked
 from memspan._assistant.failures import calls_of, is_cut, says_nothing, told_as, typed, unread, withheld
 from memspan._assistant.values import AssistantEvent, AssistantReply
 from memspan._fence import is_mapping
-from memspan._patience import begun
+from memspan._patience import Begun, begun
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput, ModelMismatch, NotFound, ProviderError, SessionMoved, ToolCallClosed
 from memspan.model import models
 from memspan.providers.provider import chunks_of, is_awaited, response_of
@@ -34,7 +33,6 @@ from memspan.stream import response_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-    from concurrent.futures import Future
     from datetime import tzinfo
 
     from memspan._assistant.arguments import Setup
@@ -237,10 +235,10 @@ class Answering:
         until = time.monotonic() + self._of.tool_seconds
         tools = (self._of.functions, self._of.memory_tools, self._of.allow)
         names = [*(function.name for function in self._of.functions), *self._of.memory_tools]
-        futures, take_back = begun([partial(run_call, self._session, call, *tools) for call in calls])
+        all_begun, take_back = begun([partial(run_call, self._session, call, *tools) for call in calls])
         try:
-            for call, future in zip(calls, futures, strict=True):
-                result = _result(call, future, max(until - time.monotonic(), 0.0), self._of.tool_seconds, names)
+            for call, one in zip(calls, all_begun, strict=True):
+                result = _result(call, one, max(until - time.monotonic(), 0.0), self._of.tool_seconds, names)
                 try:
                     self._session.add(result)
                 except ToolCallClosed:
@@ -284,14 +282,14 @@ def _is_cold(session: Session, model: str) -> bool:
     return (session.last_added_at - last.added_at).total_seconds() > models[model].cache.ttl_seconds
 
 
-def _result(call: ToolCall, future: Future[dict[str, Any]], seconds: float, limit: float, names: Iterable[str]) -> dict[str, Any]:
+def _result(call: ToolCall, one: Begun[dict[str, Any]], seconds: float, limit: float, names: Iterable[str]) -> dict[str, Any]:
     try:
-        error = future.exception(timeout=seconds)
-    except TooLate:
+        error = one.error(seconds)
+    except TimeoutError:
         return result_message(call, f"the tool was not done after {limit:g} seconds", failed=True)
     if isinstance(error, InvalidInput):  # its words are for a developer, who could run the tool
         return no_such_tool(call, names)
-    return future.result() if error is None else failure(call, error)
+    return one.result() if error is None else failure(call, error)
 
 
 def _reply(turn: Turn, **about: Any) -> AssistantReply:

@@ -47,17 +47,18 @@ class Caches:
         """The request as it is to be sent: with the session's cache in front, or whole."""
         session = prompt.cache_key
         own = threading.current_thread()
-        if (busy := self._busy.setdefault(session, own)) is not own:
-            if busy.is_alive():
-                return request
-            self._busy[session] = own  # the other was a thread of the process that forked this one
         try:
+            if (busy := self._busy.setdefault(session, own)) is not own:
+                if busy.is_alive():
+                    return request
+                self._busy[session] = own  # the other was a thread of the process that forked this one
             cache = self._fitting(api, prompt, request)
             self._known[session] = cache
         except Exception:  # noqa: BLE001  whatever the SDK raises: the request is good without a cache
             return request
         finally:
-            self._busy.pop(session, None)
+            if self._busy.get(session) is own:
+                self._busy.pop(session, None)
         if cache.name is None:
             return request
         config = {key: value for key, value in request["config"].items() if key not in _FRONT}
