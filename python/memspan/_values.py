@@ -8,9 +8,9 @@ then.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-__all__ = ["Kept", "asdict", "dataclass", "field", "fields", "fresh", "of_module", "replace"]
+__all__ = ["FrozenDict", "Kept", "asdict", "dataclass", "field", "fields", "fresh", "of_module", "replace"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,6 +189,21 @@ class Kept:
 
 
 _T = TypeVar("_T")
+_V = TypeVar("_V")
+
+
+class FrozenDict(dict[str, _V]):
+    """A field's dict, which nobody changes. `dataclasses.asdict`, `copy` and `pickle` take it, as they do not Python's mapping proxy."""
+
+    __slots__ = ()
+
+    def _refused(self, *_args: object, **_options: object) -> NoReturn:
+        raise TypeError("a field of a frozen value cannot be changed: make another with dataclasses.replace")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = cast("Any", _refused)
+
+    def __reduce__(self) -> tuple[type[dict[str, _V]], tuple[dict[str, _V]]]:
+        return FrozenDict, (dict(self),)
 
 
 class _Fresh:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memspan._core import Limits
 from memspan._fence import fenced
 from memspan._flags import shown
-from memspan._values import dataclass, field
+from memspan._values import FrozenDict, dataclass, field
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -177,8 +175,8 @@ class Budget:
             _check_whole("a budget", "max_input_tokens", self.max_input_tokens, 1, Limits.MAX_TOKENS)
         if self.order not in ("cache_first", "classic"):  # a tuple: what was given may have no hash
             raise InvalidInput(
-                f"making a budget: order must be 'cache_first' or 'classic', got {self.order!r} (Budget.order): choose one",
-                order=repr(self.order),
+                f"making a budget: order must be 'cache_first' or 'classic', got {shown(self.order)} (Budget.order): choose one",
+                order=shown(self.order),
             )
         _check_share("fill", self.fill, zero=False)
         _check_share("cut_step", self.cut_step, zero=True)
@@ -188,7 +186,7 @@ class Budget:
         self._check_floors()
         _check_kind("compact", self.compact, Compact)
         _check_kind("tool_results", self.tool_results, ToolResults)
-        object.__setattr__(self, "sections", MappingProxyType(dict(self.sections)))
+        object.__setattr__(self, "sections", FrozenDict(self.sections))
 
     def _check_floors(self) -> None:
         floors = sum(grant.floor for grant in self.sections.values())
@@ -205,7 +203,7 @@ class Budget:
         return hash((numbers, frozenset(self.sections.items()), self.compact, self.tool_results))
 
     def __reduce__(self) -> tuple[type[Budget], tuple[Any, ...]]:
-        sections = dict(self.sections)  # a view of a dict has no pickle
+        sections = dict(self.sections)
         numbers = (self.max_input_tokens, self.order, self.fill, self.output_tokens, self.cut_step)
         return Budget, (*numbers, sections, self.compact, self.tool_results)
 
@@ -272,15 +270,16 @@ class Recalls:
             roles = None
         if roles is None or any(role not in _ROLES for role in roles):
             raise InvalidInput(
-                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {self.roles!r} (Recalls.roles): "
+                f"making some recalls: roles must be a tuple of 'user', 'assistant' and 'tool', got {shown(self.roles)} (Recalls.roles): "
                 "name those",
-                roles=repr(self.roles),
+                roles=shown(self.roles),
             )
         if self.min_confidence is not None and not _is_number(self.min_confidence, 0.0, 1.0):
             raise InvalidInput(
-                f"making some recalls: min_confidence must be a number from 0 to 1, got {self.min_confidence!r} (Recalls.min_confidence): "
+                "making some recalls: min_confidence must be a number from 0 to 1, got "
+                f"{shown(self.min_confidence)} (Recalls.min_confidence): "
                 "give a share, not a percentage",
-                value=repr(self.min_confidence),
+                value=shown(self.min_confidence),
             )
         object.__setattr__(self, "roles", roles)
 
@@ -315,7 +314,8 @@ class Item:
         _check_name("an item", "section", self.section)
         if self.section in _FIXED | _OURS:
             raise InvalidInput(
-                f"making an item: its section must be 'retrieved', 'recalled' or a name of your own, got {self.section!r} (Item.section): "
+                "making an item: its section must be 'retrieved', 'recalled' or a name of your own, got "
+                f"{shown(self.section)} (Item.section): "
                 "choose another, because memspan fills that one itself",
                 section=self.section,
             )
@@ -323,8 +323,9 @@ class Item:
             _check_id(self.id)
         if self.score is not None and not _is_number(self.score, -Limits.MAX_ITEM_SCORE, Limits.MAX_ITEM_SCORE):
             raise InvalidInput(
-                f"making an item: its score must be a finite number up to 1,000,000 either way, got {self.score!r} (Item.score): scale it",
-                score=repr(self.score),
+                "making an item: its score must be a finite number up to 1,000,000 either way, got "
+                f"{shown(self.score)} (Item.score): scale it",
+                score=shown(self.score),
             )
 
 
@@ -333,7 +334,7 @@ def _kind(value: object) -> str:
 
 
 def _is_number(value: object, least: float, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and least <= value <= most
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
 
 
 def _is_text(value: object) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memspan._copies import of_engine
-from memspan._values import dataclass
+from memspan._values import FrozenDict, dataclass
 from memspan.exceptions import Error, UnknownModel
 from memspan.model import models
 
@@ -179,8 +178,8 @@ class TokenFactors(Mapping[str, ModelFactors]):
     def _read(self) -> dict[str, ModelFactors]:
         found: dict[str, ModelFactors] = {}
         for one in self._core.learned():
-            factors = MappingProxyType({each.name: each.factor for each in one.classes})
-            samples = MappingProxyType({each.name: each.samples for each in one.classes})
+            factors = FrozenDict({each.name: each.factor for each in one.classes})
+            samples = FrozenDict({each.name: each.samples for each in one.classes})
             found[one.model] = ModelFactors(one.model, one.encoding, one.prior, factors, samples, one.exceeded)
         return found
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import os
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -50,6 +54,23 @@ def test_docstring_example(name: str, text: str, line: int, tmp_path: Path, monk
         test = doctest.DocTestParser().get_doctest(text, names, name, name, line)
         doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append)
     assert not report, "".join(report)
+
+
+@pytest.mark.timeout(600)
+def test_the_programs_of_the_readme_type_check(tmp_path: Path) -> None:
+    """Two of them took an attribute of what may be `None`."""
+    pytest.importorskip("mypy")
+    blocks = [block.group(1) for block in BLOCK.finditer((ROOT / "README.md").read_text())]
+    program = "import memspan\nimport memspan.providers\n"
+    for number, block in enumerate(blocks):
+        program += f"\ndef program_{number}() -> None:\n{textwrap.indent(block, '    ')}"
+    (tmp_path / "readme.py").write_text(program)
+    place = Path(memspan.__file__).parent.parent
+    path = {} if "site-packages" in place.parts else {"MYPYPATH": str(place)}  # mypy finds what is installed by itself
+    options = ["--strict", "--follow-imports=silent", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    command = [sys.executable, "-m", "mypy", *options, str(tmp_path / "readme.py")]
+    done = subprocess.run(command, env={**os.environ, **path}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_examples_are_found_at_all() -> None:
