@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from memspan._borne_out import borne_out
+from memspan._fence import is_number
+from memspan._flags import shown
 from memspan._learning import Heard
 from memspan._refining import completed
 from memspan.exceptions import InvalidInput
@@ -30,8 +32,8 @@ Use their own words; add nothing; keep every name, number and date. Reply with t
 
 def consolidate(work: Work, closeness: float, min_points: int) -> Consolidation:
     """Merges what clusters; one transaction a cluster, so that what is done stays done."""
-    if not LEAST_CLOSENESS <= closeness <= 1:
-        raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {closeness!r}: change it")
+    if not is_number(closeness) or not LEAST_CLOSENESS <= closeness <= 1:
+        raise InvalidInput(f"consolidating: closeness is a cosine from 0.5 to 1, and it is {shown(closeness)}: change it")
     merged: list[Cluster] = []
     for found in work.core.clusters(closeness, min_points):
         for group in found.groups:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from memspan import _core, _records
 from memspan._borne_out import borne_out
 from memspan._fence import is_mapping, kind_of
+from memspan._flags import shown
 from memspan._kept import Role
 from memspan._refining import Asked, refined
 from memspan._results import short
@@ -184,7 +185,7 @@ _WITHOUT_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
 def _given(index: int, message: Mapping[str, Any]) -> Heard:
     if not is_mapping(message) or not isinstance(message.get("role"), str):
-        raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {message!r:.80}: correct it")
+        raise InvalidInput(f"learning: message {index} is a mapping with a role and a content, and it is {shown(message)}: correct it")
     if message["role"] not in _ROLES:
         raise InvalidInput(
             f'learning: "role" of message {index} must be one of {", ".join(_ROLES)}, and it is {short(message["role"])}: correct it',

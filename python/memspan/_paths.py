@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from memspan._flags import check_kinds
 from memspan.collection import PathReport, Skipped
 from memspan.exceptions import InvalidInput, NotFound
 
@@ -32,6 +33,7 @@ def add_path(
     progress: Callable[[int, int, str], object] | None,
 ) -> PathReport:
     """See `Collection.add_path`."""
+    check_kinds("adding a path", "a str or a path", "pass one", (str, os.PathLike), path=path)
     given = os.fspath(path)
     if given == "":
         raise InvalidInput(f'adding "" to {collection!r}: the path names a file or a folder: give "." for the working directory')

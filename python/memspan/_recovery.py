@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from memspan._flags import shown
 from memspan.embedding import Event
 from memspan.exceptions import BudgetExceeded, Error, InvalidInput
 from memspan.refusals import Refusal, is_answer
@@ -127,5 +128,5 @@ def _unrecovered(error: object, refusal: Refusal | None) -> BaseException:
             error.add_note(f"memspan: {cure}")
         return error
     return InvalidInput(
-        f"recovering from a refusal: a smaller prompt or another model must help, got {str(error)[:200]!r}: {cure}", refusal=refusal
+        f"recovering from a refusal: a smaller prompt or another model must help, got {shown(error, 200)}: {cure}", refusal=refusal
     )

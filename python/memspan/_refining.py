@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memspan._borne_out import borne_out, denies, says_more
 from memspan._core import Limits
 from memspan._fence import is_list, is_mapping
+from memspan._flags import shown
 from memspan._patience import answered
 from memspan._values import dataclass
 from memspan.counting import count_tokens
@@ -144,7 +145,7 @@ def check_model(doing: str, llm: object, timeout_seconds: object) -> None:
         )
     is_number = isinstance(timeout_seconds, int | float) and not isinstance(timeout_seconds, bool)
     if not is_number or not 0 < cast("float", timeout_seconds) <= Limits.MAX_WAIT_SECONDS:
-        raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {timeout_seconds!r:.80}: give seconds")
+        raise InvalidInput(f"{doing}: the model's time must be above 0 and at most a day, and it is {shown(timeout_seconds)}: give seconds")
 
 
 def _batches(lines: list[Line]) -> Iterable[list[Line]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
+from memspan._flags import shown
 from memspan.exceptions import InvalidInput
 
 
@@ -18,6 +19,6 @@ def zone_of(doing: str, timezone: tzinfo | str | None) -> tzinfo | None:
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise InvalidInput(
             f"{doing}: timezone= is a tzinfo or the name of a zone that this machine knows, for instance 'Europe/Berlin', and it is "
-            f"{timezone!r}: correct it; where a machine knows no zones at all, pip install tzdata",
-            timezone=repr(timezone),
+            f"{shown(timezone)}: correct it; where a machine knows no zones at all, pip install tzdata",
+            timezone=shown(timezone),
         ) from error

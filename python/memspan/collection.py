@@ -13,6 +13,7 @@ from memspan import _core
 from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import fenced
+from memspan._flags import check_flags, check_several, shown
 from memspan._kept import Passage
 from memspan._results import AddedDocument, Document, DocumentInfo
 from memspan._twins import async_iterable, awaitable
@@ -228,6 +229,7 @@ class Collection:
         if isinstance(rows, str | bytes | Mapping):
             kind = _kind(rows)  # pyright: ignore[reportUnknownArgumentType]
             raise InvalidInput(f"adding documents: rows must be several, and this is one {kind}: put it into a list")
+        check_several("adding documents", "several", rows=rows)
         added: list[AddedDocument] = []
         begun = self._begun()
         for place, row in enumerate(rows):
@@ -376,6 +378,9 @@ class Collection:
             >>> docs.get("ports.md").text[hit.start : hit.end] == hit.text
             True
         """
+        check_flags("searching documents", relevant_only=relevant_only)
+        if documents is not None:
+            check_several("searching documents", "ids of documents", documents=documents)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.search(
             query,
@@ -522,9 +527,8 @@ def _kind(value: object) -> str:
 def cores(collections: object) -> list[_core.CollectionCore]:
     """The names by which the engine knows the collections of a session."""
     if isinstance(collections, Collection):
-        raise InvalidInput(f"opening a session: collections= takes several, and it is one, {collections!r}: put it into a list")
+        raise InvalidInput(f"opening a session: collections= takes several, and it is one, {shown(collections)}: put it into a list")
     if not isinstance(collections, Sequence) or not all(isinstance(one, Collection) for one in collections):  # pyright: ignore[reportUnknownVariableType]
-        raise InvalidInput(
-            f"opening a session: collections= takes a list of collections, got {collections!r}: take them from Scope.collection()"
-        )
+        given = shown(collections)  # pyright: ignore[reportUnknownArgumentType]
+        raise InvalidInput(f"opening a session: collections= takes a list of collections, got {given}: take them from Scope.collection()")
     return [one._core for one in collections]  # noqa: SLF001  of this module  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from memspan import _core, _records
 from memspan._copies import of_engine
 from memspan._fence import guarded
+from memspan._flags import check_kinds, shown
 from memspan._values import dataclass
 from memspan.exceptions import BudgetExceeded, InvalidInput
 
@@ -205,7 +206,11 @@ def fit(
         True
     """
     if overflow not in ("raise", "truncate"):
-        raise InvalidInput(f"fitting messages: overflow must be 'raise' or 'truncate', got {overflow!r} (overflow=): choose one")
+        raise InvalidInput(f"fitting messages: overflow must be 'raise' or 'truncate', got {shown(overflow)} (overflow=): choose one")
+    if summary is not None:
+        from memspan.compaction.values import Summary  # noqa: PLC0415  few give one
+
+        check_kinds("fitting messages", "a memspan.Summary", "take it from Session.summary or memspan.compact()", Summary, summary=summary)
     given: Any = messages
     if isinstance(tools, Iterator):
         tools = list(tools)  # they may be counted more than once

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memspan._core import Limits, ScopeCore
 from memspan._fence import fenced, is_mapping, is_number
+from memspan._flags import shown
 from memspan._records import ErasedCounts
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput
@@ -48,12 +49,15 @@ class Retention:
     def __post_init__(self) -> None:
         if not is_mapping(self.kinds) or not set(self.kinds) <= set(_KINDS):
             raise InvalidInput(
-                f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is {self.kinds!r}: change it"
+                f"making a Retention: kinds must map kinds to days, with kinds of {', '.join(_KINDS)}, and it is "
+                f"{shown(self.kinds)}: change it"
             )
         named = [] if self.sessions_days is None else [("sessions_days", self.sessions_days)]
         for name, days in (*named, *self.kinds.items()):
             if not (is_number(days) and 0 <= days <= Limits.MAX_DAYS):
-                raise InvalidInput(f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {days!r}: change it")
+                raise InvalidInput(
+                    f"making a Retention: {name} must be 0 to {Limits.MAX_DAYS:,.0f} days, and it is {shown(days)}: change it"
+                )
 
 
 def delete_old(scopes: Iterable[Scope], retention: Retention, now: datetime) -> tuple[int, int]:

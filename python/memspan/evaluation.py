@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memspan import _core
 from memspan._fence import guarded, is_mapping
+from memspan._flags import check_several, shown
 from memspan._values import asdict, dataclass
 from memspan.exceptions import InvalidInput, NotFound
 
@@ -109,6 +110,8 @@ def evaluate(engine: Engine, questions: str | os.PathLike[str] | Iterable[Mappin
         >>> done.precision, done.coverage
         (1.0, 1.0)
     """
+    if not isinstance(questions, os.PathLike):
+        check_several("evaluating", "a file or several mappings", questions=questions)
     rows = list(_questions(questions))
     asked, messages = [row for row in rows if "message" not in row], [row for row in rows if "message" in row]
     found: list[tuple[float, float]] = []
@@ -210,7 +213,7 @@ def _questions(given: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> I
         text = asked.get("message", asked.get("question"))
         if not isinstance(text, str) or not isinstance(asked.get("user", asked.get("shared")), str):
             rule = f'question {number} is a mapping with "user" (or "shared") and "question" (or "message")'
-            raise InvalidInput(f"evaluating: {rule}, and it is {row!r:.80}: correct it")
+            raise InvalidInput(f"evaluating: {rule}, and it is {shown(row)}: correct it")
         answers = asked.get("answers")
         if answers is not None and not _are_texts(answers):
             raise InvalidInput(

@@ -131,7 +131,9 @@ def allowed(allow: Iterable[str]) -> tuple[str, ...]:
     given = (allow,) if isinstance(allow, str) else tuple(allow)
     items = cast("tuple[object, ...]", given)
     if unknown := [one for one in items if not isinstance(one, str) or one not in _GUARDED]:
-        raise InvalidInput(f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {unknown[0]!r}: leave it out")
+        raise InvalidInput(
+            f"allowing a model to write: allow= takes 'constraint' and 'profile', and it has {shown(unknown[0])}: leave it out"
+        )
     return given
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memspan._flags import shown
 from memspan._kept import Passage, Recalled
 from memspan._values import dataclass
 from memspan.answer import Answer, SourceName
@@ -45,8 +46,8 @@ def checked_sources(sources: Sequence[str]) -> tuple[SourceName, ...]:
     unknown = [name for name in named if name not in _SOURCES]
     if unknown or not named:
         raise InvalidInput(
-            f"searching: sources= names one or more of {', '.join(map(repr, _SOURCES))}, got {sources!r}: name what to search",
-            sources=repr(sources),
+            f"searching: sources= names one or more of {', '.join(map(repr, _SOURCES))}, got {shown(sources)}: name what to search",
+            sources=shown(sources),
         )
     return tuple(source for source in _SOURCES if source in named)
 

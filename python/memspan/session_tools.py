@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from memspan._flags import shown
 from memspan.exceptions import Error, InvalidInput, UnknownModel
 from memspan.function_tools import Function, ToolShape, checked, result_text
 from memspan.memory_tools import SESSION_TOOLS, Place, allowed
@@ -79,7 +80,9 @@ def memory_tools(names: Sequence[str], shape: ToolShape, allow: Iterable[str] = 
     """
     unknown = [name for name in names if name not in SESSION_TOOLS]
     if unknown:
-        raise InvalidInput(f"choosing tools: they are {', '.join(SESSION_TOOLS)}, got {unknown[0]!r}: name some of these", tool=unknown[0])
+        raise InvalidInput(
+            f"choosing tools: they are {', '.join(SESSION_TOOLS)}, got {shown(unknown[0])}: name some of these", tool=unknown[0]
+        )
     return [one.schema(shape) for one in distinct(own_tools(names or SESSION_TOOLS, allowed(allow)), ())]
 
 

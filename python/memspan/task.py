@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memspan._copies import of_engine
 from memspan._fence import fenced
+from memspan._flags import shown
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
 
@@ -94,7 +95,7 @@ class Task:
             if self._core.set(key, value, version):
                 return value
         raise InvalidInput(
-            f"updating a task: its key must stay as it is while change runs, and {key!r:.80} of task {self.name!r:.80} had another value "
+            f"updating a task: its key must stay as it is while change runs, and {shown(key)} of task {self.name!r:.80} had another value "
             f"after each of {_MOST_TRIES:,} calls: write that key nowhere in change, or let fewer workers update it at once",
             key=key,
         )

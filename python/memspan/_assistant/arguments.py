@@ -75,7 +75,7 @@ def message_of(message: object) -> Mapping[str, Any]:
         raise InvalidInput(f"answering: a message is a text or a mapping with a role, and this is of type {kind_of(given)}: pass one")
     if given.get("role") != "user":
         raise InvalidInput(
-            f"answering: a message is the user's, and this one's role is {given.get('role')!r:.80}: give it the role 'user'; what "
+            f"answering: a message is the user's, and this one's role is {shown(given.get('role'))}: give it the role 'user'; what "
             "others said goes to session.add"
         )
     return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole
-from memspan._flags import shown
+from memspan._flags import check_flags, check_several, shown
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan._zones import zone_of
@@ -81,6 +81,8 @@ class Conversations(ScopePart):
         if isinstance(reads, ScopePart):
             raise InvalidInput(f"opening a session: reads= takes several scopes, and it is one, {reads!r}: put it into a list")
         check_schemas("opening a session", tools)
+        if reads is not None:
+            check_several("opening a session", "several scopes", reads=reads)
         along = None if reads is None else tuple(reads)
         options = {
             "model": model,
@@ -176,6 +178,7 @@ class Conversations(ScopePart):
             ['s-2']
         """
         after = 0
+        check_flags("listing sessions", newest_first=newest_first)
         while page := self._core.sessions(after, _PAGE, newest_first, since, until, where):
             for after, info in page:  # noqa: B007  the last one is where the next page begins
                 yield info

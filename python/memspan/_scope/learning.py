@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan._fence import is_whole
-from memspan._flags import check_flags, shown
+from memspan._flags import check_flags, check_kinds, shown
 from memspan._scope.recalling import Recalling
 from memspan._twins import async_iterable, awaitable
 from memspan._zones import zone_of
@@ -148,7 +148,7 @@ class Learning(Recalling):
         from memspan._consolidation import consolidate  # noqa: PLC0415
 
         if not is_whole(min_points) or min_points < 2:  # noqa: PLR2004  itself and another
-            raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {min_points!r}: change it")
+            raise InvalidInput(f"consolidating: min_points is a whole number of 2 or more, and it is {shown(min_points)}: change it")
         return consolidate(self._work(llm, llm_timeout_seconds, dry_run=dry_run), closeness, min_points)
 
     def profile(self, *, max_tokens: int = 500) -> Profile:
@@ -212,6 +212,11 @@ class Learning(Recalling):
             >>> [(one.relation, one.object) for one in user.neighbors("Payments-API")]
             [('runs on', 'prod-eu-west-1')]
         """
+        check_flags("relating", holds=holds)
+        if memory is not None:
+            from memspan._kept import Memory  # noqa: PLC0415  few give one
+
+            check_kinds("relating", "a Memory", "take it from remember(), get() or recall()", Memory, memory=memory)
         return self._core.relate(subject, relation, object, since, None if memory is None else self._number_of(memory), holds)[0]
 
     def _number_of(self, memory: Memory) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
+from memspan._flags import shown
 from memspan.exceptions import InvalidInput
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ScopePart:
 
     def _with(self, also: Sequence[Scope], doing: str) -> tuple[Scope, ...]:
         if not isinstance(also, (tuple, list)) and (isinstance(also, ScopePart) or not isinstance(also, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]  callers without types
-            raise InvalidInput(f"{doing}: also= takes several scopes, and it is {also!r}: put it into a list")
+            raise InvalidInput(f"{doing}: also= takes several scopes, and it is {shown(also)}: put it into a list")
         return (self._scope, *also)
 
     def __eq__(self, other: object) -> bool:

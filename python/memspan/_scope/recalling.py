@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
 from memspan._fence import is_whole
-from memspan._flags import check_flags
+from memspan._flags import check_flags, shown
 from memspan._scope.part import ScopePart
 from memspan._twins import async_iterable, awaitable
 from memspan._zones import zone_of
@@ -103,6 +103,7 @@ class Recalling(ScopePart):
         if also is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise InvalidInput("recalling: also= takes further scopes to search, and it is None: leave it out, or give an empty list")
         scopes, zone = self._with(also, "recalling"), zone_of("recalling", timezone)
+        check_flags("recalling", relevant_only=relevant_only)
         vector, why = self._store.query_vector(query, self._scope)
         found = self._core.recall(
             scopes,
@@ -172,6 +173,7 @@ class Recalling(ScopePart):
         """
         from memspan.search import Conditions, checked_sources, search  # noqa: PLC0415  for programs that ask several sources at once
 
+        check_flags("searching", relevant_only=relevant_only)
         conditions = Conditions(where, since, until, min_score, max_tokens, relevant_only, zone_of("searching", timezone))
         return search(self._with(also, "searching"), query, limit, checked_sources(sources), conditions)
 
@@ -247,11 +249,13 @@ class Recalling(ScopePart):
             ['The lift is out of order']
         """
         if states not in ("current", "all"):  # a tuple: what was given may have no hash
-            raise InvalidInput(f"listing memories: states is 'current' or 'all', and it is {states!r}: choose one", states=repr(states))
+            raise InvalidInput(
+                f"listing memories: states is 'current' or 'all', and it is {shown(states)}: choose one", states=shown(states)
+            )
         check_flags("listing memories", newest_first=newest_first)
         if limit is not None and not (is_whole(limit) and 0 <= limit <= maxsize):
             rule = "limit must be a whole number, 0 or more, or None"
-            raise InvalidInput(f"listing memories: {rule}, and it is {limit!r:.80}: pass one, or leave it out for all")
+            raise InvalidInput(f"listing memories: {rule}, and it is {shown(limit)}: pass one, or leave it out for all")
         pages = partial(self._core.memories, _core.ScopeCore.kind_bits(kinds), newest_first, states == "all", since, until, where)
         return islice(self._pages(pages), limit)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memspan import _core
+from memspan._flags import check_flags
 from memspan._scope.part import ScopePart
 from memspan._twins import awaitable
 from memspan.exceptions import InvalidInput
@@ -193,6 +194,7 @@ class Remembering(ScopePart):
         Returns:
             The memories that were, or would be, forgotten.
         """
+        check_flags("forgetting what is stale", dry_run=dry_run)
         return tuple(self._core.forget_stale(unused_days, max_importance, dry_run))
 
     def forget_from(

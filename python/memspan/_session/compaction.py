@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from memspan import _core
+from memspan._flags import check_kinds
 from memspan._session.part import SessionPart
 from memspan._twins import awaitable
 from memspan.compaction.flush import check_flush, flush
@@ -134,6 +135,8 @@ class Compacting(SessionPart):
             ## Constraints & Requirements
             - Agreed: deploy.sh must run on host-7 before Friday.
         """
+        check_kinds("making a brief", "a str", "pass a str", str, task=task)
+        check_kinds("making a brief", "an int", "pass an int", int, max_tokens=max_tokens)
         check_writer(llm, timeout_seconds)
         model = self.model
         head = f"## Task\n- {' '.join(task.split())}\n"

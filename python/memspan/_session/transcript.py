@@ -11,6 +11,7 @@ from memspan._characters import whole, with_finite_usage
 from memspan._core import Limits
 from memspan._fence import is_mapping
 from memspan._fields import plain
+from memspan._flags import check_kinds, check_several
 from memspan._results import Added
 from memspan._screening import screened_message
 from memspan._session.part import SessionPart
@@ -183,6 +184,10 @@ class Transcript(SessionPart):
             raise InvalidInput(
                 f"adding a response: prompt is what assemble() returned, got a {type(prompt).__name__} (prompt=): pass the Prompt itself"
             )
+        if lease is not None:
+            from memspan.lease import Lease  # noqa: PLC0415  few programs take a lease
+
+            check_kinds("adding a response", "a Lease", "take it from Session.lease()", Lease, lease=lease)
         core = None if prompt is None else prompt._core  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  its core is the engine's
         plain = partial(self._core.add_response, holder=None, expect_index=None)
         return self._add_reply(response, core, partial(plain if lease is None else lease.add_response, created_at=created_at))
@@ -257,6 +262,9 @@ class Transcript(SessionPart):
                 unless that came about while it ran.
             Closed: The session was ended. The tool was not run.
         """
+        check_kinds("answering a tool call", "a ToolCall", "take it from pending_tool_calls", ToolCall, call=call)
+        check_several("answering a tool call", "several functions", functions=functions)
+        check_several("answering a tool call", "several kinds", allow=allow)
         self._check_waits(call)
         return self.add(run_call(self._session, call, functions, allow=allow))
 

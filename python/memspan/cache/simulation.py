@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import memspan
 from memspan._fence import guarded, is_list, is_mapping
+from memspan._flags import shown
 from memspan._session.transcript import bare
 from memspan._values import dataclass
 from memspan.cache.rules import rules
@@ -141,7 +142,7 @@ def _known(what: str, names: Iterable[str], known: Iterable[str]) -> list[str]:
     chosen, valid = ([names] if isinstance(names, str) else list(names)), list(known)
     for name in chosen:
         if name not in valid:
-            raise InvalidInput(f"simulating a cache: a {what} must be one of {', '.join(valid)}, got {name!r}: choose among them")
+            raise InvalidInput(f"simulating a cache: a {what} must be one of {', '.join(valid)}, got {shown(name)}: choose among them")
     return chosen
 
 

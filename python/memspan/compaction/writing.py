@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memspan._core import Limits
 from memspan._fence import is_number, text_of
+from memspan._flags import shown
 from memspan._patience import answered
 from memspan._values import dataclass
 from memspan.exceptions import InvalidInput
@@ -94,7 +95,7 @@ def check_writer(llm: Writer | None, timeout_seconds: float | None) -> None:
     """
     if timeout_seconds is not None and not (is_number(timeout_seconds) and 0 < timeout_seconds <= Limits.MAX_WAIT_SECONDS):
         raise InvalidInput(
-            f"compacting: timeout_seconds must be above 0 and at most a day, got {timeout_seconds!r:.80} (timeout_seconds=): give seconds"
+            f"compacting: timeout_seconds must be above 0 and at most a day, got {shown(timeout_seconds)} (timeout_seconds=): give seconds"
         )
     if llm is not None and not callable(llm):
         raise InvalidInput(
