@@ -180,9 +180,8 @@ def test_no_cut_tears_what_a_reader_takes_for_one_character(clusters: list[str],
     tokens = {part: memspan.count_tokens(part, model) for part in (*heads, *tails)}
     longest_cluster = max(memspan.count_tokens(cluster, model) for cluster in clusters)
     for most in range(longest_cluster, 60, 3):
-        for keep, parts in (("start", heads), ("end", tails)):
-            longest = max((part for part in parts if tokens[part] <= most), key=len)
-            assert memspan.truncate(text, most, model=model, keep=keep) == longest
+        longest = [max((part for part in parts if tokens[part] <= most), key=len) for parts in (heads, tails)]
+        assert [memspan.truncate(text, most, model=model, keep="start"), memspan.truncate(text, most, model=model, keep="end")] == longest
 
 
 def test_a_cluster_that_is_longer_than_the_limit_is_cut() -> None:
