@@ -133,13 +133,13 @@ const MOST_TURNED: usize = 64;
 /// that the end may stand first ("On Fridays we deploy", "We deploy on Fridays"). "Ana reports to Bo" is not "Bo reports to Ana". A text of
 /// another language has all of its words.
 fn marks(text: &str) -> Vec<String> {
-    if !may_be_english(text) {
-        return as_it_stands(text);
-    }
     const LIGHT: [&str; 34] = [
         "a", "an", "the", "i", "user", "is", "are", "was", "really", "very", "just", "also", "and", "it", "that", "this", "my", "of", "so",
         "now", "do", "be", "been", "have", "has", "had", "would", "will", "too", "quite", "please", "we", "our", "am",
     ];
+    if !may_be_english(text) {
+        return as_it_stands(text);
+    }
     let trimmed = |word: &str| {
         word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !matches!(letter, '-' | '_' | '/' | '#' | '+' | '$' | '%'))
             .to_owned()
