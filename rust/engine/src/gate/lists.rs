@@ -77,10 +77,10 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, elsewhere, frames, guards, habits,
-        health, introduction, languages, left, lexicon, limit, manner, medicine, named, off_record, orders, others, otherwise, over,
-        pastes, person, plain, prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, things, together, told,
-        tools, values,
+        answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, elsewhere, frames, guards,
+        habits, handed, health, introduction, languages, left, lexicon, limit, manner, medicine, named, off_record, orders, others,
+        otherwise, over, pastes, person, plain, prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, tasks,
+        things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -101,6 +101,7 @@ mod tests {
             frames::LISTS,
             guards::LISTS,
             habits::LISTS,
+            handed::LISTS,
             health::LISTS,
             introduction::LISTS,
             languages::LISTS,
@@ -127,6 +128,7 @@ mod tests {
             shift::LISTS,
             states::LISTS,
             taken_back::LISTS,
+            tasks::LISTS,
             together::LISTS,
             things::LISTS,
             told::LISTS,

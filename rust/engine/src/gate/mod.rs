@@ -27,6 +27,7 @@ mod family;
 mod frames;
 mod guards;
 mod habits;
+mod handed;
 mod health;
 mod introduction;
 mod languages;
@@ -60,6 +61,7 @@ mod shift;
 mod signs;
 mod states;
 mod taken_back;
+mod tasks;
 mod things;
 mod together;
 mod told;
@@ -69,6 +71,8 @@ mod words;
 
 #[cfg(test)]
 mod answers_tests;
+#[cfg(test)]
+mod handed_tests;
 #[cfg(test)]
 mod kept_tests;
 #[cfg(test)]
@@ -200,7 +204,7 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
     let mut rest: Vec<Span> = Vec::new();
     let (mut heard, mut spoken, mut last) = (Vec::new(), Vec::new(), None);
     let (spans, quoted) = quoted::cut(said.text, sentences(said.text).into_iter().take(MAX_SENTENCES).collect(), &own);
-    let of_others = [quoted, others::parts(said.text, &spans, &own)].concat();
+    let of_others = [quoted, handed::parts(said, &spans, &own), others::parts(said.text, &spans, &own)].concat();
     for (place, span) in spans.into_iter().enumerate() {
         let text = &said.text[span.start..span.end];
         let of_mixed = || mixed.as_ref().and_then(|mixed| mixed.kept_out(said.text, span, &own));

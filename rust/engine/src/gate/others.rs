@@ -158,7 +158,7 @@ const BEHIND_THIS: [&str; 26] = [
 ];
 
 /// Whether a word that points, as "this", points at a text: it stands alone, or before the name of one. "This recipe" names none.
-fn points(text: &str, object: &[Word], pointers: &[&str]) -> bool {
+pub(super) fn points(text: &str, object: &[Word], pointers: &[&str]) -> bool {
     (0..object.len()).filter(|at| among(pointers, &object[*at].lower)).any(|at| {
         let Some(next) = object.get(at + 1) else { return true };
         let alone = !text[object[at].end..next.start].trim().is_empty()
