@@ -27,6 +27,10 @@ lists! { "answers":
     OF_TASK,
     /// Words with which an answer begins that says what to do.
     DOES_TASK,
+    /// Words of a question that offers help and asks for nothing.
+    OFFERS,
+    /// Phrases, one of which such a question has: "Anything else?", "How can I help?"
+    OF_OFFER,
     /// Verbs of a sentence, and who does something.
     SPEAKS,
 }
@@ -77,6 +81,13 @@ pub(super) fn is_fragment(question: &str, said: &[Word]) -> bool {
     let lower = first.lower.as_str();
     let leads = first.is_number() || among(&PREPOSITIONS, lower) || among(&NUMBERS, lower);
     said.len() <= MOST_ANSWER && !among(&OWN, lower) && !among(&DOES_TASK, lower) && (leads || !speaks(said))
+}
+
+/// Whether a question only offers help: "Anything else?", "How can I help you today?" An answer needs none of it. "Anything else you're
+/// allergic to?" asks for something.
+pub(super) fn is_offer(question: &str) -> bool {
+    let asked = words(question);
+    asked.iter().all(|word| word.is_mark() || among(&OFFERS, &word.lower)) && OF_OFFER.iter().any(|phrase| has(&asked, phrase))
 }
 
 /// Whether words have a verb of a sentence, or somebody who does something.

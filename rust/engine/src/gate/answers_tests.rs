@@ -211,3 +211,35 @@ fn a_proposal_that_was_taken_is_a_decision_with_its_words() {
         assert!(answer(proposal, said).iter().all(|claim| claim.category != Category::Decision), "{said}");
     }
 }
+
+#[test]
+fn an_offer_of_help_is_not_kept_with_what_answers_it() {
+    let said = "It was four hours late on 3 June and we missed our train to Bari";
+    for offer in [
+        "Anything else?",
+        "How can I help?",
+        "How can I help you today?",
+        "What can I do for you?",
+        "Would you like more?",
+        "Is there anything else I can help with?",
+        "Great! Is there something else I can assist you with?",
+        "What else would you like to know?",
+        "Any other questions?",
+    ] {
+        let claims = answer(offer, said);
+        assert!(!claims.is_empty() && claims.iter().all(|claim| claim.text.starts_with("It was")), "{offer}: {claims:?}");
+    }
+    for (question, said) in [
+        ("Anything else you're allergic to?", said),
+        ("How was the flight?", said),
+        ("What else do you do?", "It is mostly plumbing for hospitals in Leeds"),
+        ("Did the tablets help?", "They were useless, I threw them out on Monday"),
+        ("What do you need the visa for?", "It is for a wedding in Delhi"),
+    ] {
+        let claims = answer(question, said);
+        assert!(
+            claims.iter().any(|claim| claim.text.starts_with("Asked") || claim.category == Category::Constraint),
+            "{question}: {claims:?}"
+        );
+    }
+}

@@ -147,7 +147,9 @@ fn standing_alone(text: &str, own: &[Word], before: &str) -> String {
     let refers = own.first().is_some_and(|word| {
         ["it", "that", "this", "they", "he", "she", "those", "these", "there", "yes", "no"].contains(&word.lower.as_str())
     });
-    let needs = |question: &&str| (plain <= 4 || refers || answers::is_fragment(question, own)) && question.len() <= MOST_QUESTION;
+    let needs = |question: &&str| {
+        !answers::is_offer(question) && (plain <= 4 || refers || answers::is_fragment(question, own)) && question.len() <= MOST_QUESTION
+    };
     match question(before, own).filter(needs) {
         Some(question) => with_question(question, text),
         None => text.to_owned(),
