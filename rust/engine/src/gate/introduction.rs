@@ -133,7 +133,7 @@ fn names_another(word: &Word) -> bool {
 }
 
 /// Whether a part is over before a word. Brackets belong to the words before them.
-fn ends_part(s: &Sentence<'_>, at: usize) -> bool {
+pub(super) fn ends_part(s: &Sentence<'_>, at: usize) -> bool {
     at > 0 && s.parted(at) && !s.text[s.words[at - 1].end..s.words[at].start].contains(['(', ')'])
 }
 
@@ -203,11 +203,11 @@ fn is_named_state(part: &Sentence<'_>) -> bool {
 }
 
 /// Words of a thing at most, or of a condition.
-const MOST_OF_ONE: usize = 4;
+pub(super) const MOST_OF_ONE: usize = 4;
 
 /// The trade of somebody, and for whom they work: "a nurse", "SRE at Finlo on the payments team". A trade ends the words before "at", which name
 /// nobody else: "former teacher" and "looking for a nurse" are none of the speaker's.
-fn worked(part: &Sentence<'_>) -> Vec<String> {
+pub(super) fn worked(part: &Sentence<'_>) -> Vec<String> {
     let end = part.words.len();
     let from = usize::from(["a", "an"].contains(&part.word(0)));
     let at = (from + 1..end.saturating_sub(1)).find(|at| part.word(*at) == "at");

@@ -77,7 +77,7 @@ const fn next(table: &[u8], at: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use crate::gate::{
-        answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, elsewhere, frames, guards,
+        answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, elsewhere, frames, greeted, guards,
         habits, handed, health, introduction, languages, left, lexicon, limit, manner, medicine, named, off_record, orders, others,
         otherwise, over, pastes, person, plain, prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, tasks,
         things, together, told, tools, values,
@@ -99,6 +99,7 @@ mod tests {
             dates::LISTS,
             elsewhere::LISTS,
             frames::LISTS,
+            greeted::LISTS,
             guards::LISTS,
             habits::LISTS,
             handed::LISTS,

@@ -25,6 +25,7 @@ mod dates;
 mod elsewhere;
 mod family;
 mod frames;
+mod greeted;
 mod guards;
 mod habits;
 mod handed;
@@ -235,7 +236,8 @@ fn judge_after(said: &Utterance<'_>, earlier: Earlier<'_>) -> Vec<Claim> {
             continue;
         }
         let before = last.replace(span);
-        if let Some(parts) = introduction::introduced(said, span, &own) {
+        let introduced = || introduction::introduced(said, span, &own);
+        if let Some(parts) = greeted::greeted(said, span, &own).or_else(introduced) {
             claims.extend(parts);
             continue;
         }
