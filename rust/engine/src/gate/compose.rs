@@ -2,7 +2,7 @@
 
 use super::by_name::leaves_out_i;
 use super::otherwise::tells_of_change;
-use super::question::{MOST_QUESTION, asks_user, question, with_question};
+use super::question::{MOST_QUESTION, asks_user, only_asks, question, with_question};
 use super::reading::Reading;
 use super::sentence::Sentence;
 use super::shift::Shift;
@@ -69,9 +69,10 @@ pub(super) fn doubt_of(reading: &Reading) -> Option<&'static str> {
 }
 
 /// The clauses that no rule reads, as one text: stored where the model says that it informs. Questions beside statements are not part of
-/// it.
+/// it, and what asks for knowledge is never stored.
 pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claims: &mut Vec<Claim>) {
-    let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?');
+    let only_asks = |span: &Span| only_asks(&Sentence { text: said.text, words: within(own, *span) });
+    let asks = |span: &&Span| said.text[span.start..span.end].ends_with('?') || only_asks(span);
     let (questions, told): (Vec<&Span>, Vec<&Span>) = rest.iter().partition(asks);
     let is_rest = !claims.is_empty() && told.is_empty();
     for question in questions.iter().filter(|_| is_rest || !told.is_empty()) {
@@ -95,14 +96,15 @@ pub(super) fn remainder(said: &Utterance<'_>, own: &[Word], rest: &[Span], claim
     let matters = model::matters(&alone, &left, said.before);
     let mut kept = (worth(matters), confidence(score), "model: it informs");
     let least = if of_rule || alone.ends_with('?') { 0 } else { -EASE };
-    if score <= least && leaves_out_i(&left) {
+    let is_asked = rest.iter().all(only_asks);
+    if !is_asked && score <= least && leaves_out_i(&left) {
         kept = (worth(matters), SURE, "rule: who leaves out \"I\"");
-    } else if score <= least {
-        let tells = |s: &Sentence<'_>| tells_of_change(s) || Shift::of(s).is_some() || is_of_computer(s);
+    } else if is_asked || score <= least {
+        let tells = |s: &Sentence<'_>| !is_asked && (tells_of_change(s) || Shift::of(s).is_some() || is_of_computer(s));
         let Some(at) = rest.iter().position(|span| tells(&Sentence { text: said.text, words: within(own, *span) })) else {
-            let reason = if text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
+            let reason = if is_asked || text.iter().all(|text| text.ends_with('?')) { "a question" } else { "it informs of nothing" };
             let mut claim = discarded(&alone, span, reason);
-            (claim.importance, claim.confidence) = (worth(matters), confidence(-score));
+            (claim.importance, claim.confidence) = (worth(matters), if is_asked { SURE } else { confidence(-score) });
             return claims.push(claim);
         };
         // "We ripped out jenkins. GitHub Actions does the job": the new value stands behind what is over.

@@ -79,8 +79,8 @@ mod tests {
     use crate::gate::{
         answers, assign, attribute, beings, beside, by_name, changes, constraint, corrects, dates, elsewhere, frames, greeted, guards,
         habits, handed, health, introduction, languages, left, lexicon, limit, manner, medicine, named, off_record, orders, others,
-        otherwise, over, pastes, person, plain, prefers, relates, relatives, rest, rules, sentence, shift, states, taken_back, tasks,
-        things, together, told, tools, values,
+        otherwise, over, pastes, person, plain, prefers, question, relates, relatives, rest, rules, sentence, shift, states, taken_back,
+        tasks, things, together, told, tools, values,
     };
 
     /// A list that nothing declares is read by nobody, and a word that stands twice in one counts once.
@@ -121,6 +121,7 @@ mod tests {
             person::LISTS,
             plain::LISTS,
             prefers::LISTS,
+            question::LISTS,
             relates::LISTS,
             relatives::LISTS,
             rest::LISTS,
