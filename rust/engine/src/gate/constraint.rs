@@ -19,6 +19,8 @@ lists! { "constraint":
     PARTS,
     /// How an instruction to a model begins that holds where it says "always", "from now on", ...
     pub(super) INSTRUCTS,
+    /// More verbs with which only an order begins that says so: "skip the disclaimers from now on".
+    ASKED_FOR,
 }
 
 /// Whether a text begins as an order: "never use ...", "from now on write ...".
@@ -89,5 +91,6 @@ fn places_a_part(s: &Sentence<'_>) -> bool {
 /// "From now on write all comments in English", "answer in German, always".
 pub(super) fn lasting(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> {
     let at = starts(s.words, 0, "please").unwrap_or(0);
-    (among(&INSTRUCTS, s.word(at)) && s.words.len() >= 3 && is_lasting(whole.words)).then(|| Reading::new(Category::Constraint, "rule"))
+    let asks = || among(&INSTRUCTS, s.word(at)) || among(&ASKED_FOR, s.word(at));
+    (asks() && s.words.len() >= 3 && is_lasting(whole.words)).then(|| Reading::new(Category::Constraint, "rule"))
 }

@@ -204,8 +204,11 @@ fn is_joke(sentence: &str, words: &[Word]) -> bool {
 fn is_hypothetical(words: &[Word]) -> bool {
     let opens = |phrase: &str| starts(words, 0, phrase).is_some();
     let wishes = (opens("i would") || opens("i'd") || opens("we would")) && CONDITIONS.iter().any(|phrase| has(words, phrase));
+    // "Ask me before assuming" supposes nothing.
+    let denied = |at: usize| at > 0 && among(&["before", "without", "of", "than", "stop", "avoid"], &words[at - 1].lower);
+    let supposes = |phrase: &str| (0..words.len()).any(|at| starts(words, at, phrase).is_some() && !(phrase == "assuming" && denied(at)));
     wishes
-        || HYPOTHETICAL.iter().any(|phrase| has(words, phrase))
+        || HYPOTHETICAL.iter().any(|phrase| supposes(phrase))
         || ["if i", "if i'm", "if i've", "if i'd"].iter().any(|phrase| opens(phrase)) && !has(words, "please")
         || ["if we", "if we're", "if we've"].iter().any(|phrase| opens(phrase))
         || opens("if they")
@@ -284,7 +287,9 @@ fn is_reported(words: &[Word]) -> bool {
     let is_aside = said > 1 && word(said - 2) == "as" || is_last();
     // "Ann said it is overdone, so I'm doing heat pumps": the end is the user's own.
     let concludes = (said + 2..words.len()).any(|at| word(at) == "so" && among(&CONCLUDES, word(at + 1)));
-    !is_aside && !concludes && !["i", "we", "i've", "as"].contains(&word(said - 1)) && words[said].lower != words[0].lower
+    // "I'd rather you asked me first": a wish has its verb in the past.
+    let wishes = ["i'd rather you", "i would rather you", "i'd prefer it if you"].iter().any(|wish| starts(words, 0, wish) == Some(said));
+    !is_aside && !concludes && !wishes && !["i", "we", "i've", "as"].contains(&word(said - 1)) && words[said].lower != words[0].lower
 }
 
 /// Words behind "so" with which a user goes on for themselves.

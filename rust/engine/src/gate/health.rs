@@ -190,10 +190,11 @@ fn aided(s: &Sentence<'_>) -> Option<Reading> {
 fn health(s: &Sentence<'_>) -> Option<Reading> {
     let reading = Reading::new(Category::Constraint, "health");
     let at = OF_HEALTH.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    if s.negated(at) || s.words.len() > 16 {
+    let end = before_so(s, at);
+    if s.negated(at) || end > 16 {
         return None;
     }
-    let near = &s.words[at..s.words.len().min(at + 5)];
+    let near = &s.words[at..end.min(at + 5)];
     let condition = near.iter().position(|word| among(&CONDITIONS, &word.lower));
     // "I'm diabetic, so no sugar" doubts nothing.
     let over = (at + 1..at + near.len()).find(|next| s.parted(*next) && condition.is_some_and(|place| at + place < *next));
@@ -208,6 +209,13 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     let found = condition.into_iter().chain(phrase).min();
     let is_own = found.is_none_or(|place| is_of_user(s, at, at + place));
     ((found.is_some() || diagnosed) && !doubted && is_own).then_some(reading)
+}
+
+/// Where a clause is over behind which "so" says what follows of it: "I'm lactose intolerant | so please no dairy". Its end where none
+/// does.
+pub(super) fn before_so(s: &Sentence<'_>, from: usize) -> usize {
+    let concludes = |at: &usize| s.word(*at) == "so" && at + 2 < s.words.len();
+    (from + 1..s.words.len()).find(concludes).unwrap_or(s.words.len())
 }
 
 /// Whether the opening that ends before a word says what somebody has, and not what they are.

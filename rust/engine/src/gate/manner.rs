@@ -24,6 +24,14 @@ lists! { "manner":
     AVOIDED,
     /// Words for how answers are.
     ADJECTIVES,
+    /// How somebody says what helps them, before what the model does.
+    HELPS,
+    /// How they say so behind answers of a kind: "short answers | work best for me".
+    SUITS,
+    /// Verbs for what a model does in all its answers, in their plain form and in the past.
+    DOES,
+    /// How a text is asked to be in words of a kind.
+    WORDED,
 }
 
 /// Words that may stand before a wish.
@@ -43,9 +51,10 @@ const IN: [&str; 3] = ["speak in", "talk in", "write in"];
 /// Words before answers that somebody wants: "I want all answers in French".
 const WANTS: [&str; 6] = ["i want", "i'd like", "i would like", "i need", "i prefer", "i'd prefer"];
 /// Words that ask that something be left out.
-const OMITS: [&str; 8] = ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no"];
+const OMITS: [&str; 11] =
+    ["don't", "do not", "avoid", "stop", "no more", "skip", "leave out", "no", "i don't need", "i do not need", "spare me"];
 /// Words of a wish that holds for what is at hand.
-const ONCE: [&str; 6] = ["this", "that", "it", "here", "now", "yet"];
+const ONCE: [&str; 8] = ["this", "that", "it", "here", "now", "yet", "today", "tonight"];
 /// How somebody permits a way to speak again.
 const PERMITS: [&str; 3] = ["you can", "you may", "you could"];
 /// Words of a wish at most, where its form alone does not tell that it is one.
@@ -61,13 +70,34 @@ pub(super) fn manner(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> 
     let lasts = is_lasting(whole.words) || again && speaks(s, at);
     let of_one = s.text[s.words.first()?.start..s.words.last()?.end].contains(": ");
     let once = !lasts && s.words[at..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() - at > MOST;
-    if of_one || !(of_answers(s, at) || !once && of_style(s, at) || is_wish(s)) {
+    let of_head = || !once && of_answers(&head(s, at), at) || helps(&head(s, polite), polite);
+    if of_one || !(of_answers(s, at) || !once && of_style(s, at) || is_wish(s) || of_head()) {
         return None;
     }
     let category = if lasts { Category::Constraint } else { Category::Preference };
     let reading = Reading::new(category, "how to answer");
     let counted = s.words.iter().any(Word::is_number) && ["words", "sentences", "lines"].iter().any(|unit| has(s.words, unit));
     Some(if counted { reading.slot("answer length") } else { reading })
+}
+
+/// A sentence up to the sign behind which a reason or another wish begins: "please no pep talk, | I just want the facts".
+fn head<'a>(s: &Sentence<'a>, at: usize) -> Sentence<'a> {
+    const BEGINS: [&str; 12] = ["i", "i'm", "i've", "it", "it's", "they", "just", "get", "no", "so", "because", "only"];
+    let end = (at + 2..s.words.len()).find(|at| s.parted(*at) && among(&BEGINS, s.word(*at))).unwrap_or(s.words.len());
+    Sentence { text: s.text, words: &s.words[..end] }
+}
+
+/// "It helps me if you number the steps", "I'd rather you asked me before assuming", "short answers work best for me": how answers are to
+/// be, by what helps the user. "It helps me when it rains" and "if you come on Monday" are none.
+fn helps(s: &Sentence<'_>, at: usize) -> bool {
+    let does = opens(s, at, &HELPS).is_some_and(|behind| {
+        let verb = behind + usize::from(["didn't", "don't", "always", "never", "just", "not", "first"].contains(&s.word(behind)));
+        let once = s.words[verb..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() > MOST;
+        among(&DOES, s.word(verb)) && s.words.len() > verb + 1 && !once
+    });
+    let answers = (at..s.words.len().min(at + 4)).find(|noun| among(&ANSWERS, s.word(*noun)));
+    let suit = answers.filter(|noun| *noun > at && (at..*noun).all(|word| among(&ADJECTIVES, s.word(word))));
+    does || suit.and_then(|noun| opens(s, noun + 1, &SUITS)).is_some_and(|end| s.words[end..].iter().all(Word::is_mark))
 }
 
 /// The place behind the first of these phrases that begins at a word.
@@ -90,19 +120,24 @@ fn is_again(s: &Sentence<'_>) -> bool {
 /// Whether its form says that all answers are spoken of: "keep your answers short", "reply in French", "no emojis in answers".
 fn of_answers(s: &Sentence<'_>, at: usize) -> bool {
     let looks = LOOKS.iter().any(|look| has(s.words, look));
+    let points = s.words.iter().any(|word| word.lower == "this"); // "no emojis in this letter"
     let shaped = opens(s, at, &SHAPES).is_some_and(|from| {
         let named = from + usize::from(["your", "all", "the", "my"].contains(&s.word(from)));
         among(&ANSWERS, s.word(named)) && s.words.len() > named + 1
     });
     let spoken = speaks(s, at) && s.words.len() <= 10;
-    let omitted =
-        opens(s, at, &OMITS).is_some_and(|from| from + 5 > s.words.len() || has(s.words, "answers") || has(s.words, "replies")) && looks;
+    let worded = opens(s, at, &WORDED)
+        .and_then(|from| LOOKS.iter().find_map(|look| starts(s.words, from, look)))
+        .is_some_and(|end| s.words[end..].iter().all(|word| word.is_mark() || word.lower == "please"));
+    let omitted = opens(s, at, &OMITS).is_some_and(|from| from + 5 > s.words.len() || has(s.words, "answers") || has(s.words, "replies"))
+        && looks
+        && !points;
     let used = starts(s.words, at, "use").is_some_and(|from| opens(s, from, &LOOKS).is_some());
     let wanted = opens(s, at, &WANTS).is_some_and(|from| {
         let named = (from..from + 3).find(|at| !["all", "your", "the", "my"].contains(&s.word(*at)));
         named.is_some_and(|named| among(&ANSWERS, s.word(named))) && orders::order(s.words).is_some()
     });
-    s.words.len() >= 3 && (shaped || spoken || omitted || used || wanted)
+    s.words.len() >= 3 && (shaped || spoken || worded || omitted || used || wanted)
 }
 
 /// "Short answers please", "British spelling please", "metric units only": how answers are to be, in a message that says nothing else.
@@ -130,4 +165,64 @@ fn of_style(s: &Sentence<'_>, at: usize) -> bool {
     let uses = starts(s.words, at, "use").is_some() && style && rest.len() < 6;
     let speaks = opens(s, at, &IN).is_some_and(|next| s.words.get(next).is_none_or(|word| !word.is_number())) && rest.len() <= 4;
     keeps || stops || omits || avoids || uses || speaks
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gate::Category;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn a_wish_for_how_answers_are_binds_in_whatever_words() {
+        for text in [
+            "please no pep talk, I just want the facts when I ask something",
+            "i find it way easier if you explain with analogies",
+            "please write in simple words, no slang",
+            "I don't need the preamble, get to the point",
+            "short answers work best for me",
+            "don't sugarcoat things",
+            "it helps me if you number the steps",
+            "It helps when you use examples.",
+            "I'd rather you asked me before assuming",
+            "I like it when you keep things short",
+            "no small talk please",
+        ] {
+            let claims = stored(text);
+            let is_wish = claims.len() == 1 && claims[0].category == Category::Preference && claims[0].doubt.is_none();
+            assert!(is_wish, "{text}: {claims:?}");
+        }
+        for text in
+            ["skip the disclaimers from now on", "From now on suggest a test for each change", "omit the header whenever I ask for a table"]
+        {
+            let claims = stored(text);
+            assert!(claims.len() == 1 && claims[0].category == Category::Constraint, "{text}: {claims:?}");
+        }
+    }
+
+    #[test]
+    fn a_wish_for_what_is_at_hand_and_what_only_looks_like_one_binds_nothing() {
+        for text in [
+            "please no more today",
+            "please no spoilers",
+            "skip the intro in this letter",
+            "no slang in this letter",
+            "it helps me when it rains",
+            "it helps me if you come on Monday",
+            "it helps me when you are around",
+            "I'd rather you asked Tom about it",
+            "I'd rather you used it today",
+            "I like it when you laugh",
+            "short answers work best in exams",
+            "short answers work best for my students",
+            "don't sugarcoat it",
+            "write in simple words what this means",
+            "I skip lunch from now on",
+            "you said I hate Python",
+        ] {
+            let binds = |claim: &crate::gate::Claim| {
+                claim.doubt.is_none() && [Category::Preference, Category::Constraint].contains(&claim.category)
+            };
+            assert!(!stored(text).iter().any(binds), "{text}: {:?}", stored(text));
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Rules for what somebody prefers, likes, uses and switches to, and for the slot that such a value has.
 
 use super::Category;
+use super::health::before_so;
 use super::lexicon::{CLASSES, FILLERS};
 use super::lists::lists;
 use super::orders;
@@ -72,7 +73,7 @@ pub(super) fn prefers(s: &Sentence<'_>) -> Option<Reading> {
         return Some(reading);
     }
     let taste = TASTES.iter().find_map(|opening| starts(s.words, 0, opening))?;
-    let idle = among(&NO_TASTE, s.word(taste)) && !is_named_taste(s, taste) || s.words.len() > 14;
+    let idle = among(&NO_TASTE, s.word(taste)) && !is_named_taste(s, taste) || before_so(s, taste - 1) > 14;
     if s.word(taste - 1).starts_with("veg") {
         return Some(Reading::new(Category::Preference, "diet").slot("diet"));
     }

@@ -141,3 +141,21 @@ fn a_condition_that_is_not_all_is_kept() {
         assert!(kept(text).iter().any(|claim| claim.category == Category::Constraint && claim.ends.is_none()), "{text}: {:?}", kept(text));
     }
 }
+
+#[test]
+fn a_condition_is_read_before_what_follows_of_it() {
+    for text in [
+        "I'm lactose intolerant so please no dairy in what you suggest",
+        "I'm coeliac so if you suggest recipes please leave the cheese out",
+        "I'm diabetic so if you ever suggest any desserts to me please do leave all of the sugar out of them",
+        "I'm vegan so if you suggest any recipes in the next weeks please leave out cheese and eggs",
+        "I have asthma so no perfume please",
+        "I'm vegan so I brought my own lunch",
+    ] {
+        let is_binding = |claim: &Claim| [Category::Constraint, Category::Preference].contains(&claim.category);
+        assert!(kept(text).iter().any(is_binding), "{text}: {:?}", kept(text));
+    }
+    for text in ["I'm so tired of no sugar", "I have no allergy so dairy is fine", "I have a friend with asthma so no perfume please"] {
+        assert!(kept(text).iter().all(|claim| claim.category != Category::Constraint), "{text}: {:?}", kept(text));
+    }
+}
