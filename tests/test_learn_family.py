@@ -97,6 +97,52 @@ def test_a_medicine_of_others_or_by_mistake_ends_none(user: memspan.Scope, told:
     assert TAKES in pinned(user, MENU, TAKES, told)
 
 
+BOTH = "I take Metoprolol 50 mg in the morning and Eliquis 5 mg twice a day."
+
+
+def marks(user: memspan.Scope, known: str, told: str) -> bool:
+    """Whether a memory is disputed by what is told after it, and stays."""
+    pinned(user, MENU, known, told)
+    older = next(memory for memory in user.memories() if memory.text == known)
+    return bool(older.disputes)
+
+
+@pytest.mark.parametrize("known", ["I take Eliquis 5 mg twice a day.", BOTH])
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I'm on Xarelto now instead of Eliquis.",
+        "Dr Hall swapped Eliquis for Xarelto.",
+        "they raised my Eliquis to 10 mg",
+        "Eliquis is gone, it's Xarelto now",
+        "the cardiologist wants me off Eliquis, so I quit it",
+        "Eliquis got replaced by Xarelto",
+    ],
+)
+def test_a_medicine_that_is_taken_otherwise_is_disputed(user: memspan.Scope, known: str, told: str) -> None:
+    assert marks(user, known, told)
+
+
+@pytest.mark.parametrize("told", ["I stopped taking Eliquis last week.", "The doctor has taken me off Eliquis, I have Xarelto instead."])
+def test_a_medicine_among_others_is_disputed_where_one_of_them_is_over(user: memspan.Scope, told: str) -> None:
+    assert marks(user, BOTH, told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Birgitta was taken off Eliquis",
+        "My mum is doing better. Swapped Eliquis for Xarelto.",
+        "should I stop Eliquis?",
+        "forgot my Eliquis",
+        "Xarelto too",
+        "I'm off Eliquis for two days",
+    ],
+)
+def test_a_medicine_of_others_or_that_goes_on_is_not_disputed(user: memspan.Scope, told: str) -> None:
+    assert not marks(user, BOTH, told)
+
+
 @pytest.mark.parametrize(
     "told", ["i dont have asthma because of smoking", "I'm not asthmatic. That is what I told the army.", "i dont have asthma, i wish"]
 )

@@ -3,6 +3,10 @@
 //!
 //! A medicine ends only where a sentence says so of the user and by its name, and what is known says nothing but that the user takes it.
 
+mod otherwise;
+
+pub(super) use otherwise::{is_taken_in, otherwise};
+
 use super::Category;
 use super::beings::{is_being, is_kin};
 use super::health::{self, DOSES, NO_MEDICINE, OFTEN};
@@ -66,6 +70,20 @@ lists! { "medicine":
     PASSING,
     /// Units that only medicines are taken in.
     OF_MEDICINE,
+    /// Words before a medicine in whose place there is another one.
+    IN_PLACE_OF,
+    /// Verbs of those who give one in the place of another.
+    SWAPS,
+    /// Words before "off" where the user is off a medicine.
+    IS_OFF,
+    /// Verbs of those who take one no more.
+    QUITS,
+    /// Words behind a medicine that is over, or taken otherwise.
+    IS_OVER,
+    /// Words by which it is not so, not sure, or not for good.
+    NOT_SO,
+    /// Words that begin a sentence which says that the user takes what follows.
+    TAKES,
 }
 
 /// The medicines of a sentence: the one that is taken now, and the one that it ends.
@@ -133,10 +151,13 @@ fn is_of_oneself(s: &Sentence<'_>, behind: usize) -> bool {
         let name = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
         is_being(name) || is_kin(name) || ["she", "he", "her", "his", "him", "they", "them", "patient"].contains(&name)
     };
+    opens && !is_mistaken(s) && !s.words[behind..].iter().any(other)
+}
+
+/// Whether a sentence says that something was not meant, or that it goes on.
+fn is_mistaken(s: &Sentence<'_>) -> bool {
     let each = |at: usize| ["a", "daily", "each", "every", "per"].contains(&s.word(at)); // "twice a day"
-    let mistaken = (0..s.words.len()).any(|at| among(&MISTAKES, s.word(at)) && !each(at + 1));
-    let meant = !mistaken && !s.words[behind..].iter().any(other);
-    opens && meant
+    (0..s.words.len()).any(|at| among(&MISTAKES, s.word(at)) && !each(at + 1))
 }
 
 /// Whether words say that what was stopped goes on: "... but then started again".

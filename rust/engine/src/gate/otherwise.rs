@@ -6,6 +6,7 @@ use super::beings::is_being;
 use super::guards::ASKS;
 use super::lexicon::FILLERS;
 use super::lists::lists;
+use super::medicine;
 use super::sentence::Sentence;
 use super::shift::{Shift, tells_apart};
 use super::tools::Tool;
@@ -84,19 +85,28 @@ pub struct Change {
     values: Vec<Value>,
     /// The thing of a team's that is otherwise.
     shift: Option<Shift>,
+    /// The medicines that the user takes no more, or otherwise.
+    medicines: Vec<String>,
 }
 
 impl Change {
-    /// That of a text, if it surely tells of one.
-    #[must_use]
+    /// That of a whole text.
+    #[cfg(test)]
     pub fn of(text: &str) -> Option<Self> {
+        Self::of_part(text, (0, text.len()))
+    }
+
+    /// That of a part of a message, by its bytes, if it surely tells of one.
+    #[must_use]
+    pub fn of_part(message: &str, part: (usize, usize)) -> Option<Self> {
+        let text = message.get(part.0..part.1)?;
         let own = words(text);
         let s = &Sentence { text, words: &own };
         let is_unsure = |word: &Word| among(&UNSURE, &word.lower) || word.lower.ends_with("n't");
         let given_up = given_up(s);
-        let shift = Shift::of(s);
+        let (shift, medicines) = (Shift::of(s), medicine::otherwise(message, part));
         if own.len() > 2 * MOST_TOLD || given_up.is_none() && own.iter().any(is_unsure) || !changes(s, given_up.is_some()) {
-            return shift.is_some().then(|| Self { shift, ..Self::default() });
+            return (shift.is_some() || !medicines.is_empty()).then(|| Self { shift, medicines, ..Self::default() });
         }
         Some(Self {
             over: given_up.unwrap_or_else(|| over(s)),
@@ -106,6 +116,7 @@ impl Change {
             content: content(s),
             values: values(s),
             shift,
+            medicines,
         })
     }
 
@@ -113,6 +124,12 @@ impl Change {
     #[must_use]
     pub fn is_of_thing(&self, text: &str) -> bool {
         self.shift.as_ref().is_some_and(|shift| shift.is_of(text))
+    }
+
+    /// Whether a text says that the user takes a medicine that they take no more, or otherwise.
+    #[must_use]
+    pub fn is_of_medicine(&self, text: &str) -> bool {
+        self.medicines.iter().any(|named| medicine::is_taken_in(text, named))
     }
 
     /// Whether a text may be wrong about what this says is otherwise: it names a thing of the user's that is over, it gives somebody who is gone

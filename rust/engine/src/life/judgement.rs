@@ -396,8 +396,7 @@ impl Judgement {
 
 /// The change of which the words of a claim tell.
 fn changed(heard: &Heard, claim: &Claim) -> Option<Change> {
-    let said = heard.text.get(claim.span.0..claim.span.1)?;
-    if heard.speaker == Speaker::User && claim.doubt.is_none() { Change::of(said) } else { None }
+    if heard.speaker == Speaker::User && claim.doubt.is_none() { Change::of_part(&heard.text, claim.span) } else { None }
 }
 
 /// The claims of a message, told of its speaker by name where there are several.

@@ -448,9 +448,11 @@ fn denies(learning: &Learning) -> bool {
     learning.doubt.as_deref() == Some(gate::DENIAL)
 }
 
-/// Whether a memory may be wrong about what a claim says is otherwise than it was. Conditions end by rules of their own alone.
+/// Whether a memory may be wrong about what a claim says is otherwise than it was. Conditions end by rules of their own alone, and a
+/// medicine that is taken otherwise is disputed.
 fn is_changed(changed: &Change, memory: &Memory, known: &Memory) -> bool {
-    may_be_changed(memory, known) && changed.is_of(&known.text)
+    let is_medicine = || known.kind == Kind::Constraint && is_older(memory, known) && changed.is_of_medicine(&known.text);
+    may_be_changed(memory, known) && changed.is_of(&known.text) || is_medicine()
 }
 
 /// The same of a thing of a team's, of which it does not matter who tells.
@@ -458,9 +460,12 @@ fn is_shifted(learning: &Learning, memory: &Memory, known: &Memory) -> bool {
     may_be_changed(memory, known) && learning.changed.as_ref().is_some_and(|changed| changed.is_of_thing(&known.text))
 }
 
+fn is_older(memory: &Memory, known: &Memory) -> bool {
+    known.occurred_at <= memory.occurred_at && known.trust <= memory.trust
+}
+
 fn may_be_changed(memory: &Memory, known: &Memory) -> bool {
-    let is_older = known.occurred_at <= memory.occurred_at && known.trust <= memory.trust;
-    is_older && !matches!(known.kind, Kind::Constraint | Kind::TaskOutcome)
+    is_older(memory, known) && !matches!(known.kind, Kind::Constraint | Kind::TaskOutcome)
 }
 
 /// Whether two were said in one session, or where nobody says in which, on one day.
