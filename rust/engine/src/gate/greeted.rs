@@ -49,7 +49,9 @@ pub(super) fn greeted(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<
     let text = format!("{lead}{}.", &said.text[start..if is_idle { words[name].end } else { end }]);
     let mut read = judge(&Utterance { text: &text, speaker: said.speaker, before: "", after: "", at: said.at });
     let place = |at: usize| (at + start).saturating_sub(lead.len()).clamp(start, end);
-    read.iter_mut().for_each(|claim| claim.span = (place(claim.span.0), place(claim.span.1)));
+    for claim in &mut read {
+        claim.span = (place(claim.span.0), place(claim.span.1));
+    }
     read.iter().any(|claim| claim.slot.as_deref() == Some("name")).then_some(read)
 }
 

@@ -93,7 +93,8 @@ fn is_of_user(s: &Sentence<'_>, at: usize, may_be_alone: bool) -> bool {
         let word = &s.words[place];
         let is_known = own(word) || is_medicine(&word.lower) || is_named(&word.lower) || is_title(place);
         let begins = place == 0 && [&FILLERS[..], &TIMES, &SWAPS, &QUITS, &CHANGES, &IS_OFF].iter().any(|list| among(list, &word.lower));
-        word.capital && !is_known && !begins && !(place > 0 && is_title(place - 1))
+        let is_titled = place > 0 && is_title(place - 1);
+        word.capital && !(is_known || begins || is_titled)
     };
     let alone = at <= 1 || [&SWAPS[..], &QUITS, &IS_OFF].iter().any(|list| among(list, s.word(0)));
     (s.words.iter().any(own) || may_be_alone && (alone || prescribed())) && !(0..at).any(names)
