@@ -436,7 +436,7 @@ def test_why_answers_for_messages(user: memspan.Scope) -> None:
             {"role": "user", "content": "my agent is Tobias Frell"},
             {"role": "assistant", "content": "Nice to know that."},
             {"role": "user", "content": "what time is it in Rome?"},
-            {"role": "assistant", "content": "Nine."},
+            {"role": "assistant", "content": "Nine in the evening."},
         ]
     )
     asked = [{"role": "user", "content": "who is my agent?"}]

@@ -92,6 +92,7 @@ pub struct Change {
 impl Change {
     /// That of a whole text.
     #[cfg(test)]
+    #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         Self::of_part(text, (0, text.len()))
     }

@@ -449,6 +449,7 @@ fn is_descriptors(errno: i32) -> bool {
 }
 
 /// Whether the operating system refused because there are too many open files.
+#[must_use]
 pub fn is_of_descriptors(error: &Error) -> bool {
     let is_it = |errno: i64| i32::try_from(errno).is_ok_and(is_descriptors);
     error.fields().iter().any(|(name, value)| *name == "errno" && matches!(value, Field::Int(errno) if is_it(*errno)))
