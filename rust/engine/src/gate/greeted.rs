@@ -1,28 +1,23 @@
-//! A name behind a greeting, by its place alone: "hi, it's Yusuf", "Salam, Yusuf here", "Hi, Priyam, backend dev". `introduction` and
+//! A given name behind a greeting, by its place alone: "hi, it's Yusuf", "Salam, Yusuf here", "Hi, Petra, backend dev". `introduction` and
 //! `told` have those that say "I'm" or "my name is".
 
 use super::guards::{self, Guard};
 use super::introduction::{GIVEN, MOST_OF_ONE, ends_part, worked};
 use super::lists::lists;
 use super::sentence::Sentence;
-use super::told::TRADES;
-use super::values::is_no_name;
 use super::words::{Span, Word, among, starts, within};
 use super::{Claim, Utterance, judge};
-use crate::units::calendar::is_named as is_date;
 
 lists! { "greeted":
     /// Words that greet, before a name: "Salam, Yusuf here".
     GREETS,
     /// Words behind a name that say nothing: "this is Dele btw".
     BEHIND_NAME,
-    /// Days and words that a greeting may name, and the names of models: no speaker has them.
-    NOT_THE_SPEAKER,
     /// First words of a part that goes on behind a trade: "teacher, | in Truro".
     BEHIND_TRADE,
 }
 
-/// The claims of a sentence that gives its speaker's name behind a greeting: "hi, it's Yusuf", "Salam, Yusuf here", "Hi, Priyam, backend
+/// The claims of a sentence that gives its speaker's name behind a greeting: "hi, it's Yusuf", "Salam, Yusuf here", "Hi, Petra, backend
 /// dev". It is read as "I'm Yusuf".
 pub(super) fn greeted(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<Vec<Claim>> {
     let words = within(own, span);
@@ -34,7 +29,7 @@ pub(super) fn greeted(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<
     let greets = |before: &[Word]| {
         GREETS.iter().any(|greeting| starts(before, 0, greeting).is_some_and(|end| before[end..].iter().all(Word::is_mark)))
     };
-    let is_greeted = at > 0 || greets(before);
+    let is_greeted = at > 0 && before.is_empty() || greets(before);
     let is_first = said.before.trim().is_empty() && (before.is_empty() || greets(before));
     let (name, lead) = if at > 0 && s.word(at + 1) == "here" && s.parted(at) {
         (among(&GIVEN, s.word(at)).then_some(at)?, "")
@@ -55,21 +50,23 @@ pub(super) fn greeted(said: &Utterance<'_>, span: Span, own: &[Word]) -> Option<
     read.iter().any(|claim| claim.slot.as_deref() == Some("name")).then_some(read)
 }
 
-/// Where the name stands in "it's Yusuf" behind a greeting, and in "this is Dele btw". A name that is not in the list needs the first
-/// words of a conversation.
+/// Where the name stands in "it's Yusuf" behind a greeting, and in "this is Dele btw". It is one of the list: "hi, it's Broken" names nobody.
 fn calls(s: &Sentence<'_>, at: usize, is_greeted: bool, is_first: bool) -> Option<usize> {
     let name = s.behind(at, &["it's", "it is", "its", "this is"])?;
     let word = s.words.get(name)?;
     let idle = s.behind(name + 1, &BEHIND_NAME);
     let ends = s.words[idle.unwrap_or(name + 1)..].iter().all(Word::is_mark);
-    let is_given = among(&GIVEN, &word.lower) && (is_greeted || is_first && idle.is_some());
-    let is_new = || is_greeted && is_first && s.word(at) != "this" && is_speaker(s.text, word);
-    (ends && (is_given || is_new())).then_some(name)
+    (ends && among(&GIVEN, &word.lower) && (is_greeted || is_first && idle.is_some())).then_some(name)
 }
 
-/// Where the name stands in "Hi, | Priyam, | backend dev at Freightly": a trade follows, and nothing that somebody else does.
+/// Where the name of the list stands in "Hi, | Petra, | backend dev at Freightly": a trade follows, and nothing that somebody else does.
 fn named_by_trade(s: &Sentence<'_>, at: usize, is_greeted: bool) -> Option<usize> {
-    let name = s.words.get(at).filter(|word| is_greeted && is_speaker(s.text, word))?;
+    let is_of_others = |word: &Word| ["or", "my", "our", "your", "?"].contains(&word.lower.as_str());
+    let name = s.words.get(at).filter(|word| is_greeted && among(&GIVEN, &word.lower))?;
+    let asks = || s.words.last().is_some_and(|last| s.text[last.end..].starts_with('?'));
+    if s.words[at..].iter().any(is_of_others) || asks() {
+        return None;
+    }
     let is_parted = |at: usize| at == 0 || s.parted(at) || s.words[at - 1].is_mark();
     if !is_parted(at) || at + 1 >= s.words.len() || !s.parted(at + 1) || name.is_mark() {
         return None;
@@ -88,19 +85,6 @@ fn named_by_trade(s: &Sentence<'_>, at: usize, is_greeted: bool) -> Option<usize
     (trades > 0).then_some(at)
 }
 
-/// Whether a word may be what a speaker is called: it has a capital alone, and is neither a day nor the name of a model.
-fn is_speaker(text: &str, word: &Word) -> bool {
-    let rest = || text[word.start..word.end].chars().skip(1).all(|letter| letter.is_lowercase() || letter == '-');
-    let lower = word.lower.as_str();
-    word.capital
-        && lower.len() > 1
-        && rest()
-        && !is_no_name(lower)
-        && !is_date(lower)
-        && !among(&NOT_THE_SPEAKER, lower)
-        && !among(&TRADES, lower)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::gate::tests::stored;
@@ -115,12 +99,12 @@ mod tests {
             ("this is Anna btw", "Anna"),
             ("Salam, Yusuf here, I own two food trucks", "Yusuf"),
             ("Good evening, Omar here. I moved.", "Omar"),
-            ("Hi, Priyam, backend dev at Freightly", "Priyam"),
-            ("Hello! Tamsin, teacher, in Truro", "Tamsin"),
+            ("Hi, Petra, backend dev at Freightly", "Petra"),
+            ("Hello! Zara, teacher, in Truro", "Zara"),
         ] {
             assert_eq!(name(text), Some(format!("The user's name is {called}.")), "{text}: {:?}", stored(text));
         }
-        let places: Vec<usize> = stored("Hi, Priyam, backend dev at Freightly").iter().map(|claim| claim.span.0).collect();
+        let places: Vec<usize> = stored("Hi, Petra, backend dev at Freightly").iter().map(|claim| claim.span.0).collect();
         assert!(places.len() > 1 && places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
         for text in [
             "it's Friday",
@@ -144,12 +128,21 @@ mod tests {
             "Salam, same here",
             "Hello! Teachers, nurses, doctors",
             "Hi, Nurse, teacher",
+            "hi, it's Broken",
+            "hi, it's Leeds",
+            "hey, it's Mum!",
+            "Hi, Thanks, nurse",
+            "Hi, Former, teacher, 62",
+            "Hi, Tom, teacher at my school",
+            "Hello, Luna, nurse or doctor?",
+            "Hi, Tom, nurse?",
+            "Re: order\nHi, it's Tom",
         ] {
             assert_eq!(name(text), None, "{text}");
         }
         // The words may be of a picture later in a conversation.
         let later = crate::gate::judge(&crate::gate::Utterance {
-            text: "hi, it's Xanthe",
+            text: "this is Anna",
             speaker: crate::gate::Speaker::User,
             before: "Here is the picture.",
             after: "",
