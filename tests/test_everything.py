@@ -184,7 +184,10 @@ def test_a_user_moves_to_another_store(
             old, new = user.session(info.id), copy.session(info.id)
             assert (new.model, new.system, new.tools, new.metadata) == (old.model, old.system, old.tools, old.metadata)
             assert [(one.given, one.id, one.author, one.created_at, one.format, one.role, one.turn) for one in new.messages] == [
-                *[(one.given, one.id, one.author, one.created_at, one.format, one.role, one.turn) for one in old.messages],
+                *[
+                    (one.given, one.id or f"{info.id}#{one.index}", one.author, one.created_at, one.format, one.role, one.turn)
+                    for one in old.messages
+                ],
             ]
             assert [text for _, text in new.notes] == [text for _, text in old.notes]
         assert [document.id for document in copy.collection("handbook").documents()] == ["a.md", "b.md"]

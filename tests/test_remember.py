@@ -408,3 +408,21 @@ def test_a_revision_mends_the_time_of_a_memory(user: memspan.Scope) -> None:
     with pytest.raises(memspan.InvalidInput, match="occurred_at"):
         user.revise("run", slot="sport", occurred_at=wrong)
     user.revise("home", occurred_at=user.get("home").occurred_at, importance=0.9)
+
+
+def test_a_relation_that_two_memories_state_holds_since_the_earlier_one(user: memspan.Scope) -> None:
+    first = datetime(2024, 3, 1, tzinfo=UTC)
+
+    def since(**days: int) -> datetime | None:
+        for name, day in days.items():
+            user.revise(name, occurred_at=first + timedelta(days=day))
+        [relation] = user.relations()
+        return relation.since
+
+    user.remember("billing-api runs on host-7", id="a", occurred_at=first + timedelta(days=9))
+    user.remember("The billing-api runs on host-7.", id="b", occurred_at=first + timedelta(days=5))
+    assert since() == first + timedelta(days=5)
+    assert since(b=2) == first + timedelta(days=2)
+    assert since(b=20) == first + timedelta(days=9)
+    assert since(a=30) == first + timedelta(days=20)
+    assert since(a=1) == first + timedelta(days=1)

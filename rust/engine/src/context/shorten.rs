@@ -7,10 +7,14 @@
 
 use super::escape::escape;
 use crate::tokens::Counter;
+use crate::units::clip::clip;
 use crate::units::clusters::{border_at_or_before, border_at_or_behind};
 
 /// The least a result is shortened to: less says nothing.
 pub const LEAST_TOKENS: u64 = 48;
+
+/// Bytes of the longest cluster that is kept whole. A family of emoji has some forty, and what is longer is a letter with marks without end.
+const LONGEST: usize = 128;
 
 /// Where a text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,24 +107,20 @@ fn longest(most: usize, tokens: u64, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-fn floor(text: &str, mut at: usize, between: Between) -> usize {
-    if between == Between::Clusters {
-        return border_at_or_before(text, at);
+fn floor(text: &str, at: usize, between: Between) -> usize {
+    let cut = clip(text, at).len();
+    match between {
+        Between::Characters => cut,
+        Between::Clusters => Some(border_at_or_before(text, at)).filter(|border| cut - border <= LONGEST).unwrap_or(cut),
     }
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
-fn ceil(text: &str, mut at: usize, between: Between) -> usize {
-    if between == Between::Clusters {
-        return border_at_or_behind(text, at);
+fn ceil(text: &str, at: usize, between: Between) -> usize {
+    let cut = (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    match between {
+        Between::Characters => cut,
+        Between::Clusters => Some(border_at_or_behind(text, at)).filter(|border| border - cut <= LONGEST).unwrap_or(cut),
     }
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
 
 #[cfg(test)]

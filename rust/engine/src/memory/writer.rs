@@ -9,7 +9,7 @@ use super::embedding::{self, Embedding, EmbeddingNumber};
 use super::kind::Kind;
 use super::learn::Claims;
 use super::record::{self, Ending, Memory, State};
-use super::relation::{self, Relation};
+use super::relation::{self, Given, Relation};
 use super::slots::{self, Slot};
 use crate::gate;
 use crate::index::bm25::{self, IndexId, Op, Reader, Row, Statistics};
@@ -276,10 +276,19 @@ impl<'t, P: PagesMut> PartitionWriter<'t, P> {
         Ok(())
     }
 
-    /// Gives relations that hold since a memory's former time, and that it says, its time.
+    /// Gives relations that hold since a memory's former time, and that it says, its time, or the earlier one of another that says so, too.
     pub fn date_relations(&mut self, memory: &Memory, before: i64) -> Result<()> {
+        let said = stated(memory);
+        for given in &said {
+            if let Given::Known(known) = self.relations.give(self.pages, self.partition, self.seed, given)?
+                && known.since == before
+            {
+                let other = self.also_said(&known, memory.number)?.map_or(i64::MAX, |other| other.since);
+                relation::put(self.pages, self.partition, &Relation { since: memory.occurred_at.min(other), ..known })?;
+            }
+        }
         for relation in relation::said_by(self.pages, self.partition, memory.number)? {
-            if relation.since == before {
+            if relation.since == before && !said.iter().any(|said| said.says(&relation)) {
                 relation::put(self.pages, self.partition, &Relation { since: memory.occurred_at, ..relation })?;
             }
         }

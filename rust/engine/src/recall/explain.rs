@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::designated::{Designated, designated, is_of_another};
+use super::designated::{Designated, asked_for, is_of_another};
 use super::{Question, when};
 use crate::index::bm25::{Formula, Parameters, Query, QueryTerm, Statistics};
 use crate::text::analyze;
@@ -73,7 +73,7 @@ impl LexicalQuery {
         let asked = query.terms.iter().map(|term| QueryTerm { hash: term.hash, weight: term.weight }).collect();
         let frequencies = vec![0; query.terms.len()];
         let of_time = identifiers_of_time(question.text(), &query);
-        let designated = designated(question.text());
+        let designated = asked_for(question.text());
         Self { asked, query, statistics, frequencies, parameters: Parameters::default(), key, of_time, designated }
     }
 

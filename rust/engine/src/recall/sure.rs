@@ -148,8 +148,10 @@ fn closer_by_small_names(hits: &[Contender<'_>], question: &Question) -> f64 {
     let has_name = |hit: &&Contender<'_>| bare_words(hit.memory.text).map(without_s).any(has);
     let closeness = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features.closeness);
     let (of_name, of_others): (Vec<_>, Vec<_>) = hits.iter().partition(has_name);
-    let best = |hits: Vec<&Contender<'_>>| hits.into_iter().filter_map(closeness).reduce(f64::max);
-    best(of_name).map_or(0.0, |named| named - best(of_others).unwrap_or(0.0)).min(0.0)
+    let best = |hits: &[&Contender<'_>]| hits.iter().copied().filter_map(closeness).reduce(f64::max);
+    // One that names nobody is of whom the other is of: "I drive a Ford", "the car needs new tyres".
+    let of_others: Vec<_> = of_others.into_iter().filter(|hit| !super::closer::names(hit.memory.text).is_empty()).collect();
+    best(&of_name).zip(best(&of_others)).map_or(0.0, |(named, other)| named - other).min(0.0)
 }
 
 /// Whether hits have a word with a capital letter where others have none, within a sentence or before "'s", and never without.

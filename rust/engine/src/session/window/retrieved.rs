@@ -48,6 +48,8 @@ const MOST_MESSAGES: u64 = 128;
 const LEAST_TOKENS: u64 = 24;
 /// Words of a message at least that has none of the question and stands beside none that has: "yes" is near to every short one.
 const LEAST_WORDS: usize = 3;
+/// Letters of one word at least that tells something behind an exclamation mark.
+const LEAST_LETTERS: usize = 6;
 /// Bytes that are reckoned for a token: more than English text has.
 const BYTES_A_TOKEN: u64 = 4;
 /// The most bytes that are shown of a message.
@@ -332,14 +334,24 @@ impl Asked<'_> {
 /// those of some words that are near to it. The model says much that is near to everything.
 fn says_enough(found: &Found, text: &str) -> bool {
     if found.said_then.is_some() {
-        return !speech::goes_on(text);
+        return !is_short(text) || tells(text);
     }
     found.has_words() || !is_short(text) && (found.features.by_model <= 0.0 || found.features.meaning >= NEAR)
 }
 
+/// Whether one or two words tell something: "signed!", "Tom proposed". All that greets, thanks, agrees or only makes a sound does not, and of
+/// one word alone, in whatever language, that is likely.
+fn tells(text: &str) -> bool {
+    let words = text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+    let calls = text.trim_end().ends_with('!') && letters >= LEAST_LETTERS;
+    (words > 1 || words == 1 && calls) && !speech::goes_on(text) && !speech::acknowledges(text)
+}
+
 /// Whether a text is too short to be shown where it has no word of the question, as "71.5 kg" is not.
 pub(super) fn is_short(text: &str) -> bool {
-    text.split_whitespace().nth(LEAST_WORDS - 1).is_none() && !text.contains(char::is_numeric)
+    let has_number = || text.contains(char::is_numeric) && text.chars().filter(|sign| sign.is_alphanumeric()).nth(1).is_some();
+    text.split_whitespace().nth(LEAST_WORDS - 1).is_none() && !has_number()
 }
 
 fn reference_of(found: &Found) -> MessageRef {
