@@ -137,6 +137,13 @@ def test_a_medicine_among_others_is_disputed_where_one_of_them_is_over(user: mem
         "forgot my Eliquis",
         "Xarelto too",
         "I'm off Eliquis for two days",
+        "they raised the Eliquis price",
+        "I stopped the Eliquis reminder",
+        "my Eliquis is back to 5 mg",
+        "my Eliquis is now in the drawer",
+        "I took ibuprofen instead of Eliquis today",
+        "in 2019 they swapped my Eliquis for Xarelto",
+        "I plan to come off Eliquis",
     ],
 )
 def test_a_medicine_of_others_or_that_goes_on_is_not_disputed(user: memspan.Scope, told: str) -> None:

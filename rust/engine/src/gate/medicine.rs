@@ -78,8 +78,20 @@ lists! { "medicine":
     IS_OFF,
     /// Verbs of those who take one no more.
     QUITS,
-    /// Words behind a medicine that is over, or taken otherwise.
+    /// Words behind a medicine that is over.
     IS_OVER,
+    /// The same, which may be said of a box: another medicine must follow.
+    IS_GONE,
+    /// Words behind a medicine whose dose is another one, which follows.
+    ROSE,
+    /// Words before "instead of" where somebody takes a medicine in the place of another.
+    TAKEN_BY,
+    /// Words with which they did so one time.
+    ONE_TIME,
+    /// Words behind the name of a medicine that are not a noun: "Eliquis now", not "the Eliquis price".
+    GOES_ON,
+    /// Words behind the name of a medicine that say how it was taken: "I stopped taking it with food".
+    WITHIN,
     /// Words by which it is not so, not sure, or not for good.
     NOT_SO,
     /// Words that begin a sentence which says that the user takes what follows.
