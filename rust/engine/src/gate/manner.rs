@@ -9,7 +9,7 @@ use super::lists::lists;
 use super::orders;
 use super::reading::Reading;
 use super::sentence::Sentence;
-use super::words::{Word, among, has, starts};
+use super::words::{Word, among, has, starts, words};
 
 lists! { "manner":
     /// Features that an answer may have.
@@ -22,6 +22,8 @@ lists! { "manner":
     HABITS,
     /// Verbs of what a model is told not to do.
     AVOIDED,
+    /// Verbs for a tone that a model is told to avoid: "don't sugarcoat things".
+    TONED,
     /// Words for how answers are.
     ADJECTIVES,
     /// How somebody says what helps them, before what the model does.
@@ -30,6 +32,8 @@ lists! { "manner":
     SUITS,
     /// Verbs for what a model does in all its answers, in their plain form and in the past.
     DOES,
+    /// Those of them that may be of anything: "add salt", "use the back door".
+    OF_ANYTHING,
     /// How a text is asked to be in words of a kind.
     WORDED,
 }
@@ -71,7 +75,7 @@ pub(super) fn manner(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> 
     let of_one = s.text[s.words.first()?.start..s.words.last()?.end].contains(": ");
     let once = !lasts && s.words[at..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() - at > MOST;
     let of_head = || !once && of_answers(&head(s, at), at) || helps(&head(s, polite), polite);
-    if of_one || !(of_answers(s, at) || !once && of_style(s, at) || is_wish(s) || of_head()) {
+    if of_one || !lasts && is_for_one_text(s) || !(of_answers(s, at) || !once && of_style(s, at) || is_wish(s) || of_head()) {
         return None;
     }
     let category = if lasts { Category::Constraint } else { Category::Preference };
@@ -87,13 +91,53 @@ fn head<'a>(s: &Sentence<'a>, at: usize) -> Sentence<'a> {
     Sentence { text: s.text, words: &s.words[..end] }
 }
 
+/// Whether words name what answers have or are made of: "bullet points", "metric units", "the steps".
+pub(super) fn names_answers(words: &[Word]) -> bool {
+    const OF_ANSWERS: [&str; 4] = ["steps", "examples", "sources", "questions"];
+    let names = |word: &Word| [&STYLE[..], &ANSWERS, &OF_ANSWERS].iter().any(|list| among(list, &word.lower));
+    words.iter().any(names) || LOOKS.iter().any(|look| has(words, look))
+}
+
+/// Whether a wish is for one text: "no cliches in the poem", "no jargon please, it's for my gran", "no preamble, just the regex". The words
+/// may stand behind those of the sentence, up to its end.
+fn is_for_one_text(s: &Sentence<'_>) -> bool {
+    // "In a friendly tone", "in the same language"
+    const OF_ALL: [&str; 10] = ["chat", "future", "rest", "style", "person", "voice", "way", "same", "manner", "change"];
+    let Some((first, last)) = s.words.first().zip(s.words.last()) else { return false };
+    let behind = &s.text[last.end..];
+    let end = last.end + behind.find(['.', '!', '?', '\n']).unwrap_or(behind.len());
+    let own = words(&s.text[first.start..end]);
+    let word = |at: usize| own.get(at).map_or("", |word| word.lower.as_str());
+    let of_all = |at: usize| [&ANSWERS[..], &KEPT, &STYLE, &OF_ALL].iter().any(|list| among(list, word(at)));
+    let is_text = |at: usize| !word(at).is_empty() && !of_all(at) && !of_all(at + 1);
+    let points = |at: usize| {
+        let named = ["the", "a", "an", "my"].contains(&word(at + 1)) && is_text(at + 2);
+        match word(at) {
+            "in" | "for" => named,
+            "it's" | "its" => ["a", "an", "the", "for"].contains(&word(at + 1)),
+            "just" => word(at + 1) == "the" && is_text(at + 2),
+            "one" | "1" => ["line", "liner"].contains(&word(at + 1)),
+            _ => false,
+        }
+    };
+    (0..own.len()).any(points)
+}
+
+/// Whether a verb that may be of anything is of answers: "keep things short", "ask me", "number the steps", not "add a pinch of salt".
+fn is_of_answers(s: &Sentence<'_>, verb: usize) -> bool {
+    let behind = &s.words[verb + 1..];
+    let first = s.word(verb + 1) == "first" && verb + 2 >= s.words.len();
+    let things = (verb + 2..s.words.len()).any(|at| s.word(at - 1) == "things" && among(&ADJECTIVES, s.word(at)));
+    !among(&OF_ANYTHING, s.word(verb)) || first || things || behind.iter().any(|word| word.lower == "me") || names_answers(behind)
+}
+
 /// "It helps me if you number the steps", "I'd rather you asked me before assuming", "short answers work best for me": how answers are to
-/// be, by what helps the user. "It helps me when it rains" and "if you come on Monday" are none.
+/// be, by what helps the user. "It helps me when it rains" and "if you come on Monday" are none, and "it helps if you add salt" is advice.
 fn helps(s: &Sentence<'_>, at: usize) -> bool {
     let does = opens(s, at, &HELPS).is_some_and(|behind| {
         let verb = behind + usize::from(["didn't", "don't", "always", "never", "just", "not", "first"].contains(&s.word(behind)));
         let once = s.words[verb..].iter().any(|word| among(&ONCE, &word.lower)) || s.words.len() > MOST;
-        among(&DOES, s.word(verb)) && s.words.len() > verb + 1 && !once
+        among(&DOES, s.word(verb)) && s.words.len() > verb + 1 && !once && is_of_answers(s, verb)
     });
     let answers = (at..s.words.len().min(at + 4)).find(|noun| among(&ANSWERS, s.word(*noun)));
     let suit = answers.filter(|noun| *noun > at && (at..*noun).all(|word| among(&ADJECTIVES, s.word(word))));
@@ -160,11 +204,17 @@ fn of_style(s: &Sentence<'_>, at: usize) -> bool {
     let stops = starts(s.words, at, "stop").is_some_and(|next| among(&HABITS, s.word(next)));
     let omits = opens(s, at, &["don't", "do not"])
         .filter(|next| s.word(*next) != "call" || s.word(next + 1) != "me")
-        .is_some_and(|next| among(&AVOIDED, s.word(next)) && (s.word(next) != "use" || style));
+        .is_some_and(|next| among(&AVOIDED, s.word(next)) && (s.word(next) != "use" || style) || is_toned(s, next));
     let avoids = starts(s.words, at, "avoid").is_some() && (style || answers);
     let uses = starts(s.words, at, "use").is_some() && style && rest.len() < 6;
     let speaks = opens(s, at, &IN).is_some_and(|next| s.words.get(next).is_none_or(|word| !word.is_number())) && rest.len() <= 4;
     keeps || stops || omits || avoids || uses || speaks
+}
+
+/// Whether a tone is spoken of that holds for all: "sugarcoat things", "lecture me", not "sugarcoat the letter".
+fn is_toned(s: &Sentence<'_>, at: usize) -> bool {
+    let over = s.words.get(at + 1).is_none_or(Word::is_mark) || s.parted(at + 1);
+    among(&TONED, s.word(at)) && (over || ["me", "things", "it", "at", "please"].contains(&s.word(at + 1)))
 }
 
 #[cfg(test)]
@@ -182,7 +232,8 @@ mod tests {
             "short answers work best for me",
             "don't sugarcoat things",
             "it helps me if you number the steps",
-            "It helps when you use examples.",
+            "It helps me when you use examples.",
+            "don't lecture me",
             "I'd rather you asked me before assuming",
             "I like it when you keep things short",
             "no small talk please",
@@ -217,6 +268,17 @@ mod tests {
             "don't sugarcoat it",
             "write in simple words what this means",
             "I skip lunch from now on",
+            "it helps if you add a pinch of salt",
+            "it helps if you ask your doctor",
+            "it helps me when you talk to Max",
+            "I'd rather you used the back door",
+            "I'd rather you kept the first paragraph",
+            "I like it when you use butter",
+            "no cliches in the poem",
+            "no jargon please, it's for my gran",
+            "no preamble, just the regex",
+            "don't sugarcoat the letter to HR",
+            "don't patronise the reader",
             "you said I hate Python",
         ] {
             let binds = |claim: &crate::gate::Claim| {
