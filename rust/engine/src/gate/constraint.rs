@@ -5,6 +5,7 @@ use super::Category;
 use super::guards::is_lasting;
 use super::lexicon::PAST;
 use super::lists::lists;
+use super::manner::names_answers;
 use super::others::TEXTS;
 use super::reading::Reading;
 use super::rules::preamble;
@@ -91,6 +92,31 @@ fn places_a_part(s: &Sentence<'_>) -> bool {
 /// "From now on write all comments in English", "answer in German, always".
 pub(super) fn lasting(whole: &Sentence<'_>, s: &Sentence<'_>) -> Option<Reading> {
     let at = starts(s.words, 0, "please").unwrap_or(0);
-    let asks = || among(&INSTRUCTS, s.word(at)) || among(&ASKED_FOR, s.word(at));
+    let each =
+        |from: usize| ["for each", "in each", "when i ask", "whenever i ask"].iter().any(|each| starts(s.words, from, each).is_some());
+    let of_answers = || names_answers(&s.words[at + 1..]) || (at + 1..s.words.len()).any(each); // "skip breakfast" is of no answer
+    let asks = || among(&INSTRUCTS, s.word(at)) || among(&ASKED_FOR, s.word(at)) && of_answers();
     (asks() && s.words.len() >= 3 && is_lasting(whole.words)).then(|| Reading::new(Category::Constraint, "rule"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gate::Category;
+    use crate::gate::tests::stored;
+
+    #[test]
+    fn what_is_skipped_from_now_on_binds_where_it_is_of_answers() {
+        for (text, binds) in [
+            ("skip the disclaimers from now on", true),
+            ("omit the tables from now on", true),
+            ("cite your sources from now on", true),
+            ("skip breakfast from now on", false),
+            ("skip the gym from now on", false),
+            ("omit sugar from now on", false),
+            ("suggest a wine from now on", false),
+        ] {
+            let claims = stored(text);
+            assert_eq!(claims.iter().any(|claim| claim.category == Category::Constraint), binds, "{text}: {claims:?}");
+        }
+    }
 }

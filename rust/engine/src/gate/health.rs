@@ -43,6 +43,8 @@ lists! { "health":
     pub(super) OFTEN,
     /// Units of a medicine.
     pub(super) DOSES,
+    /// Words of what is not sure, acted, or for a time.
+    DOUBTS,
 }
 
 /// The reading of a sentence that has one of these forms.
@@ -191,7 +193,7 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
     let reading = Reading::new(Category::Constraint, "health");
     let at = OF_HEALTH.iter().find_map(|opening| starts(s.words, 0, opening))?;
     let end = before_so(s, at);
-    if s.negated(at) || end > 16 {
+    if s.negated(at) || end > 16 || end < s.words.len() && is_doubted_before_so(s, end) {
         return None;
     }
     let near = &s.words[at..end.min(at + 5)];
@@ -216,6 +218,14 @@ fn health(s: &Sentence<'_>) -> Option<Reading> {
 pub(super) fn before_so(s: &Sentence<'_>, from: usize) -> usize {
     let concludes = |at: &usize| s.word(*at) == "so" && at + 2 < s.words.len();
     (from + 1..s.words.len()).find(concludes).unwrap_or(s.words.len())
+}
+
+/// Whether what is said before "so" is not sure, acted, or for a time: "I'm probably celiac | so no bread", "write a scene: I'm diabetic |
+/// so no cake", "I'm intolerant of fools | so no excuses".
+fn is_doubted_before_so(s: &Sentence<'_>, end: usize) -> bool {
+    let before = &s.text[..s.words[end - 1].end];
+    let begin = before.rfind(['.', '!', '?', '\n']).map_or(0, |sign| sign + 1);
+    words(&before[begin..]).iter().any(|word| among(&DOUBTS, &word.lower))
 }
 
 /// Whether the opening that ends before a word says what somebody has, and not what they are.
