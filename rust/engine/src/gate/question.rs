@@ -2,9 +2,10 @@
 
 use super::lexicon::{FILLERS, PAST};
 use super::lists::lists;
+use super::manner::names_answers;
 use super::sentence::Sentence;
 use super::signs::has_colon;
-use super::words::{self, Word, among, sentences, words};
+use super::words::{self, Word, among, has, sentences, starts, words};
 
 lists! { "question":
     /// Words that may stand before a question.
@@ -96,7 +97,18 @@ pub(super) fn only_asks(s: &Sentence<'_>) -> bool {
     }
     let marked = s.words.get(end).is_some_and(|word| word.lower == "?");
     let asked = Sentence { text: s.text, words: &s.words[begin..end] };
-    (is_wh_question(&asked) || is_turned(&asked, marked)) && !tells_beside(&asked)
+    !is_request(&asked) && (is_wh_question(&asked) || is_turned(&asked, marked)) && !tells_beside(&asked)
+}
+
+/// Whether a question asks for something to be done, or to last: "could we move the dentist to 4 May", "can I get metric units", "is it
+/// possible to call me Max".
+fn is_request(s: &Sentence<'_>) -> bool {
+    const BEGINS: [&str; 8] = ["can", "could", "shall", "should", "may", "would", "is", "will"];
+    let begins = among(&BEGINS, s.word(0));
+    let proposes = begins && s.word(1) == "we";
+    let of_answers = || begins && ["i", "it"].contains(&s.word(1)) && names_answers(s.words);
+    let named = || (1..s.words.len()).any(|at| ["call me", "be called"].iter().any(|call| starts(s.words, at, call).is_some()));
+    begins && named() || proposes || of_answers() || ["always", "from now on"].iter().any(|lasts| has(s.words, lasts))
 }
 
 /// Whether a subject begins at a word, as behind the verb of a question.
@@ -162,7 +174,19 @@ fn tells_beside(s: &Sentence<'_>) -> bool {
     let joins = |at: usize| ["and", "but", "so", "as"].contains(&s.word(at)) && !["my", "our", "mine"].contains(&s.word(at + 1));
     let holds = |at: usize| s.word(at).contains('\'') || among(&HOLDS, s.word(at + 1));
     let runs_on = |at: usize| holds(at) && !among(&SUBORDINATES, s.word(at - 1)) && !among(&TURNED, s.word(at - 1));
-    (1..s.words.len()).any(|at| behind_sign(at) || at > 2 && tells(at) && (is_reason(at - 1) || joins(at - 1) || runs_on(at)))
+    // "Is it a problem that I'm allergic to latex", "can my son who is allergic to nuts eat this", not "the book that I read".
+    let is_own = |at: usize| ["i'm", "i've", "my"].contains(&s.word(at)) || s.word(at) == "i" && among(&HOLDS, s.word(at + 1));
+    let states = |at: usize| match s.word(at) {
+        "that" => is_own(at + 1),
+        "who" => ["is", "has"].contains(&s.word(at + 1)),
+        "who's" | "given" | "mention" | "mentioned" => true,
+        "like" => s.word(at + 1) == "me",
+        _ => false,
+    };
+    let dashed = s.words.first().zip(s.words.last()).is_some_and(|(first, last)| s.text[first.start..last.end].contains(" - "));
+    dashed
+        || (1..s.words.len())
+            .any(|at| states(at) || behind_sign(at) || at > 2 && tells(at) && (is_reason(at - 1) || joins(at - 1) || runs_on(at)))
 }
 
 #[cfg(test)]
@@ -234,6 +258,17 @@ mod tests {
             "can my mother fly because she had a hip operation on 4 May",
             "where is my passport: in the drawer",
             "what's the wifi code - hunter22",
+            "can we speak French from now on",
+            "is it possible to call me Max from now on",
+            "could we move the dentist to 4 May at 9",
+            "shall we use Postgres for the API",
+            "would it be possible to keep answers short",
+            "is it a problem that I'm allergic to latex?",
+            "does it matter that my son is allergic to nuts?",
+            "can my son who is allergic to nuts eat almond milk",
+            "did I mention I'm vegan",
+            "should I go given that I have asthma",
+            "when's my birthday - 3 May",
         ] {
             assert!(!only_asks(&Sentence { text, words: &words(text) }), "{text}");
         }
