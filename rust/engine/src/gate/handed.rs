@@ -2,7 +2,7 @@
 //! empty line, several paragraphs), above one that is the last line of the message ("tl;dr"), and letters, from the salutation to the name
 //! below "Kind regards". `tasks` reads the requests, and `others` has texts that stand in the paragraph of what announces them.
 
-use super::lexicon::FIRST;
+use super::lexicon::{FIRST, SECOND};
 use super::lists::lists;
 use super::others::{self, Part};
 use super::quoted::is_from;
@@ -27,6 +27,10 @@ lists! { "handed":
     ASIDES,
     /// First words of a request at the end of a message.
     REQUESTS,
+    /// First words of a paragraph that says why somebody asks, before "I" or "my".
+    CONTEXTS,
+    /// Phrases of somebody who wrote the letter that they show.
+    WRITTEN,
 }
 
 /// Words of a sentence beside a request, at most: "Thanks!", "Keep it under 100 words."
@@ -119,6 +123,8 @@ impl Message<'_> {
             if begin == self.sentences.len() || !is_long && self.begins_paragraph(begin) {
                 continue;
             }
+            let behind = self.behind_own(begin, self.sentences.len());
+            let (begin, is_long) = (behind, is_long || behind > begin);
             let (end, unsure) = self.end(begin, is_long);
             // "Translate this", and one sentence: it may be what somebody wants to say of themselves.
             let is_one = end == begin + 1 && !self.ends(begin - 1, ':') && !self.ends(begin - 1, '?');
@@ -200,9 +206,34 @@ impl Message<'_> {
         aside || (!is_long || self.begins_line(at)) && others::is_aside(self.own, self.sentences[at]) || breaks || comes_back()
     }
 
-    /// Whether a paragraph begins with the user's own words: "I need it for ..."
+    /// Whether a paragraph begins with the user's own words: "I need it for ...", "Also, I ...", "A bit about me: I ..."
     fn opens_own(&self, at: usize) -> bool {
-        self.words(at).first().is_some_and(|word| among(&FIRST, &word.lower))
+        let words = self.words(at);
+        let own = |word: &Word| among(&FIRST, &word.lower);
+        let opens = |at: usize| match &self.text[words[at - 1].end..words[at].start] {
+            ", " => at == 1,
+            ": " => words[..at].iter().any(own),
+            _ => false,
+        };
+        let behind = || (1..words.len().min(MOST_BESIDE)).any(|at| own(&words[at]) && opens(at));
+        words.first().is_some_and(own) || self.says_why(at) || behind()
+    }
+
+    /// Whether a paragraph says why its user asks: "For context, I ...", "Some background on me: I ..."
+    fn says_why(&self, at: usize) -> bool {
+        let words = self.words(at);
+        let own = |at: usize| words.get(at).is_some_and(|word| among(&FIRST, &word.lower));
+        CONTEXTS.iter().filter_map(|opening| starts(words, 0, opening)).any(own)
+    }
+
+    /// Where a text begins, behind a paragraph of the user's own that stands above it: at a whole letter, or behind what says why they ask.
+    fn behind_own(&self, begin: usize, to: usize) -> usize {
+        if begin >= to || !self.opens_own(begin) {
+            return begin;
+        }
+        let letter = (begin + 1..to).find(|at| self.begins_paragraph(*at) && self.letter(*at).is_some());
+        let over = self.next(begin, Self::begins_paragraph);
+        letter.or_else(|| (over < to && self.says_why(begin)).then_some(over)).unwrap_or(begin)
     }
 
     /// Whether a paragraph up to a sentence is the user's own: it asks for something, or says how it is to be kept.
@@ -210,7 +241,10 @@ impl Message<'_> {
         let over = self.next(at, Self::begins_paragraph).min(end);
         let words = within(self.own, Span { start: self.sentences[at].start, end: self.sentences[over - 1].end });
         let asks = || REQUESTS.iter().any(|request| starts(words, 0, request).is_some()) || self.ends(over - 1, '?');
-        RETURNS.iter().any(|phrase| has(words, phrase)) || self.task(at).is_some() || over == self.sentences.len() && asks()
+        RETURNS.iter().any(|phrase| has(words, phrase))
+            || self.says_why(at)
+            || self.task(at).is_some()
+            || over == self.sentences.len() && asks()
     }
 
     /// The text that stands above a request that is the last line of a message.
@@ -249,7 +283,7 @@ impl Message<'_> {
         };
         let told = (0..last).rev().find(|at| announces(*at)).map_or(0, |at| at + 1);
         let aside = (0..last).rev().find(|at| own(*at)).map_or(0, |at| self.next(at, Self::begins_paragraph));
-        let begin = told.max(aside).min(last);
+        let begin = self.behind_own(told.max(aside).min(last), last);
         // "I moved to Ghent." stands above an article in which nobody says "I".
         let is_text = |at: &usize| self.signed(*at).is_none() && (*at..last).all(|at| !self.has_first(at));
         let behind = (begin + 1..last).filter(paragraph).find(is_text);
@@ -260,27 +294,44 @@ impl Message<'_> {
         others::tells_of_oneself(self.words(at))
     }
 
-    /// The letters beside which the user says something. A message that is a letter and nothing else is the user's own.
+    /// The letters that somebody shows, or asks about. Any other letter is the user's own.
     fn letters(&self) -> Vec<Part> {
-        let count = self.sentences.len();
         let mut out: Vec<Part> = Vec::new();
-        for at in 0..count {
+        for at in 0..self.sentences.len() {
             let is_read = out.last().is_some_and(|last| self.sentences[at].start < last.span.end);
             let Some(end) = self.letter(at).filter(|_| !is_read) else { continue };
-            let header = |at: usize| self.words(at).first().is_some_and(|word| among(&HEADERS, &word.lower));
-            let led = at > 0 && (0..at).any(|at| !header(at)) && !self.tells(at - 1);
-            if led || at == 0 && self.answers(end) {
+            let shows = (0..at).rev().find_map(|at| self.shows(at));
+            if shows.unwrap_or_else(|| self.answers(end)) {
                 out.push(self.part(at, end, true));
             }
         }
         out
     }
 
-    /// Whether what stands below a letter is one question about it: "what does she want?"
+    /// Whether a sentence above a letter shows one of somebody else ("my landlord sent me this", "summarise this"), or the user's own: "I
+    /// wrote this to my landlord". `None` where it does neither, as a subject does: "Ticket 4411".
+    fn shows(&self, at: usize) -> Option<bool> {
+        let words = self.words(at);
+        if words.first().is_some_and(|word| among(&HEADERS, &word.lower)) {
+            return None;
+        }
+        if (0..words.len()).any(|at| others::is_passed_on(words, at)) {
+            return Some(true);
+        }
+        if WRITTEN.iter().any(|phrase| has(words, phrase)) {
+            return Some(false);
+        }
+        let span = self.sentences[at];
+        let announces = || self.ends(at, ':') && others::is_announced(&self.text[span.start..span.end]);
+        (is_from(words) || self.task(at).is_some() || announces()).then_some(true)
+    }
+
+    /// Whether what stands below a letter is one question about it: "what does she want?" Those of its writer speak to somebody: "Can you
+    /// reply today?"
     fn answers(&self, begin: usize) -> bool {
         let asks = |at: usize| {
-            let about = ["he", "she", "they", "this", "reply", "respond", "answer"];
-            let asks = self.ends(at, '?') && self.words(at).iter().any(|word| about.contains(&word.lower.as_str()));
+            let any = |list: &[&str]| self.words(at).iter().any(|word| among(list, &word.lower));
+            let asks = self.ends(at, '?') && any(&["he", "she", "this", "reply", "respond", "answer"]) && !any(&SECOND);
             self.task(at).is_some() || asks
         };
         begin < self.sentences.len() && (begin..self.sentences.len()).all(asks)

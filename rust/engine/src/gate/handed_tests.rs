@@ -168,13 +168,137 @@ fn the_users_own_words_beside_a_text_are_kept() {
 
 #[test]
 fn a_letter_ends_with_its_name() {
-    for lead in ["my neighbour has sent a strange thing.", "Look!", "My friend sent me her cover letter, what do you think?"] {
+    for lead in [
+        "my neighbour has sent a strange thing.",
+        "Look, my landlord sent me this!",
+        "My friend sent me her cover letter, what do you think?",
+    ] {
         for letter in [LETTER, MAIL] {
             let text = format!("{lead}\n\n{letter}");
             assert!(told(&text).iter().all(|told| !["Derry", "Leeds", "coeliac"].iter().any(|of| told.contains(of))), "{:?}", told(&text));
         }
     }
     assert!(told(&format!("{LETTER}\n\nwhat does she want?")).is_empty());
+}
+
+#[test]
+fn a_summary_of_ones_own_leaves_the_story() {
+    for own in
+        ["tl;dr: no penicillin", "TL;DR need advice", "tl;dr help", "tldr fired", "TLDR: jobless vegan", "tl;dr: for now", "tl;dr bad year"]
+    {
+        for text in [format!("{DOC}\n\n{own}"), format!("{own}\n\n{DOC}")] {
+            assert!(told(&text).contains(&"The user lives in Ghent.".to_owned()), "{text}: {:?}", told(&text));
+        }
+    }
+    for asked in ["tl;dr", "TLDR please", "tl;dr?", "tl;dr this", "tl;dr for me please", "tldr of this article", "eli5 it please"] {
+        for text in [format!("{DOC}\n\n{asked}"), format!("{asked}\n\n{DOC}")] {
+            assert!(!told(&text).contains(&"The user lives in Ghent.".to_owned()), "{text}: {:?}", told(&text));
+        }
+    }
+}
+
+#[test]
+fn a_letter_that_its_user_wrote_is_kept() {
+    let letter = "Dear Acme,\n\nI live in Leeds. I'm diabetic.\n\nRegards,\nTom Webb";
+    let own = |text: &str| assert!(told(text).iter().any(|told| told.contains("Leeds")), "{text}: {:?}", told(text));
+    for lead in [
+        "Urgent!",
+        "Ticket 4411",
+        "Complaint about order 4411",
+        "Good morning! New week.",
+        "ok here's my letter to the school",
+        "this is the mail I sent my boss:",
+        "I wrote this to my landlord, is it ok?",
+        "I want to send this. ok?",
+        "Wrote to HR today.",
+        "Draft to my GP",
+        "Can you send this to Dr Hall?",
+        "my letter:",
+        "email to my boss:",
+    ] {
+        own(&format!("{lead}\n\n{letter}"));
+    }
+    for behind in ["Can you reply today?", "When will they deliver?", "Please respond to this asap"] {
+        own(&format!("{letter}\n\n{behind}"));
+    }
+    for lead in [
+        "My boss wrote me back.",
+        "summarise this",
+        "The mail that I got:",
+        "Email from my landlord",
+        "how should I reply to this mail?",
+        "I wrote to my landlord. He sent me this.",
+    ] {
+        let text = format!("{lead}\n\n{letter}");
+        assert!(told(&text).iter().all(|told| !told.contains("Leeds")), "{text}: {:?}", told(&text));
+    }
+}
+
+#[test]
+fn a_paragraph_that_says_why_is_the_users() {
+    for why in [
+        "For context, I'm a nurse and I live in Bruges.",
+        "Context: I'm a nurse. I live in Bruges.",
+        "Some background on me: I'm a nurse, I live in Bruges.",
+        "My background: I'm a nurse, I live in Bruges.",
+        "I'm asking because I live in Bruges.",
+    ] {
+        for text in [
+            format!("{why}\n\n{ARTICLE}\n\ntranslate this please"),
+            format!("translate this please\n\n{ARTICLE}\n\n{why}"),
+            format!("translate this please\n\n{why}\n\n{ARTICLE}"),
+            format!("tl;dr\n\n{DOC}\n\n{why}"),
+        ] {
+            let told = told(&text);
+            assert!(told.iter().any(|told| told.contains("Bruges")), "{text}: {told:?}");
+            assert!(!told.iter().any(|told| told.contains("Ghent")), "{text}: {told:?}");
+        }
+    }
+    for of_somebody in [
+        "My background is in nursing. I live in Bruges.",
+        "Some background on the plan is in the report. I live in Bruges.",
+        "Context matters. I live in Bruges.",
+    ] {
+        let text = format!("proofread this please\n\n{DOC}\n\n{of_somebody}\n\nI run.");
+        assert!(told(&text).is_empty(), "{text}: {:?}", told(&text));
+    }
+}
+
+#[test]
+fn ones_own_paragraph_above_a_letter_is_kept() {
+    let letter = "Hi all,\n\nI moved to Leeds. My team works at Arup.\n\nBest,\nTom";
+    for own in ["I live in Bruges. I'm allergic to nuts.", "My son has asthma and we live in Bruges.", "Also, I live in Bruges."] {
+        for text in [
+            format!("Can you summarise this for me?\n\n{own}\n\n{letter}"),
+            format!("proofread please:\n\n{own}\n\n{letter}"),
+            format!("{own}\n\n{letter}\n\nCan you summarise this for me?"),
+        ] {
+            let told = told(&text);
+            assert!(told.iter().any(|told| told.contains("Bruges")), "{text}: {told:?}");
+            assert!(!told.iter().any(|told| ["Leeds", "Arup"].iter().any(|of| told.contains(of))), "{text}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn ones_own_facts_may_be_worked_on() {
+    for request in [
+        "translate for the doctor:",
+        "translate this for the pharmacist:",
+        "rewrite for LinkedIn",
+        "tidy this up and save it",
+        "sum it up so you know me",
+        "fix the spelling please and save it",
+        "clean up this dictation:",
+    ] {
+        for text in [format!("{request}\n\n{DOC}"), format!("{DOC}\n\n{}", request.trim_end_matches(':'))] {
+            assert!(told(&text).contains(&"The user lives in Ghent.".to_owned()), "{text}: {:?}", told(&text));
+        }
+    }
+    for request in ["translate this letter from the doctor:", "summarise this LinkedIn post:", "my friend wrote this, rewrite it as a bio:"]
+    {
+        assert!(told(&format!("{request}\n\n{DOC}")).is_empty(), "{request}");
+    }
 }
 
 #[test]

@@ -37,6 +37,10 @@ lists! { "tasks":
     ELSEWHERE,
     /// How a text is handed over: "here's an email from Bob".
     FORWARDS,
+    /// Words of a request for work on the user's own words: "tidy this up and save it", "translate this for the waiter".
+    OWN_USES,
+    /// Words behind "tl;dr" that ask for a summary. Any other is of the summary itself.
+    SUMMED_UP,
 }
 
 /// Words of a request at most.
@@ -82,10 +86,11 @@ pub(super) fn of(text: &str, words: &[Word]) -> Option<Task> {
     {
         return None;
     }
-    let sums_up = ["tl dr", "tldr", "eli5"].iter().find_map(|short| starts(words, 0, short));
-    if let Some(at) = sums_up.filter(|at| words.len() <= at + MOST_BETWEEN) {
-        let points = words[at..].iter().any(|word| ["this", "it"].contains(&word.lower.as_str()));
-        return Some(if points { Task::Text } else { Task::Summary });
+    if OWN_USES.iter().any(|phrase| has(words, phrase)) {
+        return None;
+    }
+    if let Some(at) = ["tl dr", "tldr", "eli5"].iter().find_map(|short| starts(words, 0, short)) {
+        return sums_up(text, words, at);
     }
     works(text, words).or_else(|| remakes(text, words)).or_else(|| edits(text, words)).or_else(|| question(text, words, asks))
 }
@@ -120,6 +125,18 @@ fn hands_over(words: &[Word], asks: bool) -> bool {
     let named = words[at..].iter().take(MOST_BETWEEN + 2).any(names);
     let own = words[at..].iter().any(|word| among(&FIRST, &word.lower) || ["you", "your"].contains(&word.lower.as_str()));
     article && named && (is_from(words) || !own && (asks || has(words, "from")))
+}
+
+/// "Tl;dr", "ELI5 this please", and not the summary of the user's own words: "tl;dr: I moved", "tldr fired".
+fn sums_up(text: &str, words: &[Word], at: usize) -> Option<Task> {
+    let rest = &words[at..];
+    let parted = rest.first().is_some_and(|next| text[words[at - 1].end..next.start].contains(':'));
+    let asks = |word: &Word| word.is_mark() || among(&ALONE, &word.lower) || among(&SUMMED_UP, &word.lower);
+    if parted || !(rest.iter().all(asks) || names_text(rest)) {
+        return None;
+    }
+    let points = rest.iter().any(|word| ["this", "it"].contains(&word.lower.as_str()));
+    Some(if points { Task::Text } else { Task::Summary })
 }
 
 /// "Proofread please", "translate this into German", "tidy this up".
