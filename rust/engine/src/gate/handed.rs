@@ -31,6 +31,8 @@ lists! { "handed":
     CONTEXTS,
     /// Phrases of somebody who wrote the letter that they show.
     WRITTEN,
+    /// Phrases of somebody who got a letter.
+    GOT,
 }
 
 /// Words of a sentence beside a request, at most: "Thanks!", "Keep it under 100 words."
@@ -323,18 +325,20 @@ impl Message<'_> {
         }
         let span = self.sentences[at];
         let announces = || self.ends(at, ':') && others::is_announced(&self.text[span.start..span.end]);
-        (is_from(words) || self.task(at).is_some() || announces()).then_some(true)
+        (is_from(words) || self.asks_about(at) || announces()).then_some(true)
     }
 
-    /// Whether what stands below a letter is one question about it: "what does she want?" Those of its writer speak to somebody: "Can you
-    /// reply today?"
+    /// Whether what stands below a letter asks about it, and nothing else does: "what does she want?"
     fn answers(&self, begin: usize) -> bool {
-        let asks = |at: usize| {
-            let any = |list: &[&str]| self.words(at).iter().any(|word| among(list, &word.lower));
-            let asks = self.ends(at, '?') && any(&["he", "she", "this", "reply", "respond", "answer"]) && !any(&SECOND);
-            self.task(at).is_some() || asks
-        };
-        begin < self.sentences.len() && (begin..self.sentences.len()).all(asks)
+        begin < self.sentences.len() && (begin..self.sentences.len()).all(|at| self.asks_about(at))
+    }
+
+    /// Whether a sentence asks about a letter that somebody got. Those of its writer speak to whom it is for: "Can you reply today?"
+    fn asks_about(&self, at: usize) -> bool {
+        let words = self.words(at);
+        let any = |list: &[&str]| words.iter().any(|word| among(list, &word.lower));
+        let asks = || self.ends(at, '?') && any(&["he", "she", "this", "reply", "respond", "answer"]) && !any(&SECOND);
+        self.task(at).is_some() || GOT.iter().any(|phrase| has(words, phrase)) || asks()
     }
 
     /// Behind the last sentence of a letter that begins with one: its name, or its postscript.

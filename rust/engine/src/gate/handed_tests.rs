@@ -228,6 +228,11 @@ fn a_letter_that_its_user_wrote_is_kept() {
         "Email from my landlord",
         "how should I reply to this mail?",
         "I wrote to my landlord. He sent me this.",
+        "got this today",
+        "what does she want?",
+        "is this a scam?",
+        "can you help me reply?",
+        "what do you think he wants?",
     ] {
         let text = format!("{lead}\n\n{letter}");
         assert!(told(&text).iter().all(|told| !told.contains("Leeds")), "{text}: {:?}", told(&text));
@@ -286,6 +291,7 @@ fn ones_own_facts_may_be_worked_on() {
         "translate for the doctor:",
         "translate this for the pharmacist:",
         "rewrite for LinkedIn",
+        "please rewrite this as a bio for LinkedIn",
         "tidy this up and save it",
         "sum it up so you know me",
         "fix the spelling please and save it",
@@ -295,7 +301,7 @@ fn ones_own_facts_may_be_worked_on() {
             assert!(told(&text).contains(&"The user lives in Ghent.".to_owned()), "{text}: {:?}", told(&text));
         }
     }
-    for request in ["translate this letter from the doctor:", "summarise this LinkedIn post:", "my friend wrote this, rewrite it as a bio:"]
+    for request in ["translate this letter for the doctor:", "summarise this LinkedIn post:", "my friend wrote this, rewrite it as a bio:"]
     {
         assert!(told(&format!("{request}\n\n{DOC}")).is_empty(), "{request}");
     }

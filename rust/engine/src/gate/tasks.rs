@@ -86,7 +86,9 @@ pub(super) fn of(text: &str, words: &[Word]) -> Option<Task> {
     {
         return None;
     }
-    if OWN_USES.iter().any(|phrase| has(words, phrase)) {
+    // "Translate this for the waiter", and not "translate this letter for the doctor"
+    let is_use = |at: usize| OWN_USES.iter().any(|phrase| starts(words, at, phrase).is_some()) && !names_text(&words[..at]);
+    if (0..words.len()).any(is_use) {
         return None;
     }
     if let Some(at) = ["tl dr", "tldr", "eli5"].iter().find_map(|short| starts(words, 0, short)) {
