@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     from memspan.long_term import Scope
     from memspan.working import Format
 
-__all__ = ["Found", "Memory", "Message", "Passage", "PromptFacts", "Recalled", "Remembered"]
+__all__ = ["Found", "Memory", "Message", "Passage", "PromptFacts", "Recalled", "Remembered", "seconds_left"]
 
 _HitT = TypeVar("_HitT")
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+_SHORTEST = 0.001
+"""Seconds to live of what was read just before it expired."""
+
+
+def seconds_left(expires_at: datetime | None, now: datetime) -> float | None:
+    """The `ttl_seconds` of what expires then; `None` where it does not."""
+    return None if expires_at is None else max(_SHORTEST, (expires_at - now).total_seconds())
 
 
 @of_module("memspan")

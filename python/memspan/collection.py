@@ -14,7 +14,7 @@ from memspan._copies import of_engine
 from memspan._core import Limits
 from memspan._fence import fenced
 from memspan._flags import check_flags, check_several, shown
-from memspan._kept import Passage
+from memspan._kept import Passage, seconds_left
 from memspan._results import AddedDocument, Document, DocumentInfo
 from memspan._twins import async_iterable, awaitable
 from memspan._values import dataclass, fields
@@ -315,7 +315,7 @@ class Collection:
             version, source, metadata, ttl, before = None, None, None, None, f"# {name}\n"
             if found is not None:  # all that is known of the note stays
                 version, source, metadata, before = found.version, found.source, found.metadata, found.text
-                ttl = None if found.expires_at is None else max(0.001, (found.expires_at - self._core.time()).total_seconds())
+                ttl = seconds_left(found.expires_at, self._core.time())
             whole = f"{before}\n{text.strip()}\n"
             draft = _core.DocumentDraft(
                 f"{name}.md",

@@ -10,6 +10,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from memspan._kept import seconds_left
 from memspan.exceptions import NotFound
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ _VERSION = 1
 
 _OF_MEMORY = ("text", "kind", "slot", "importance", "confidence", "trust", "source", "id", "occurred_at", "metadata")
 _OF_DOCUMENT = ("id", "text", "version", "format", "source", "metadata")
-_SHORTEST = 0.001
-"""Seconds to live of what was read just before it expired."""
 
 
 def rows(scope: Scope) -> Iterator[dict[str, Any]]:
@@ -57,13 +56,9 @@ def rows(scope: Scope) -> Iterator[dict[str, Any]]:
 
 def _memory(memory: Memory, now: datetime) -> dict[str, Any]:
     stored = memory.to_dict()
-    arguments = {name: stored.pop(name) for name in _OF_MEMORY} | {"ttl_seconds": _left(memory.expires_at, now)}
+    arguments = {name: stored.pop(name) for name in _OF_MEMORY} | {"ttl_seconds": seconds_left(memory.expires_at, now)}
     recalls = {"access_count": memory.access_count, "last_recalled_at": memory.last_recalled_at}
     return {"row": "memory", "arguments": arguments, "stored": stored | recalls}
-
-
-def _left(expires_at: datetime | None, now: datetime) -> float | None:
-    return None if expires_at is None else max(_SHORTEST, (expires_at - now).total_seconds())
 
 
 def _collection(collection: Collection, now: datetime) -> Iterator[dict[str, Any]]:
@@ -74,7 +69,7 @@ def _collection(collection: Collection, now: datetime) -> Iterator[dict[str, Any
         except NotFound:
             continue  # it was deleted meanwhile
         stored: dict[str, Any] = {name: getattr(found, name) for name in type(found).__match_args__}
-        arguments = {name: stored.pop(name) for name in _OF_DOCUMENT} | {"ttl_seconds": _left(found.expires_at, now)}
+        arguments = {name: stored.pop(name) for name in _OF_DOCUMENT} | {"ttl_seconds": seconds_left(found.expires_at, now)}
         yield {"row": "document", "collection": collection.name, "arguments": arguments, "stored": stored}
 
 

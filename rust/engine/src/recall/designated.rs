@@ -19,11 +19,8 @@ const ORDINALS: [(&str, &str); 10] = [
 ];
 /// Letters of a noun at least.
 const LEAST_LETTERS: usize = 3;
-/// Nouns of which an ordinal tells how often, and not which.
-const COUNTED: [&str; 20] = [
-    "time", "times", "day", "days", "week", "weeks", "month", "months", "year", "years", "hour", "hours", "minute", "minutes", "thing",
-    "things", "about", "than", "least", "around",
-];
+/// Nouns of which an ordinal tells how often, and not which, without an "s" at their end.
+const COUNTED: [&str; 8] = ["time", "day", "week", "month", "year", "hour", "minute", "thing"];
 
 /// First words of questions for yes or no.
 #[rustfmt::skip]
@@ -99,8 +96,8 @@ fn ordinal(word: &str) -> Option<Which> {
 /// The name of a thing, as [`Designated`] has it.
 fn name(word: &str) -> Option<String> {
     let is_name = word.len() >= LEAST_LETTERS && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !in_small_letters(word, is_filler);
-    let small = word.to_ascii_lowercase();
-    (is_name && !COUNTED.contains(&&*small) && ordinal(word).is_none()).then(|| small.trim_end_matches('s').to_owned())
+    let name = word.to_ascii_lowercase().trim_end_matches('s').to_owned();
+    (is_name && !COUNTED.contains(&&*name) && ordinal(word).is_none()).then_some(name)
 }
 
 #[cfg(test)]
@@ -108,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_letter_ordinal_or_number_of_the_same_is_another_thing() {
+    fn another_letter_or_ordinal_of_the_same_is_another_thing() {
         let is_other = |asked: &str, told: &str| is_of_another(&asked_for(asked), told);
         for (asked, told) in [
             ("how many limpets at station D?", "station B: tagged 14 limpets"),

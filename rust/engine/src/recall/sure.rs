@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A first hit that lacks an identifier of the question is about another invoice or host, and half as sure; that it stands out says nothing.
-//! So is one that tells of station B where station D was asked for (`designated.rs`).
-//! So is one where the question has names and no hit has any of them.
+//! So is one that tells of station B where station D was asked for (`designated.rs`), and one where the question has names and no hit has any
+//! of them.
 //!
 //! The answer to a question without content ([`super::Overview`]) has a set confidence: it was chosen by when it was, or by what it is.
 //!
@@ -144,6 +144,9 @@ fn closer_by_small_names(hits: &[Contender<'_>], question: &Question) -> f64 {
     let is_small = |word: &&str| word.len() >= SHORTEST_NAME && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let may_be = |word: &&str| is_small(word) && !is_filler(word.as_bytes());
     let names: Vec<&str> = bare_words(text).map(without_s).filter(may_be).filter(|word| is_name_in(hits, word)).collect();
+    if names.is_empty() {
+        return 0.0; // as mostly
+    }
     let has = |word: &str| names.iter().any(|name| word.eq_ignore_ascii_case(name));
     let has_name = |hit: &&Contender<'_>| bare_words(hit.memory.text).map(without_s).any(has);
     let closeness = |hit: &Contender<'_>| hit.parts.closer.map(|(features, _)| features.closeness);
