@@ -220,27 +220,10 @@ fn is_of_today(words: &[Word], here: usize) -> bool {
     here == 0 || ["today", "it", "tomorrow", "yesterday", "this", "that", "day"].contains(&before) || WEEKDAYS.contains(&before)
 }
 
-/// Days to a weekday: "on" and "this" are the next one that comes, today not counted, "next" that of the week after.
+/// Days to a weekday. "On" is that which "this" is.
 fn weekday(name: &str, which: &str, today: i64) -> i64 {
     let wanted = WEEKDAYS.iter().position(|day| *day == name).map_or(0, |at| at as i64);
-    let of_week = wanted - calendar::weekday(today);
-    match which {
-        "next" => of_week + 7,
-        "last" => {
-            if of_week < 0 {
-                of_week
-            } else {
-                of_week - 7
-            }
-        }
-        _ => {
-            if of_week > 0 {
-                of_week
-            } else {
-                of_week + 7
-            }
-        }
-    }
+    calendar::weekday_by(which, wanted, today) - today
 }
 
 fn counted(number: &str, unit: &str) -> Option<i64> {

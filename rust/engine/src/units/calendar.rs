@@ -103,6 +103,16 @@ pub(crate) fn weekday(day: i64) -> i64 {
     (day + 3).rem_euclid(7)
 }
 
+/// The day of a weekday beside such a word: "last" is the one before today, "next" that of the week after, each other word the one that
+/// comes. None is today.
+pub(crate) fn weekday_by(word: &str, wanted: i64, today: i64) -> i64 {
+    match word {
+        "last" => today - 1 - (weekday(today - 1) - wanted).rem_euclid(7),
+        "next" => today - weekday(today) + 7 + wanted,
+        _ => today + 1 + (wanted - weekday(today + 1)).rem_euclid(7),
+    }
+}
+
 /// `count` months from the month `month` of `year` on.
 pub(crate) fn months(year: i64, month: i64, count: i64) -> Days {
     Days::new(day(year, month, 1), day(year, month + count, 1))

@@ -217,7 +217,9 @@ fn soon(words: &[Word<'_>], at: usize) -> Option<usize> {
 fn coming(words: &[Word<'_>], at: usize, (days, used): (Days, usize), today: i64) -> Days {
     let is_over = |days: &Days| days.end.is_some_and(|end| end <= today);
     let is_fixed = |word: &Word<'_>| SIDED.contains(&word.lower.as_str()) || word.year().is_some() || word.date().is_some();
-    if !is_over(&days) || words[at..at + used].iter().any(is_fixed) {
+    // On a Saturday "this Friday" is the one to come.
+    let from = at + usize::from(words[at].lower == "this" && words.get(at + 1).is_some_and(|word| word.weekday().is_some()));
+    if !is_over(&days) || words[from..at + used].iter().any(is_fixed) {
         return days;
     }
     let later = LATER.into_iter().filter_map(|away| expression(words, at, today + away)).map(|(days, _)| days);

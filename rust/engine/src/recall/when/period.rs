@@ -2,7 +2,7 @@
 
 use super::words::Word;
 use crate::text::is_filler;
-use crate::units::calendar::{Days, date, day, months, valid, weekday};
+use crate::units::calendar::{Days, date, day, months, valid, weekday, weekday_by};
 
 /// The words of which one must stand before a name that could be something else: a month ("June said"), a year, a season.
 const LEADS: [&str; 17] = [
@@ -232,20 +232,16 @@ fn related(words: &[Word<'_>], at: usize, today: i64) -> Option<(Days, usize)> {
             let (year, month, _) = date(today);
             months(year, (month - 1) / 3 * 3 + 1 + 3 * step, 3)
         }
-        None => named(next, step, today)?,
+        None => named(&words[at].lower, next, step, today)?,
     };
     Some((found, 2))
 }
 
-/// "last Tuesday", "this May", "next summer".
-fn named(word: &Word<'_>, step: i64, today: i64) -> Option<Days> {
+/// "last Tuesday", "this May", "next summer". "This Tuesday" may be over, where learning reads the one to come: one asks for it later.
+fn named(which: &str, word: &Word<'_>, step: i64, today: i64) -> Option<Days> {
     if let Some(wanted) = word.weekday() {
-        let monday = today - weekday(today);
-        return Some(Days::one(match step {
-            0 => monday + wanted,
-            1 => today + 1 + (wanted - weekday(today + 1)).rem_euclid(7),
-            _ => today - 1 - (weekday(today - 1) - wanted).rem_euclid(7),
-        }));
+        let word = if step < 0 { "last" } else { which };
+        return Some(Days::one(if step == 0 { today - weekday(today) + wanted } else { weekday_by(word, wanted, today) }));
     }
     let (first, count) = word.month().map(|(month, _)| (month, 1)).or_else(|| word.season().map(|month| (month, 3)))?;
     let year = date(today).0;
