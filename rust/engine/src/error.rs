@@ -5,6 +5,12 @@
 
 use std::fmt;
 
+use crate::units::clip::{byte_from, clip};
+
+/// The most bytes of a message. A longer one, which has a long value of the caller's in it, loses its middle: what was done stands at its
+/// beginning, and what to do next at its end.
+const LONGEST: usize = 4_096;
+
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -93,9 +99,9 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` with its whole message.
+    /// An error of `kind` with its message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), fields: Vec::new() }))
+        Self(Box::new(Inner { kind, message: without_middle(message.into()), fields: Vec::new() }))
     }
 
     /// Bad input: the commonest kind.
@@ -153,6 +159,16 @@ impl Error {
     }
 }
 
+/// A message of at most [`LONGEST`] bytes.
+fn without_middle(message: String) -> String {
+    if message.len() <= LONGEST {
+        return message;
+    }
+    let end = &message[byte_from(&message, message.len() - LONGEST / 4)..];
+    let beginning = clip(&message, LONGEST / 2);
+    format!("{beginning} [{} bytes more] {end}", message.len() - beginning.len() - end.len())
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
@@ -194,6 +210,17 @@ impl From<String> for Field {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_value_does_not_hide_what_to_do_next() {
+        let long = "\u{4e2d}".repeat(100_000);
+        let error = Error::invalid(format!("remembering: kind must be a word, got {long:?}: pass a name such as fact"));
+        assert!(error.message().starts_with("remembering: kind must be a word, got \"\u{4e2d}"));
+        assert!(error.message().ends_with("\": pass a name such as fact"));
+        assert!(error.message().len() <= LONGEST && error.message().contains(" bytes more] "));
+        let short = "a".repeat(LONGEST);
+        assert_eq!(Error::invalid(short.clone()).message(), short);
+    }
 
     #[test]
     fn a_panic_is_an_error_with_its_words() {
