@@ -7,8 +7,8 @@ merges. docs/life.md has the rules.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, overload
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, overload
 
 from memspan._fence import fenced, is_async, is_number
 from memspan._flags import check_flags, shown
@@ -250,5 +250,3 @@ class Profile:
     def __str__(self) -> str:
         return self.text
 
-
-Completion: TypeAlias = Callable[..., Any]

@@ -46,6 +46,12 @@ pub const MAX_KEPT_ROUNDS: u64 = 1_000;
 pub const MAX_GRANT_WEIGHT: u32 = 1_000_000;
 /// The largest score of an item, either way: more tells nothing apart.
 pub const MAX_ITEM_SCORE: f64 = 1e6;
+/// The longest name of a relation or of one of its ends, in bytes.
+pub const MAX_ENTITY_BYTES: usize = 256;
+/// Relations of a scope: what an answer reads of them stays within a few milliseconds.
+pub const MAX_RELATIONS: u32 = 100_000;
+/// The longest path between two ends that is looked for.
+pub const MAX_HOPS: usize = 8;
 /// The longest time to live: 100 years.
 pub const MAX_TTL: Duration = Duration::from_secs(3_155_760_000);
 /// The most of a source that prompts may recall.

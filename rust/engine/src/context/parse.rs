@@ -270,7 +270,7 @@ fn openai_image(block: &Object<'_>, place: Position<'_>) -> Result<Part> {
         None | Some("auto") => Detail::Auto,
         Some("low") => Detail::Low,
         Some("high" | "original") => Detail::High,
-        Some(other) => return Err(place.error("\"detail\" must be auto, low or high", other, "use one of these")),
+        Some(other) => return Err(place.error("\"detail\" must be auto, low, high or original", other, "use one of these")),
     };
     Ok(Part::Image(image_of(data_url(&url).unwrap_or_else(|| Source::Url(url.as_ref().into())), detail)))
 }

@@ -3,28 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::limits::{MAX_ENTITY_BYTES, MAX_HOPS, MAX_RELATIONS};
 use crate::memory::Core;
 pub use crate::memory::relation::Relation;
-use crate::memory::relation::{self, Given, MAX_RELATIONS};
+use crate::memory::relation::{self, Given};
 use crate::scope::{Head, Scope};
 use crate::store::pages::Pages;
 use crate::text::slot_key;
 use crate::{Error, Result};
 
-/// The longest path that is looked for.
-pub const MAX_HOPS: usize = 8;
-/// The longest name, in bytes.
-const MAX_NAME_BYTES: usize = 256;
-
 fn check(what: &str, name: &str) -> Result<String> {
     let normal = slot_key(name);
-    if normal.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err(Error::invalid(format!(
-            "relating: {what} has 1 to {MAX_NAME_BYTES} bytes with a letter among them, and it has {}: shorten it",
-            name.len()
-        )));
-    }
-    Ok(normal)
+    let (is, next) = if name.len() > MAX_ENTITY_BYTES {
+        (format!("it has {}", name.len()), "shorten it")
+    } else if normal.is_empty() {
+        (format!("it is {name:?}"), "pass a name")
+    } else {
+        return Ok(normal);
+    };
+    Err(Error::invalid(format!("relating: {what} has 1 to {MAX_ENTITY_BYTES} bytes, not white space alone, and {is}: {next}")))
 }
 
 /// Says that something stands to something; the relation as it is stored, and whether it is new. One write transaction.

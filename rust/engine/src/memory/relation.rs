@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::Result;
+use crate::limits::MAX_RELATIONS;
 use crate::store::chunks;
 use crate::store::envelope::{self, Codec};
 use crate::store::identity::Seed;
@@ -20,9 +21,6 @@ use crate::store::keys::{Key, Partition, Table, u32_at};
 use crate::store::msgpack::{Reader, Writer};
 use crate::store::pages::{Pages, PagesMut};
 use crate::text::slot_key;
-
-/// Relations of a scope at most: what is read to answer stays within a few milliseconds.
-pub const MAX_RELATIONS: u32 = 100_000;
 
 /// That something stands to something.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -82,7 +82,7 @@ pub struct Prior {
     pub age_days: f64,
     /// Days in which recency loses half of what it can lose; `None` for what does not age.
     pub half_life_days: Option<f64>,
-    /// 0.9 to 1.
+    /// 0.9 to 1, with a half-life of the program's own 0.5 to 1.
     pub recency: f64,
     /// 0.95 to 1.05.
     pub importance: f64,

@@ -6,11 +6,13 @@
 //! announced before it. None is synced: after a power cut the file may be older than the data, and its number is then a lower bound.
 //!
 //! ```text
-//! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 bit 0: closed by the last
+//! 0  "mspg"        4  u32 CRC-32 of bytes 8..96     8  identity of the store      24  u32 generation     28  u32 flags
 //! 32 u64 last transaction acknowledged        40 u64 the one under way, else the same      48 u64 the last known to be on disk
 //! 56 u64 inode of data.mdb                    64 boot id                       80 u32 CRC-32 of the fields of the last one's meta page
 //! 84 u32 epoch of the log, 0 for none         88 u32 page of the log behind the last one's record
 //! ```
+//!
+//! Of the flags bit 0 says that the last process closed the store, and bit 1 that a sync failed.
 //!
 //! The inode tells a copy of the folder from the folder itself. A copy of files that were being written is torn in ways that cannot
 //! be told from its meta pages, and this file says nothing of when the others were copied: it may have been first, while the store

@@ -77,12 +77,6 @@ pub fn asks_several(text: &str) -> bool {
     asked > 1
 }
 
-/// Whether a text says that it does not know, and states nothing.
-#[must_use]
-pub fn does_not_know(text: &str) -> bool {
-    only(text, Clause::Ignorant)
-}
-
 /// Whether a text asks or says that it does not know, and states nothing: both questions at the price of one.
 #[must_use]
 pub fn answers_nothing(text: &str) -> bool {

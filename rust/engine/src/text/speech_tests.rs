@@ -3,6 +3,11 @@
 use super::super::speech_lists::{IGNORANT, IGNORANT_ACCENTED};
 use super::*;
 
+/// Whether a text says that it does not know, and states nothing.
+fn does_not_know(text: &str) -> bool {
+    only(text, Clause::Ignorant)
+}
+
 #[test]
 fn a_time_is_asked_for_or_not() {
     assert!(asks_when("When did she visit the museum?") && asks_when("how long did it take"));
