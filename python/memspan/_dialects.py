@@ -6,7 +6,7 @@ import json
 from typing import Any, NoReturn, cast
 
 from memspan._fence import is_mapping, is_whole, kind_of
-from memspan._fields import get, items, json_object, plain, said
+from memspan._fields import dumped, get, items, json_object, plain, said
 from memspan._values import dataclass, field
 from memspan.exceptions import InvalidInput, ProviderError
 from memspan.refusals import Refusal
@@ -223,6 +223,9 @@ class _Anthropic(Dialect):
         elif kind == "citations_delta":
             block = self.blocks.setdefault(index, {"type": "text"})
             block["citations"] = [*items(block.get("citations")), plain(get(delta, "citation"))]
+        elif kind == "compaction_delta":
+            block = self.blocks.setdefault(index, {"type": "compaction"})
+            block["content"] = _piece(block.get("content")) + _piece(get(delta, "content"))
         return ""
 
     def response(self) -> dict[str, Any]:
@@ -376,9 +379,8 @@ def _base64(value: Any) -> str:
 
 
 def _camel(value: Any) -> dict[str, Any]:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return cast("dict[str, Any]", dump(mode="json", by_alias=True, exclude_none=True))
+    if callable(getattr(value, "model_dump", None)):
+        return cast("dict[str, Any]", dumped(value, by_alias=True))
     return dict(_object(value))
 
 

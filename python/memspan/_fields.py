@@ -8,6 +8,10 @@ from typing import Any, cast
 from memspan._fence import is_list
 
 _NOT_PYDANTIC = object()
+_ALPHABET = str.maketrans("-_", "+/")
+_BYTES = frozenset({"data", "thought_signature", "thoughtSignature"})
+_FREE = frozenset({"args", "response", "parameters"})
+"""Fields of Gemini's parts that hold bytes, and those whose contents are the application's."""
 
 
 def get(place: Any, name: str) -> Any:
@@ -20,6 +24,32 @@ def get(place: Any, name: str) -> Any:
     # Asking a pydantic model for a missing field by getattr costs 5 us, and a chunk lacks most of the fields that are asked for.
     value = place.__dict__.get(name)
     return value if value is not None or not extra else extra.get(name)
+
+
+def dumped(value: Any, **options: Any) -> Any:
+    """The fields that an SDK's object has, as the vendor's API takes them back: it refuses many of its own as null."""
+    if hasattr(cast("object", type(value)), "model_fields"):  # a pydantic model, and not an object of the caller's own, which takes the mode alone
+        options["exclude_none"] = True
+    fields = value.model_dump(mode="json", **options)
+    return _standard(fields) if type(value).__module__.startswith("google.genai") else fields
+
+
+def _standard(fields: Any) -> Any:
+    """The same with bytes in the standard alphabet of base64. Pydantic writes them in that of addresses, which other vendors refuse."""
+    if is_list(fields):
+        return [_standard(item) for item in fields]
+    if not isinstance(fields, dict):
+        return fields
+    known = cast("dict[str, Any]", fields)
+    return {key: standard_base64(item) if key in _BYTES else item if key in _FREE else _standard(item) for key, item in known.items()}
+
+
+def standard_base64(text: Any) -> Any:
+    """A text of base64 in the standard alphabet, with its end filled up; anything else as it is."""
+    if not isinstance(text, str):
+        return text
+    text = text.translate(_ALPHABET).rstrip("=")
+    return text + "=" * (-len(text) % 4)
 
 
 def plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memspan._copies import of_engine
 from memspan._fence import fenced
+from memspan._fields import standard_base64
 from memspan._results import Breakpoint, Explained
 from memspan._values import dataclass
 from memspan.budget import Budget, Compact, Grant, Item, Order, Recalls, ToolResults, stored_budget
@@ -397,7 +398,8 @@ def _to_bytes(place: dict[str, Any] | None, key: str) -> None:
 
         text = place[key]
         # A word of the documentation's, not of a signature's alphabet, says that there is none.
-        place[key] = text.encode() if text == "skip_thought_signature_validator" else base64.b64decode(text)
+        is_word = text == "skip_thought_signature_validator"
+        place[key] = text.encode() if is_word else base64.b64decode(standard_base64(text))
 
 
 def _same_bytes(ours: bytes, theirs: bytes) -> int:

@@ -5,7 +5,7 @@ use memspan_engine::plain::make::Make;
 use memspan_engine::plain::write::{Cannot, Form, Given, write};
 use memspan_engine::plain::{Plain, Whole};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 use crate::errors::{invalid, shown, to_python, type_name};
 
@@ -115,8 +115,8 @@ impl Given for Object<'_> {
             Plain::List(value.try_iter()?.map(|item| item.map(Self)).collect::<PyResult<_>>()?)
         } else if is_json && value.cast::<PyMapping>().is_ok() {
             entries(&mapping("a mapping", value)?)
-        } else if is_json && let Ok(dump) = value.getattr("model_dump") {
-            return dumped(&dump);
+        } else if is_json && value.hasattr("model_dump")? {
+            return dumped(value);
         } else if let (Ok(raw), false) = (value.cast::<PyBytes>(), is_json) {
             Plain::Bytes(raw.as_bytes().into())
         } else {
@@ -158,8 +158,8 @@ fn float<'py>(number: &Bound<'py, PyFloat>, is_json: bool) -> PyResult<Whole<'st
 }
 
 /// The fields of an object of a provider's SDK (a pydantic model).
-fn dumped<'py>(dump: &Bound<'py, PyAny>) -> Result<Result<Whole<'static, Object<'py>>, Cannot>, Raised> {
-    let fields = dump.call((), Some(&[("mode", "json")].into_py_dict(dump.py())?))?;
+fn dumped<'py>(value: &Bound<'py, PyAny>) -> Result<Result<Whole<'static, Object<'py>>, Cannot>, Raised> {
+    let fields = value.py().import("memspan._fields")?.call_method1("dumped", (value,))?;
     if fields.hasattr("model_dump")? {
         return Ok(Err(Cannot::Kind));
     }
