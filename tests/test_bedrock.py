@@ -94,6 +94,24 @@ def f(a: int) -> int:
     return a
 
 
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_stream_that_is_left_is_closed(chunks: int) -> None:
+    from memspan.providers import bedrock
+
+    closed: list[bool] = []
+
+    class Stream(list[dict[str, Any]]):
+        def close(self) -> None:
+            closed.append(True)
+
+    stream = Stream([{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "ye"}}}, {"messageStop": {"stopReason": "end_turn"}}])
+    events = bedrock._events({"stream": stream, "ResponseMetadata": {"RequestId": "r"}}, "claude-sonnet-4-5")
+    for _ in range(chunks):
+        next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert closed == [True]
+
+
 def test_models_without_cache_points_get_none_and_calls_need_tools(user: memspan.Scope) -> None:
     vendor = Converse([CALLED, SAID])
     session = user.session("s-1", model="llama-3.3-70b", system="You are terse.", tools=TOOLS)

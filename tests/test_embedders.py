@@ -115,6 +115,29 @@ def test_openai_by_its_own_sdk(store: Path) -> None:
         assert "dimensions" not in server.requests[0]
 
 
+def test_no_request_is_begun_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(as_openai) as server, openai_client(server) as client:
+        embedder = OpenAI(dimensions=8, client=client, retry=Retry(limit_seconds=100), batch_texts=1)
+        seconds = iter(range(0, 1_000, 60))
+        monkeypatch.setattr("memspan.embedders.service.time.monotonic", lambda: next(seconds))
+        with pytest.raises(memspan.EmbedderError, match="limit_seconds"):
+            embedder.embed(["one", "two", "three"])
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("10.0.0.7", "http://10.0.0.7:11434/api/embed"),
+        ("gpu:80", "http://gpu:80/api/embed"),
+        ("[::1]", "http://[::1]:11434/api/embed"),
+        ("https://gpu.example", "https://gpu.example/api/embed"),
+    ],
+)
+def test_ollamas_own_port(host: str, url: str) -> None:
+    assert Ollama(host=host)._url == url
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_request_is_sent_again(status: int) -> None:
     with serving(as_openai) as server, openai_client(server) as client:

@@ -82,6 +82,19 @@ def test_renewed_when_half_of_its_time_is_over(user: memspan.Scope, vendor: Gemi
     assert [method for method, _ in vendor.calls] == ["POST", "PATCH", "DELETE", "POST"], "renewed after 400 s, and over after 900"
 
 
+def test_one_that_cannot_be_renewed_is_made_anew(user: memspan.Scope, vendor: GeminiVendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    ours, session = provider(vendor), session_of(user)
+    for seconds in (0, 400, 10, 10):
+        now[0] += seconds
+        if seconds == 400:
+            vendor.caches.clear()
+        turn(ours, session, "go on")
+    assert [method for method, _ in vendor.calls] == ["POST", "PATCH", "POST"], "the request that found it gone went out whole"
+    assert len(vendor.caches) == 1
+
+
 def test_another_system_prompt_is_another_cache(user: memspan.Scope, vendor: GeminiVendor) -> None:
     ours = provider(vendor)
     turn(ours, session_of(user), "one")

@@ -79,7 +79,7 @@ class Lease:
         row: NewMessage | None = None,
         written: Callable[[Added], Added] | None = None,
     ) -> None:
-        if not is_number(wait_seconds) or not 0 <= wait_seconds < Limits.MAX_WAIT_SECONDS:
+        if not is_number(wait_seconds) or not 0 <= wait_seconds <= Limits.MAX_WAIT_SECONDS:
             raise InvalidInput(
                 f"taking a lease: wait_seconds must be from 0 to a day, got {shown(wait_seconds)} (wait_seconds=): change it"
             )

@@ -22,7 +22,7 @@ _CALL_FIELDS = ("tool_calls", "functionCall", "function_call")
 
 _CUT = frozenset(
     {
-        *("length", "max_tokens", "max_output_tokens"),
+        *("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filtered", "guardrail_intervened"),
         *("content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety"),
     }
 )

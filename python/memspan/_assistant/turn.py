@@ -147,6 +147,8 @@ class Answering:
         for tries in range(len(self._of.models) + _MORE_TRIES):
             if prompt.model in left:
                 left.remove(prompt.model)
+            if tries:
+                lease.renew()  # the provider may have taken minutes to fail
             self._reads = False
             response: Any = None
             try:

@@ -74,7 +74,9 @@ class Ollama(Service):
             name += f" ({self._query_prompt!r}, {self._document_prompt!r})"
         super().__init__(name, dimensions, revision, retry=retry, batch_texts=batch_texts, batch_bytes=batch_bytes)
         host = host or os.environ.get("OLLAMA_HOST") or "http://127.0.0.1:11434"
-        host = host if "://" in host else f"http://{host}"
+        if "://" not in host:
+            has_port = ":" in host.rpartition("]")[2]
+            host = f"http://{host}" if has_port else f"http://{host}:11434"
         if not host.startswith(("http://", "https://")):
             raise InvalidInput(f"making an Ollama embedder: host is an http or https address, and it is {host!r}: change it", host=host)
         self._url = f"{host.rstrip('/')}/api/embed"

@@ -130,8 +130,14 @@ class Service:
         pause = self._retry.first_seconds
         for attempt in range(1, self._retry.attempts + 1):
             left = until - time.monotonic()
+            if left <= 0:
+                raise EmbedderError(
+                    f"embedding with {self.name!r}: all requests must end within {self._retry.limit_seconds} seconds, and this one did not "
+                    "begin by then: embed fewer texts at once, or raise limit_seconds of the embedder's Retry",
+                    reason="out of time",
+                )
             try:
-                return send(max(left, 0.001))
+                return send(left)
             except Exception as error:
                 wait = _retry_after(error)
                 if wait is None:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Anthropic"]
 
-_NOT_COUNTED = frozenset({"max_tokens", "stream", "timeout", "metadata", "temperature", "top_p", "top_k", "stop_sequences", "service_tier"})
+_NOT_COUNTED = frozenset(
+    {
+        *("max_tokens", "stream", "timeout", "metadata", "temperature", "top_p", "top_k", "stop_sequences", "service_tier"),
+        *("container", "inference_geo", "diagnostics"),
+    }
+)
 
 
 @of_process("connections")

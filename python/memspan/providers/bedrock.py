@@ -184,10 +184,10 @@ def _received(block: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _events(given: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
     """Converse's events as Anthropic's. Converse opens blocks of calls alone, and tells the usage behind the end."""
-    yield {"type": "message_start", "message": {**_message(given, model), "content": []}}
     opened, ended = set[int](), dict[str, Any]()
     source = given["stream"]
     try:
+        yield {"type": "message_start", "message": {**_message(given, model), "content": []}}
         for event in source:
             try:
                 read = _read(event, opened, ended)

@@ -85,10 +85,16 @@ class Caches:
         if known is not None and now < known.until and _digest(request, known.contents) == known.digest and tokens < 2 * known.tokens:
             if known.name is None or known.until - now > self._seconds / 2:
                 return known
-            api.update(name=known.name, config={"ttl": f"{self._seconds}s"})
+            try:
+                api.update(name=known.name, config={"ttl": f"{self._seconds}s"})
+            except Exception:
+                self._known.pop(prompt.cache_key, None)  # it may be gone: the next request makes another
+                raise
             return replace(known, until=now + self._seconds)
         if known is not None:
             self._delete(api, self._known.pop(prompt.cache_key))
+        for session in [session for session, cache in list(self._known.items()) if cache.until <= now]:
+            self._known.pop(session, None)
         nothing = _Cache(None, contents, _digest(request, contents), max(tokens, 1), now + self._seconds)
         if tokens < self._least:
             return replace(nothing, until=now)
