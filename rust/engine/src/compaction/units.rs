@@ -47,12 +47,12 @@ pub fn units(text: &str) -> Vec<String> {
 pub fn sentences(line: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     let mut characters = line.char_indices().peekable();
-    let mut steps = Steps::default();
+    let (mut steps, mut closed) = (Steps::default(), Closed::default());
     while let Some((at, character)) = characters.next() {
         steps.reach(at);
         let end = at + character.len_utf8();
-        if ends_sentence(line, start, at, character) {
-            let end = end + line[end..].find(|c: char| !is_closer(c)).unwrap_or(line.len() - end);
+        if ends_sentence(line, start, at, character, &mut closed) {
+            let end = closed.behind(line, end).end;
             while characters.next_if(|(next, _)| *next < end).is_some() {}
             found.push(&line[start..end]);
             start = end;
@@ -72,15 +72,36 @@ fn is_closer(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '"' | '\'' | ')' | ']' | '\u{201d}' | '\u{2019}' | '\u{bb}' | '\u{300d}' | '*' | '`')
 }
 
-fn ends_sentence(line: &str, start: usize, at: usize, character: char) -> bool {
+/// A run of marks that close a sentence, found once for all marks in it: a line may have a million of them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Closed {
+    /// Where it ends.
+    end: usize,
+    /// Whether white space or the end of the line stands behind it.
+    spaced: bool,
+    /// Whether a small letter comes next.
+    small: bool,
+}
+
+impl Closed {
+    /// The run that goes on, or would begin, at `from`.
+    fn behind(&mut self, line: &str, from: usize) -> Self {
+        if from > self.end {
+            let rest = line[from..].trim_start_matches(is_closer);
+            let spaced = rest.chars().next().is_none_or(char::is_whitespace);
+            let small = rest.trim_start().chars().next().is_some_and(char::is_lowercase);
+            *self = Self { end: line.len() - rest.len(), spaced, small };
+        }
+        *self
+    }
+}
+
+fn ends_sentence(line: &str, start: usize, at: usize, character: char, closed: &mut Closed) -> bool {
     match character {
         '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{ff61}' => true,
         '\u{61f}' | '\u{6d4}' | '\u{964}' | '!' | '?' | '.' => {
-            let rest = line[at + character.len_utf8()..].trim_start_matches(is_closer);
-            let mut after = rest.chars();
-            let spaced = after.next().is_none_or(char::is_whitespace);
-            let small = rest.trim_start().chars().next().is_some_and(char::is_lowercase);
-            spaced && !(character == '.' && (small || is_abbreviation(&line[start..at], rest)))
+            let closed = closed.behind(line, at + character.len_utf8());
+            closed.spaced && !(character == '.' && (closed.small || is_abbreviation(&line[start..at], &line[closed.end..])))
         }
         _ => false,
     }
@@ -150,5 +171,14 @@ mod tests {
         let text = "word ".repeat(100_000);
         assert!(units(&text).iter().all(|unit| unit.len() <= LONGEST_BYTES + 5));
         assert!(units(&"\u{4f60}".repeat(100_000)).iter().all(|unit| unit.len() <= 4 * LONGEST_BYTES + 3));
+    }
+
+    #[test]
+    fn a_million_marks_are_looked_at_once() {
+        for marks in [".".repeat(1_000_000), ".!?)".repeat(250_000)] {
+            assert_eq!(sentences(&format!("{marks}a")).len(), 1);
+            assert_eq!(sentences(&format!("Yes{marks} No{marks}")).len(), 2);
+            assert_eq!(sentences(&format!("Yes {marks}  no")).len(), sentences("Yes .)  no").len());
+        }
     }
 }

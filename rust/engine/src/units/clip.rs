@@ -34,6 +34,17 @@ pub fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }
 
+/// The same for many characters, in rising order, in one pass.
+#[must_use]
+pub(crate) fn bytes_of(text: &str, characters: &[usize]) -> Vec<usize> {
+    let mut left = text.char_indices().map(|(at, _)| at).enumerate().peekable();
+    let byte_at = |wanted: &usize| {
+        while left.next_if(|(number, _)| number < wanted).is_some() {}
+        left.peek().map_or(text.len(), |(_, at)| *at)
+    };
+    characters.iter().map(byte_at).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +61,7 @@ mod tests {
         for most in 0..=5 {
             assert_eq!(first_chars(text, most), text.chars().take(most).collect::<String>());
             assert_eq!(chars_before(text, byte_of(text, most)), most.min(4));
+            assert_eq!(bytes_of(text, &[0, most, most + 2]), [0, most, most + 2].map(|one| byte_of(text, one)));
         }
     }
 }

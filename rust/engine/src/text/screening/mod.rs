@@ -14,7 +14,7 @@ mod secrets;
 mod validators;
 
 use crate::interrupt::Steps;
-use crate::units::clip::{byte_of, chars_before};
+use crate::units::clip::{bytes_of, chars_before};
 use crate::{Error, Result};
 
 #[cfg(test)]
@@ -208,12 +208,13 @@ impl Screening {
     /// The findings of both that the policy forbids, in order.
     fn minded<'a>(self, text: &str, own: &'a [Finding], detected: &'a [Detected]) -> Vec<Part<'a>> {
         let own = own.iter().map(|one| Part { what: one.what.name(), start: one.start, end: one.end, treatment: self.of(one.what) });
-        let given = detected.iter().map(|one| Part {
-            what: &one.what,
-            start: byte_of(text, one.start),
-            end: byte_of(text, one.end),
-            treatment: self.detected,
-        });
+        let mut places: Vec<usize> = detected.iter().flat_map(|one| [one.start, one.end]).collect();
+        places.sort_unstable();
+        places.dedup();
+        let bytes = bytes_of(text, &places);
+        let byte = |character: usize| places.binary_search(&character).map_or(text.len(), |at| bytes[at]);
+        let given =
+            detected.iter().map(|one| Part { what: &one.what, start: byte(one.start), end: byte(one.end), treatment: self.detected });
         let mut parts: Vec<Part<'a>> = own.chain(given).filter(|part| part.treatment != Treatment::Allow).collect();
         parts.sort_by_key(|part| (part.start, part.end));
         parts
