@@ -249,4 +249,3 @@ class Profile:
 
     def __str__(self) -> str:
         return self.text
-

@@ -1,4 +1,5 @@
-//! Every limit and default that a caller can meet, in one place: lengths, counts, batches, times, budgets.
+//! Limits and defaults that callers of the API meet, in one place: lengths, counts, batches, times, budgets. Those of one part of it, such as a
+//! note or a tokenizer's file, stand beside that part.
 //!
 //! Constants of the order of answers, of formats and of the disk are where they are used: nobody outside can reach them.
 //! Bytes are those of UTF-8 unless it says otherwise. Python has them as `memspan._core.Limits`.
